@@ -27,8 +27,8 @@ Recording::Options Repeating() {
 // A program whose steps are of three kinds, each with the same allocations every time, but for some.
 class Program {
  public:
-  Program(std::uint32_t seed, Recording& recording, bool loses_frees)
-      : random_(seed), recording_(recording), loses_frees_(loses_frees) {
+  Program(std::uint32_t seed, Recording& recording, Course course)
+      : random_(seed), recording_(recording), course_(course), longest_turn_(1 + seed % 12) {
     for (std::vector<Action>& kind : kinds_) {
       const std::size_t actions = 20 + random_() % 200;
       for (std::size_t i = 0; i < actions; ++i)
@@ -40,7 +40,7 @@ class Program {
                                [&](SegmentRecord& record) {
                                  record.address = kGpuBase;
                                  record.bytes = std::uint64_t{1} << 40;
-                                 record.serial = ++serial_;
+                                 record.serial = NextGpuSerial();
                                  record.place.device_type = kCuda;
                                });
   }
@@ -52,14 +52,18 @@ class Program {
         expected_.step_ticks.push_back(record.tick);
       });
       expected_.events.push_back(absl::StrCat("step ", step));
-      const std::size_t kind = random_() % 10 < 9 ? 0 : random_() % std::size(kinds_);
-      const bool deviates = random_() % 16 == 0;
+      const bool calm = IsCalm();
+      if (course_ == Course::kLeaks && step % 40 == 0) Leak();
+      const unsigned rarely = calm ? 50 : 1;
+      const std::size_t in_turn = static_cast<std::size_t>(step) % longest_turn_ == 0 ? 1 : 0;
+      const std::size_t kind = calm ? in_turn : random_() % 10 < 9 ? 0 : random_() % std::size(kinds_);
+      const bool deviates = random_() % (16 * rarely) == 0;
       const std::size_t where = random_() % kinds_[kind].size();
       for (std::size_t i = 0; i < kinds_[kind].size(); ++i) {
         Do(kinds_[kind][i]);
         if (deviates && i == where) Do({0, 48, 0});
-        if (random_() % 2000 == 0) recording_.writer().Flush();
-        if (random_() % 400 == 0) OnOtherThread([this] { Other(); });
+        if (random_() % (2000 * rarely) == 0) recording_.writer().Flush();
+        if (random_() % (400 * rarely) == 0) OnOtherThread([this] { Other(); });
       }
       // What outlives its step is freed in the next, but for some blocks.
       while (survivors_.size() > 3) FreeHost(survivors_, 0);
@@ -69,7 +73,7 @@ class Program {
   }
 
   Steps Finish() {
-    for (const auto& blocks : {host_, survivors_, others_}) {
+    for (const auto& blocks : {host_, survivors_, others_, kept_}) {
       for (const Host& block : blocks) expected_.live.emplace(block.name, block.address);
     }
     for (const Gpu& block : gpu_) expected_.live.emplace(block.name, block.address);
@@ -104,6 +108,14 @@ class Program {
     if (action.kind < 8) return AllocateGpu(action.bytes);
     if (action.kind < 9) return gpu_.empty() ? void() : FreeGpu(action.which % gpu_.size());
     SetStack(static_cast<std::uint32_t>(1 + action.which));
+  }
+
+  void Leak() {
+    constexpr std::uint32_t kLine = 99;
+    const std::uint32_t line = line_;
+    SetStack(kLine);
+    AllocateHost(kept_, 4096);
+    SetStack(line);
   }
 
   // A thread of a data loader, and one that frees what the step has made.
@@ -144,7 +156,7 @@ class Program {
   void FreeHost(std::deque<Host>& blocks, std::size_t which) {
     if (blocks.empty()) return;
     const auto block = blocks.begin() + static_cast<std::ptrdiff_t>(which % blocks.size());
-    if (loses_frees_ && random_() % 50 == 0) {
+    if (course_ == Course::kLosesFrees && random_() % 50 == 0) {
       lost_ = last_lost_ = block->address;
       blocks.erase(block);
       return;
@@ -171,7 +183,7 @@ class Program {
     WriteRecord<BlockRecord>(RecordKind::kBlockAllocate, 0, [&](BlockRecord& record) {
       record.address = address;
       record.bytes = record.requested = bytes;
-      record.serial = ++serial_;
+      record.serial = NextGpuSerial();
       record.place.device_type = kCuda;
       record.place.stream = bytes % 3;
     });
@@ -186,7 +198,7 @@ class Program {
     for (const RecordKind kind : {RecordKind::kDeallocate, RecordKind::kBlockFreeCompleted}) {
       WriteRecord<DeallocateRecord>(kind, 0, [&](DeallocateRecord& record) {
         record.address = block.address;
-        record.serial = ++serial_;
+        record.serial = NextGpuSerial();
         record.device_type = kCuda;
       });
     }
@@ -197,20 +209,25 @@ class Program {
     gpu_.erase(gpu_.begin() + static_cast<std::ptrdiff_t>(which));
   }
 
+  // Most rows end at each of the host's events where these count with the GPU's.
+  std::uint64_t NextGpuSerial() { return IsCalm() ? ++gpu_serial_ : ++serial_; }
+  bool IsCalm() const { return course_ == Course::kCalm || course_ == Course::kLeaks; }
+
   std::mt19937 random_;
   Recording& recording_;
   std::vector<Action> kinds_[3];
   Steps expected_;
-  std::deque<Host> host_, survivors_, others_;
+  std::deque<Host> host_, survivors_, others_, kept_;
   std::deque<Gpu> gpu_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  // by size
   std::map<std::uint64_t, std::uint64_t> bytes_;              // by host address
   std::map<std::string, std::uint64_t> live_;
   std::size_t numbers_ = 0;
   std::uint32_t line_ = 0;
-  const bool loses_frees_;
+  const Course course_;
+  const std::size_t longest_turn_;          // in steps, until another kind comes
   std::uint64_t lost_ = 0, last_lost_ = 0;  // addresses of blocks whose frees were not recorded
-  std::uint64_t serial_ = 0, next_gpu_ = 0, allocations_ = 0;
+  std::uint64_t serial_ = 0, gpu_serial_ = 0, next_gpu_ = 0, allocations_ = 0;
 };
 
 }  // namespace
@@ -219,9 +236,9 @@ struct RecordedSteps::Parts {
   Recording recording{Repeating()};
 };
 
-RecordedSteps::RecordedSteps(std::uint32_t seed, int steps, bool loses_frees) : parts_(std::make_unique<Parts>()) {
+RecordedSteps::RecordedSteps(std::uint32_t seed, int steps, Course course) : parts_(std::make_unique<Parts>()) {
   if (!parts_->recording.ok()) return;
-  Program program(seed, parts_->recording, loses_frees);
+  Program program(seed, parts_->recording, course);
   program.Run(steps);
   parts_->recording.Stop();
   expected_ = program.Finish();

@@ -19,11 +19,18 @@ struct Steps {
   std::set<std::pair<std::string, std::uint64_t>> live;  // at the end: device and bytes, address
 };
 
+enum class Course : std::uint8_t {
+  kRestless,    // steps of three kinds; every few steps another thread does something
+  kLosesFrees,  // as that; some frees are not recorded, and another block comes to their address: `expected` lacks what
+                // a reader makes of that
+  kCalm,        // the kinds take turns, and little else happens
+  kLeaks,       // as that, and each fortieth step keeps a block
+};
+
 class RecordedSteps {
  public:
-  // The steps are other ones with each seed. With --detail auto in its facts. `loses_frees`: some are not recorded, and
-  // another block comes to their address; then `expected` lacks what a reader makes of that.
-  RecordedSteps(std::uint32_t seed, int steps, bool loses_frees = false);
+  // The steps are other ones with each seed. With --detail auto in its facts.
+  RecordedSteps(std::uint32_t seed, int steps, Course course = Course::kRestless);
   ~RecordedSteps();
   const std::string& folder() const;
   const std::string& error() const;  // "": it was recorded

@@ -102,7 +102,7 @@ TEST_P(RepeatsTest, AreReadAsTheyWere) {
 
 // A block that seems to live where another one comes.
 TEST_P(RepeatsTest, StayReadableWhereFreesAreLost) {
-  const test::RecordedSteps recording(GetParam(), 100, true);
+  const test::RecordedSteps recording(GetParam(), 100, test::Course::kLosesFrees);
   ASSERT_EQ(recording.error(), "");
   const auto capture = Capture::Open(recording.folder());
   ASSERT_TRUE(capture.ok()) << capture.status();

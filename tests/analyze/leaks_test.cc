@@ -251,7 +251,8 @@ TEST(Leaks, CategoriesAddUpAndTheOneOfMostBytesIsFirst) {
     process.Begin("aten::randn").Allocate(kLeakAt + step, 100).End();
     process.Begin("aten::relu").Allocate(kGradientAt + step, 60).End();
     process.Begin("aten::addmm").Allocate(kQueueAt + step, 60).End();
-    categories.rules.insert(categories.rules.end(), {input, saved, saved});
+    categories.rules.Set(3 * step, input);
+    for (const std::uint64_t block : {3 * step + 1, 3 * step + 2}) categories.rules.Set(block, saved);
   }
   process.Deallocate(kLeakAt + 3);  // after the newest step began: it was live then
   const std::vector<Leak> leaks = LeaksOf(std::move(process), {}, categories);

@@ -42,13 +42,18 @@ std::string MadeIn(const Block& block, const Dictionary& dictionary) {
                      ToString(block.phase), block.module.valid() ? dictionary.module(block.module).place() : "none");
 }
 
+RuleNumber RuleIn(const RulesOfBlocks& rules, std::uint64_t ordinal) {
+  const RuleNumber rule = rules.Of(ordinal);
+  return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
+}
+
 // Hands every event on to the pass that it watches, and ends copies of it.
 class CuttingPass : public Visitor {
  public:
   explicit CuttingPass(std::set<std::uint64_t> at) : at_(std::move(at)) {}
   std::vector<Cut> cuts;
   std::uint64_t events = 0;
-  std::vector<RuleNumber> TakeRules() { return pass_.TakeRules(); }
+  RulesOfBlocks TakeRules() { return pass_.TakeRules(); }
 
   void OnStart(const ReplayState& state) override {
     state_ = &state;
@@ -145,13 +150,14 @@ class CuttingPass : public Visitor {
     end.process = event.process;
     end.tick = event.tick;
     ends_here.OnProcessEnd(end);
-    const std::vector<RuleNumber> rules = ends_here.TakeRules();
+    const RulesOfBlocks rules = ends_here.TakeRules();
     state_->ForEachLiveBlock([&](const Block& block) {
       if (IsOpen(block)) {
         cut.unused += block.bytes;
         return;
       }
-      cut.live.push_back({block.ordinal, block.bytes, rules[block.ordinal], MadeIn(block, state_->dictionary())});
+      cut.live.push_back(
+          {block.ordinal, block.bytes, RuleIn(rules, block.ordinal), MadeIn(block, state_->dictionary())});
     });
     cuts.push_back(std::move(cut));
   }
@@ -170,12 +176,12 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-void Print(const Cut& cut, const std::vector<RuleNumber>& whole) {
+void Print(const Cut& cut, const RulesOfBlocks& whole) {
   std::uint64_t live = 0, same = 0;
   std::vector<const Judged*> differ;
   for (const Judged& one : cut.live) {
     live += one.bytes;
-    const bool alike = Rules()[one.rule].kept == Rules()[whole[one.ordinal]].kept;
+    const bool alike = Rules()[one.rule].kept == Rules()[RuleIn(whole, one.ordinal)].kept;
     same += alike ? one.bytes : 0;
     if (!alike) differ.push_back(&one);
   }
@@ -188,7 +194,8 @@ void Print(const Cut& cut, const std::vector<RuleNumber>& whole) {
   for (std::size_t i = 0; i < std::min(kShown, differ.size()); ++i) {
     const Judged& one = *differ[i];
     std::cout << fmt::format(R"({}{{"bytes": {}, "cut": "{}", "whole": "{}", "made": {}}})", i == 0 ? "" : ", ",
-                             one.bytes, Rules()[one.rule].name, Rules()[whole[one.ordinal]].name, Quoted(one.made));
+                             one.bytes, Rules()[one.rule].name, Rules()[RuleIn(whole, one.ordinal)].name,
+                             Quoted(one.made));
   }
   std::cout << "]}";
 }
@@ -211,7 +218,7 @@ int Main(int argc, char** argv) {
   while (at.size() < cuts) at.insert(random() % counts.events);
   CuttingPass pass(at);
   if (!capture->Replay(pass, options).ok()) return 1;
-  const std::vector<RuleNumber> whole = pass.TakeRules();
+  const RulesOfBlocks whole = pass.TakeRules();
   std::cout << "[";
   for (std::size_t i = 0; i < pass.cuts.size(); ++i) {
     std::cout << (i == 0 ? "" : ",\n ");

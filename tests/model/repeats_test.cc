@@ -1,5 +1,5 @@
 // Steps that a chunk names are shown as if it had said their events; what does not fit is damage.
-#include "tools/model/repeats.h"
+#include "tools/model/repeat_cursor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,6 +151,64 @@ TEST(Repeats, OfImpossibleStretchesAreDamage) {
     EXPECT_EQ(result.report.damage.size(), 1u) << stretch.ShortDebugString();
     EXPECT_EQ(result.lines.back().substr(0, 11), "allocate 16");
   }
+}
+
+// Counts what is shown, and what is passed over.
+class Counts : public Visitor {
+ public:
+  std::uint64_t steps = 0, passed = 0, frees = 0;
+  bool takes_repeats() const override { return true; }
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
+  void OnStep(const StepEvent&) override { ++steps; }
+  void OnDeallocate(const DeallocateEvent&) override { ++frees; }
+  void OnRepeated(const RepeatedEvent& event) override { passed += event.steps; }
+};
+Counts Count(ProcessBuilder& process) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const auto capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  Counts counts;
+  const auto report = capture->Replay(counts, {});
+  EXPECT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->damage, IsEmpty());
+  EXPECT_EQ(report->unmatched_deallocations + report->replaced_blocks + report->late_events, 0u);
+  return counts;
+}
+
+TEST(Repeats, ArePassedOverWhereTheyLeaveWhatWasThere) {
+  std::vector<Row> rows = {{7, 0, 4, 1100, 60, 0}, {7, 4, 1, 10, 0, 0}};
+  for (int i = 0; i < 50; ++i) rows.push_back({7, 0, 5, 90, 400, 1});
+  rows.push_back({0, 0, 1, 0, 0, 0});
+  ProcessBuilder process;
+  process.Allocate(0x50, 64).Repeat(Stretch(), RepeatsOf(rows, {0x50, 0x10}));
+  process.DeallocateAs(40'000, 0x60);
+  const Counts counts = Count(process);
+  EXPECT_EQ(counts.steps + counts.passed, 51u);
+  EXPECT_GE(counts.passed, 45u);
+  EXPECT_EQ(counts.frees, 2 * counts.steps + 1);  // the last is in a run, of the block of the last step
+}
+
+TEST(Repeats, OfManyDevicesTakeNoTimeForEachStep) {
+  constexpr std::uint32_t kDevices = 1u << 14, kSteps = 1u << 16;
+  std::vector<testing::StretchEventSpec> events = {{.kind = v1::STEP}};
+  for (std::uint32_t i = 1; i < kDevices; ++i)
+    events.push_back({.kind = v1::DEALLOCATE, .tick = i, .address = i, .device = 1 + i});
+  const v1::StretchDef wide = testing::StretchOf(8, events), narrow = testing::StretchOf(7, {{.kind = v1::STEP}});
+  std::vector<Row> rows = {{8, 0, kDevices, 1100, kDevices, 0}};
+  for (std::uint32_t i = 0; i < kSteps; ++i) rows.push_back({7, 0, 1, 1, 0, i % 11 == 0 ? 2u : 1u});
+  v1::Repeats repeats = RepeatsOf(rows, {});
+  for (std::uint32_t i = 1; i < kDevices; ++i) repeats.add_serial_delta(1);
+  ProcessBuilder process;
+  process.Repeat(wide, repeats);
+  process.Repeat(narrow, repeats);
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const auto capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  Counts counts;
+  ASSERT_TRUE(capture->Replay(counts, {}).ok());
+  EXPECT_EQ(counts.steps + counts.passed, kSteps + 1);
 }
 
 }  // namespace

@@ -289,6 +289,20 @@ struct CutEvent : Event {};
 
 struct ProcessEvent : Event {};
 
+// Steps begin, or have ended, which may come again without being shown (RepeatedEvent). A begin may stay without end.
+struct CycleEvent : Event {};
+
+// Steps that are not shown, for they do what those between the last two CycleEvents did: allocate and free the same,
+// for the same steps and from the same lines. What lives is as it was, but for its ticks. Only of visitors that take
+// repeats. `tick` is that of the last event.
+struct RepeatedEvent : Event {
+  std::uint64_t times = 0;
+  std::uint64_t steps = 0;                      // in all of them
+  std::uint64_t first_step = 0, last_step = 0;  // the numbers of these
+  Tick begin = 0;                               // of the first event
+  absl::Span<const Block* const> moved;  // blocks of the steps shown that live: they are now of the last of these
+};
+
 class ReplayState;
 struct ReplayReport;
 
@@ -298,6 +312,10 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void OnStart(const ReplayState&) {}  // before everything; the state is valid until OnEnd returns
   virtual void OnEnd(const ReplayReport&) {}   // after everything
+  // Whether it can do without steps that repeat those before: then MostRepeats is asked how many of `times` need not be
+  // shown; 0: the next one has to be.
+  virtual bool takes_repeats() const { return false; }
+  virtual std::uint64_t MostRepeats(const RepeatedEvent&) const { return 0; }
 #define MEMOIR_VISITED(Name, EventType, who) \
   virtual void On##Name(const EventType&) {}
 #include "tools/model/visited.def"

@@ -40,6 +40,14 @@ class KnownBlocks {
   void Lose();
 
   const KnownSteps& found() const { return found_; }
+  // Whole steps that are not shown.
+  void PassOver(const KnownSteps& steps, std::uint64_t times) {
+    const std::uint64_t before = found_.steps;
+    found_.Add(steps, times);
+    for (Sequence& sequence : sequences_) {
+      if (sequence.step == before) sequence.step = found_.steps;
+    }
+  }
 
  private:
   struct Counterpart {

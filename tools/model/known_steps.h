@@ -17,6 +17,18 @@ struct KnownSteps {
   // Of steps that were recorded without operators: blocks of which these are inferred, and the others.
   std::uint64_t inferred_blocks = 0, inferred_bytes = 0;
   std::uint64_t unknown_blocks = 0, unknown_bytes = 0;
+
+  void Add(const KnownSteps& other, std::uint64_t times) {
+    for (std::uint64_t KnownSteps::*const of :
+         {&KnownSteps::steps, &KnownSteps::full_steps, &KnownSteps::inferred_blocks, &KnownSteps::inferred_bytes,
+          &KnownSteps::unknown_blocks, &KnownSteps::unknown_bytes})
+      this->*of += times * (other.*of);
+  }
+  KnownSteps Since(const KnownSteps& before) const {
+    KnownSteps since = *this;
+    since.Add(before, ~std::uint64_t{0});  // minus once
+    return since;
+  }
 };
 
 }  // namespace memoir

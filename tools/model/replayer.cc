@@ -128,6 +128,7 @@ void Replayer::Drain(Tick until, bool may_wait) {
     std::pop_heap(heap_.begin(), heap_.end(), Later);
     ThreadReplay* thread = heap_.back();
     heap_.pop_back();
+    cycle_.Interrupt();
     const Tick others = std::min(until, NextRepeat());
     RunThread(*thread, heap_.empty() ? others : std::min(others, heap_.front()->NextTick()));
     if (!thread->runs.empty()) Enqueue(*thread);
@@ -141,11 +142,6 @@ void Replayer::RunThread(ThreadReplay& thread, Tick until) {
     if (is_new && !ShowEvents(thread, cursor, until)) return;
     thread.runs.pop_front();
   }
-}
-
-void Replayer::SayDamage(std::string what) {
-  damage_place_.what = std::move(what);
-  report_->damage.push_back(damage_place_);
 }
 
 }  // namespace memoir

@@ -23,7 +23,8 @@
 #include "tools/model/clock.h"
 #include "tools/model/known_blocks.h"
 #include "tools/model/process_ids.h"
-#include "tools/model/repeats.h"
+#include "tools/model/repeat_cursor.h"
+#include "tools/model/repeat_cycle.h"
 #include "tools/model/thread_replay.h"
 
 namespace memoir {
@@ -85,6 +86,10 @@ class Replayer : public ReplayState {
   void ShowRepeated(RepeatCursor& cursor);
   void ShowRepeatedBlock(ThreadReplay& thread, const RepeatCursor& cursor);
   void ShowRepeatedFree(ThreadReplay& thread, const RepeatCursor& cursor);
+  void PassOrOpen(RepeatCursor& cursor, Tick until);
+  void PassOver(RepeatCursor& cursor, RepeatedEvent& event);
+  std::vector<const Block*> MoveBlocks(const RepeatCursor& cursor, Tick ticks);
+  RepeatCounts CountsNow() const;
   Tick NextRepeat() const { return repeats_.empty() ? kForever : repeats_.front().tick(); }
 
   void Enqueue(ThreadReplay& thread);  // it has runs
@@ -220,6 +225,7 @@ class Replayer : public ReplayState {
   std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first
   StretchTable stretches_;                               // of the part
   std::deque<RepeatCursor> repeats_;                     // of chunks in their order, not shown yet
+  ShownCycle cycle_;                                     // of rows
   std::vector<Tensor> tensors_;                          // of the event in hand
   std::vector<std::uint32_t> tensor_rows_;               // of the event in hand, 0: not recorded
   std::vector<NameId> holds_names_;                      // of the event in hand

@@ -1,4 +1,5 @@
-// The part of a replay that shows events of steps that a chunk names instead of saying them again (repeats.h).
+// The part of a replay that shows events of steps that a chunk names instead of saying them again (repeat_cursor.h), or
+// passes over them.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +10,7 @@ namespace memoir {
 void Replayer::AddRepeats(const std::shared_ptr<Chunk>& chunk) {
   for (const std::shared_ptr<const Stretch>& stretch : chunk->payload->stretches) stretches_.Define(stretch);
   if (chunk->payload->repeats.rows.empty()) return;
-  repeats_.emplace_back(chunk, stretches_);
+  repeats_.emplace_back(chunk, stretches_, visitor_.takes_repeats());
   if (repeats_.back().damaged()) SayDamage("repeats of a chunk do not match their stretches");
   if (repeats_.back().done()) repeats_.pop_back();
 }
@@ -17,10 +18,91 @@ void Replayer::AddRepeats(const std::shared_ptr<Chunk>& chunk) {
 void Replayer::ShowRepeats(Tick until) {
   while (!repeats_.empty() && repeats_.front().tick() <= until) {
     RepeatCursor& cursor = repeats_.front();
-    ShowRepeated(cursor);
-    cursor.Advance();
+    if (cursor.at_skip()) {
+      PassOrOpen(cursor, until);
+    } else {
+      const bool is_known = cursor.in_skip() && (cycle_.known() || cursor.skip().End(0) > until);
+      if (cursor.at_cycle() && !is_known && cycle_.Begin(CountsNow()))
+        visitor_.OnCycleBegin(MakeEvent<CycleEvent>(process_, ThreadId(), cursor.tick()));
+      ShowRepeated(cursor);
+      cursor.Advance();
+    }
     if (cursor.done()) repeats_.pop_front();
   }
+}
+
+// Cycles that end by then, and that the visitor can do without; else the next one is shown.
+void Replayer::PassOrOpen(RepeatCursor& cursor, Tick until) {
+  const SkipWalk& skip = cursor.skip();
+  if (cycle_.open()) {
+    visitor_.OnCycleEnd(MakeEvent<CycleEvent>(process_, ThreadId(), now_));
+    cycle_.End(CountsNow());
+  }
+  std::size_t cycles = 0;
+  for (std::size_t most = skip.cycles_left(); cycles < most;) {
+    const std::size_t middle = cycles + (most - cycles + 1) / 2;
+    skip.End(middle - 1) <= until ? cycles = middle : most = middle - 1;
+  }
+  if (!cycle_.known() || cycles == 0) return cursor.OpenCycle();
+  const auto event_of = [&](std::size_t times) {
+    auto event = MakeEvent<RepeatedEvent>(process_, ThreadId(), skip.End(times - 1));
+    event.times = times;
+    event.steps = times * skip.period();
+    event.first_step = skip.FirstRow(0).step_number;
+    event.last_step = skip.LastNumber(times - 1);
+    event.begin = skip.FirstRow(0).first_tick;
+    return event;
+  };
+  std::uint64_t most = cycles;
+  for (std::uint64_t asked = 0; most != 0 && most != asked;) {
+    asked = most;
+    most = std::min(asked, visitor_.MostRepeats(event_of(static_cast<std::size_t>(asked))));
+  }
+  if (most == 0) {
+    cycle_.Forget();
+    return cursor.OpenCycle();
+  }
+  auto event = event_of(static_cast<std::size_t>(most));
+  PassOver(cursor, event);
+}
+
+RepeatCounts Replayer::CountsNow() const {
+  return {allocations_, report_->unmatched_deallocations, report_->replaced_blocks, report_->late_events,
+          known_blocks_.found()};
+}
+
+void Replayer::PassOver(RepeatCursor& cursor, RepeatedEvent& event) {
+  now_ = std::max(now_, event.tick);
+  const RepeatCounts& change = cycle_.change();
+  allocations_ += event.times * change.allocations;
+  report_->unmatched_deallocations += event.times * change.unmatched_deallocations;
+  report_->replaced_blocks += event.times * change.replaced_blocks;
+  report_->late_events += event.times * change.late_events;
+  known_blocks_.PassOver(change.known_steps, event.times);
+  const std::vector<const Block*> moved = MoveBlocks(cursor, event.tick - cursor.skip().EndBefore());
+  event.moved = moved;
+  cursor.Pass(static_cast<std::size_t>(event.times));
+  visitor_.OnRepeated(event);
+}
+
+// Blocks of the cycle that live stand for those of the last one that is not shown.
+std::vector<const Block*> Replayer::MoveBlocks(const RepeatCursor& cursor, Tick ticks) {
+  std::vector<const Block*> blocks;
+  const auto move = [&](std::uint32_t device, std::uint64_t address) {
+    Block* const block = blocks_.live().Find(ids_->device(device), address);
+    if (block == nullptr) return;
+    block->tick += ticks;
+    blocks.push_back(block);
+  };
+  for (const SkipWalk::Shown& host : cursor.skip().Living()) move(host.device, host.shown);
+  absl::flat_hash_set<std::pair<std::uint32_t, std::uint64_t>> moved;
+  for (std::size_t step = 0; step < cursor.skip().period(); ++step) {
+    for (const StretchEvent& event : cursor.skip().StretchOf(step).events) {
+      const bool first = event.kind == v1::BLOCK_ALLOCATE && moved.emplace(event.device, event.address).second;
+      if (first) move(event.device, event.address);
+    }
+  }
+  return blocks;
 }
 
 void Replayer::ShowRepeated(RepeatCursor& cursor) {

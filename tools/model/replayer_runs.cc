@@ -1,5 +1,6 @@
 // The part of a replay that takes a chunk's runs, and counts the records of each thread.
 #include <algorithm>
+#include <utility>
 
 #include "tools/model/replayer.h"
 
@@ -63,6 +64,11 @@ ThreadReplay& Replayer::AddThread(ThreadId id) {
   if (id.value >= threads_.size()) threads_.resize(id.value + 1);
   threads_[id.value] = std::make_unique<ThreadReplay>(id);
   return *threads_[id.value];
+}
+
+void Replayer::SayDamage(std::string what) {
+  damage_place_.what = std::move(what);
+  report_->damage.push_back(damage_place_);
 }
 
 }  // namespace memoir

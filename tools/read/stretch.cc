@@ -1,5 +1,6 @@
 #include "tools/read/stretch.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "tools/read/payload.h"
@@ -121,6 +122,8 @@ absl::Status ParseStretch(std::string_view bytes, std::size_t most_events, Stret
     event.thread = thread.Next32();
     event.of_host = of_host.Next32();
     event.freed_event = freed_event.Next32();
+    if (event.of_host > kAllocatedInStep)
+      stretch->steps_back = std::max(stretch->steps_back, event.of_host - kAllocatedInStep);
     if (!MayBeInStretch(event, stretch->events.size() == 1)) return Damaged("stretch holds events that none can");
     if (event.tick < latest) return Damaged("ticks of a stretch go backward");
     latest = event.tick;

@@ -32,6 +32,7 @@ inline constexpr std::uint32_t kOfHost = 1, kAllocatedInStep = 2;
 struct Stretch {
   std::uint32_t id = 0;
   std::vector<StretchEvent> events;  // the first is a step's, and no other
+  std::uint32_t steps_back = 0;      // the most, from a host block's free to its allocation
 };
 
 // Events of a stretch that came again, or, with stretch 0, an address row, of so many blocks.

@@ -46,14 +46,14 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
 }
 
 // Of an imported capture no tensors are known. What a step of an optimizer allocates is told by its range alone.
-void KeepOptimizers(std::vector<RuleNumber>& rules) {
+void KeepOptimizers(RulesOfBlocks& rules) {
   const absl::Span<const Rule> all = Rules();
   const auto unknown = static_cast<RuleNumber>(all.size() - 1);
-  for (RuleNumber& rule : rules) {
+  rules.Transform([&](RuleNumber rule) {
     const bool by_range =
         all[rule].name == std::string_view("kept_by_step") || all[rule].name == std::string_view("scratch_of_step");
-    if (!by_range) rule = unknown;
-  }
+    return by_range ? rule : unknown;
+  });
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayO
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  std::vector<RuleNumber> rules = pass.TakeRules();
+  RulesOfBlocks rules = pass.TakeRules();
   if (IsImported(capture)) KeepOptimizers(rules);
   return BlockCategories{std::move(rules), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
                          Missing(capture, options.rank, pass.without_operators())};

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/by_ordinal.h"
+#include "tools/analyze/categories/judged_blocks.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/model/capture.h"
@@ -18,22 +20,25 @@ using CategoryNumber = std::uint8_t;
 CategoryNumber CategoryOf(RuleNumber rule);  // the first rule that says so
 std::string LabelOfCategory(CategoryNumber category);
 
-struct BlockCategories {
-  std::vector<RuleNumber> rules;        // by Block::ordinal
-  std::vector<bool> expected;           // likewise; see IsExpected
-  std::vector<ParameterNumber> owners;  // likewise; kNoParameter: of none
-  std::vector<Parameter> parameters;    // by ParameterNumber; buffers are among them
-  std::string missing;                  // what the capture lacks to tell categories, in one line; "": nothing
+using OwnersOfBlocks = ByOrdinal<ParameterNumber, kNoParameter>;
 
+// By ordinal; a block that is inferred is what its counterpart is.
+struct BlockCategories {
+  RulesOfBlocks rules;
+  ByOrdinal<bool, false> expected;  // see IsExpected
+  OwnersOfBlocks owners;
+  std::vector<Parameter> parameters;  // by ParameterNumber; buffers are among them
+  std::string missing;                // what the capture lacks to tell categories, in one line; "": nothing
+
+  static std::uint64_t OrdinalFor(const Block& block) { return block.inferred() ? block.counterpart : block.ordinal; }
   RuleNumber RuleOf(const Block& block) const {
-    return block.ordinal < rules.size() ? rules[block.ordinal] : static_cast<RuleNumber>(Rules().size() - 1);
+    const RuleNumber rule = rules.Of(OrdinalFor(block));
+    return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
   }
   CategoryNumber CategoryOf(const Block& block) const;
   // Whether the recording ended before what the rule says had shown: blocks of the same place became that before.
-  bool IsExpected(const Block& block) const { return block.ordinal < expected.size() && expected[block.ordinal]; }
-  ParameterNumber OwnerOf(const Block& block) const {
-    return block.ordinal < owners.size() ? owners[block.ordinal] : kNoParameter;
-  }
+  bool IsExpected(const Block& block) const { return expected.Of(OrdinalFor(block)); }
+  ParameterNumber OwnerOf(const Block& block) const { return owners.Of(OrdinalFor(block)); }
 };
 
 // Of the whole recording, whatever the window: what a block is shows long before and after. Ordinals are those of a

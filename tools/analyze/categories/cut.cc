@@ -138,6 +138,4 @@ void EvidencePass::OnProcessEnd(const ProcessEvent&) {
   level_ = v1::LEVEL_ALL;
 }
 
-std::vector<bool> EvidencePass::TakeExpected() { return std::move(expected_); }
-
 }  // namespace memoir

@@ -202,12 +202,8 @@ void EvidencePass::Judge(Watched& watched, Judgement judgement) {
   rules_.Set(watched.ordinal, judgement.rule);
   if (watched.evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
   if (forgets_) return;
-  if (watched.ordinal >= expected_.size()) {
-    expected_.resize(watched.ordinal + 1, false);
-    owners_.resize(watched.ordinal + 1, kNoParameter);
-  }
-  expected_[watched.ordinal] = judgement.expected;
-  owners_[watched.ordinal] = watched.evidence.parameter;
+  if (judgement.expected) expected_.Set(watched.ordinal, true);
+  if (watched.evidence.parameter != kNoParameter) owners_.Set(watched.ordinal, watched.evidence.parameter);
 }
 
 RuleNumber EvidencePass::RuleOfEnded(std::uint64_t ordinal) const {
@@ -218,22 +214,6 @@ RuleNumber EvidencePass::RuleOfEnded(std::uint64_t ordinal) const {
 void EvidencePass::Forget(std::uint64_t next) {
   forgets_ = true;
   rules_.Forget(next);
-}
-
-std::vector<RuleNumber> EvidencePass::TakeRules() {
-  std::vector<RuleNumber> rules = rules_.Take();
-  std::ranges::replace(rules, kNotJudged, NothingKnown());
-  TakeFromCounterparts(rules);
-  return rules;
-}
-
-void EvidencePass::TakeFromCounterparts(std::vector<RuleNumber>& rules) {
-  for (const auto& [block, counterpart] : std::exchange(inferred_, {})) {
-    if (block >= rules.size() || counterpart >= rules.size()) continue;
-    rules[block] = rules[counterpart];
-    expected_[block] = expected_[counterpart];
-    owners_[block] = owners_[counterpart];
-  }
 }
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
 // Follows every block of a replay through its life, notes what is seen of it, and lets the rules judge it at its end.
 //
-// One pass; what it keeps is by live block, five bytes for each block that ended, and of 2^20 of those what may lead to
-// another judgement.
+// One pass; what it keeps is by live block, one to six bytes for each block that ended, and of 2^20 of those what may
+// lead to another judgement.
 //
 // In seven sources: evidence_pass.cc follows lives, origins.cc how they begin, copies.cc what they are copies of,
 // holders.cc what modules, optimizers and autograd hold, collectives.cc what ranks exchange, graph_evidence.cc what
@@ -35,6 +35,21 @@ class EvidencePass : public Visitor {
  public:
   explicit EvidencePass(bool of_snapshot) : of_snapshot_(of_snapshot) {}
   void OnStart(const ReplayState& state) override { state_ = &state; }
+  // What comes and goes in steps that repeat tells nothing new; blocks of theirs that are not shown have no rule.
+  bool takes_repeats() const override { return true; }
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
+  void OnCycleBegin(const CycleEvent&) override {
+    seen_at_cycle_ = seen_bytes_;
+    unseen_at_cycle_ = unseen_bytes_;
+  }
+  void OnCycleEnd(const CycleEvent&) override {
+    seen_of_cycle_ = seen_bytes_ - seen_at_cycle_;
+    unseen_of_cycle_ = unseen_bytes_ - unseen_at_cycle_;
+  }
+  void OnRepeated(const RepeatedEvent& event) override {
+    seen_bytes_ += static_cast<double>(event.times) * seen_of_cycle_;
+    unseen_bytes_ += static_cast<double>(event.times) * unseen_of_cycle_;
+  }
   void OnCut(const CutEvent&) override { JudgeLive(); }
   void OnProcessEnd(const ProcessEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
@@ -56,9 +71,9 @@ class EvidencePass : public Visitor {
   void Forget(std::uint64_t next);
 
   // By Block::ordinal; the rules first.
-  std::vector<RuleNumber> TakeRules();
-  std::vector<bool> TakeExpected();
-  std::vector<ParameterNumber> TakeOwners() { return std::move(owners_); }
+  RulesOfBlocks TakeRules() { return rules_.Take(); }
+  ByOrdinal<bool, false> TakeExpected() { return std::move(expected_); }
+  ByOrdinal<ParameterNumber, kNoParameter> TakeOwners() { return std::move(owners_); }
   std::vector<Parameter> TakeParameters() { return book_.Take(); }
   // Of all bytes that were allocated those while operators were not recorded, from 0 to 1.
   double without_operators() const { return unseen_bytes_ == 0 ? 0 : unseen_bytes_ / (seen_bytes_ + unseen_bytes_); }
@@ -77,7 +92,6 @@ class EvidencePass : public Visitor {
   void NoteCollective(const RangeBeginEvent& event, RangeMarks marks);
   void NoteSharding(const RangeBeginEvent& event, RangeMarks marks);
   void NoteEnd(const Block& block, Watched& watched);
-  void TakeFromCounterparts(std::vector<RuleNumber>& rules);
   void Judge(Watched& watched, Judgement judgement);
   bool WasCarried(std::uint64_t place) const;
   // origins.cc
@@ -149,9 +163,9 @@ class EvidencePass : public Visitor {
   double seen_bytes_ = 0, unseen_bytes_ = 0;  // allocated while operators were recorded, and while not
   JudgedBlocks rules_;
   bool forgets_ = false;  // expected_ and owners_ are left empty
-  std::vector<bool> expected_;
-  std::vector<ParameterNumber> owners_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> inferred_;  // ordinals of blocks, and of their counterparts
+  ByOrdinal<bool, false> expected_;
+  ByOrdinal<ParameterNumber, kNoParameter> owners_;
+  double seen_at_cycle_ = 0, unseen_at_cycle_ = 0, seen_of_cycle_ = 0, unseen_of_cycle_ = 0;
 };
 
 }  // namespace memoir

@@ -19,6 +19,8 @@ namespace {
 class WorkspacePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
+  bool takes_repeats() const override { return true; }  // nothing that steps repeat outlives them
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override {

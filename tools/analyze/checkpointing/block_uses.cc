@@ -8,6 +8,8 @@ namespace {
 class UsesPass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
+  bool takes_repeats() const override { return true; }  // what repeats has no operators, and so no uses
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnProcessEnd(const ProcessEvent&) override {
     calls_.EndProcess([](CallNumber) {});
     forward_.Clear();
@@ -31,8 +33,10 @@ class UsesPass : public Visitor {
     const Block& block = *event.block;
     if (block.slot == Block::kNoSlot || made_in_[block.slot] == 0 || !event.thread.valid()) return;
     const RangeStack& stack = state_->stack(event.thread);
-    if (!stack.empty() && stack.back().innermost_backward >= 0) UseOf(block).freed_in_backward = true;
-    if (block.thread.valid() && calls_.Innermost(block.thread) != 0) UseOf(block).freed_in_forward = true;
+    if (!stack.empty() && stack.back().innermost_backward >= 0)
+      Note(block, [](BlockUse& use) { use.freed_in_backward = true; });
+    if (block.thread.valid() && calls_.Innermost(block.thread) != 0)
+      Note(block, [](BlockUse& use) { use.freed_in_forward = true; });
   }
 
   void OnRangeBegin(const RangeBeginEvent& event) override {
@@ -49,9 +53,11 @@ class UsesPass : public Visitor {
   BlockUses Take() { return std::move(uses_); }
 
  private:
-  BlockUse& UseOf(const Block& block) {
-    if (block.ordinal >= uses_.blocks.size()) uses_.blocks.resize(block.ordinal + 1);
-    return uses_.blocks[block.ordinal];
+  template <class Function>
+  void Note(const Block& block, const Function& function) {
+    BlockUse use = uses_.Of(block);
+    function(use);
+    uses_.blocks.Set(block.ordinal, use);
   }
   const Block* MadeInCall(const Tensor& tensor) const {
     const Block* block = tensor.storage == 0 ? nullptr : state_->LiveBlockAt(tensor.device, tensor.storage);
@@ -74,19 +80,21 @@ class UsesPass : public Visitor {
     for (const Tensor& tensor : event.tensors) {
       const Block* block = MadeInCall(tensor);
       if (block == nullptr) continue;
-      BlockUse& use = UseOf(*block);
-      use.read_outermost = std::min(use.read_outermost, CommonDepth(*block, call));
-      ++use.reads;
+      Note(*block, [&](BlockUse& use) {
+        use.read_outermost = std::min(use.read_outermost, CommonDepth(*block, call));
+        ++use.reads;
+      });
     }
   }
   void NoteSaved(const RangeBeginEvent& event, CallNumber call) {
     for (const Tensor& tensor : event.tensors) {
       const Block* block = MadeInCall(tensor);
       if (block == nullptr) continue;
-      BlockUse& use = UseOf(*block);
       const std::uint8_t depth = CommonDepth(*block, call);
-      use.saved_outermost = std::min(use.saved_outermost, depth);
-      use.saved_innermost = std::max(use.saved_innermost, depth);
+      Note(*block, [&](BlockUse& use) {
+        use.saved_outermost = std::min(use.saved_outermost, depth);
+        use.saved_innermost = std::max(use.saved_innermost, depth);
+      });
     }
   }
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/by_ordinal.h"
 #include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/model/capture.h"
 
@@ -30,12 +30,13 @@ struct BlockUse {
     return (saved_outermost != kNever ? saved_outermost : read_outermost) < depth;
   }
   bool IsSavedInside(std::uint32_t depth) const { return saved_innermost >= depth; }
+  bool operator==(const BlockUse&) const = default;
 };
 
 struct BlockUses {
-  std::vector<BlockUse> blocks;  // by Block::ordinal
+  ByOrdinal<BlockUse, BlockUse{}> blocks;
 
-  BlockUse Of(const Block& block) const { return block.ordinal < blocks.size() ? blocks[block.ordinal] : BlockUse(); }
+  BlockUse Of(const Block& block) const { return blocks.Of(block.ordinal); }
 };
 
 // In which call the forward operator of a node of autograd ran. Holds the newest 2^20 sequence numbers of each thread.

@@ -31,6 +31,7 @@ class CheckpointPass : public WindowedVisitor {
                  const BlockUses& uses)
       : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {}
   std::vector<CheckpointDevice> Take() { return std::move(rows_); }
+  bool takes_repeats() const override { return true; }  // peaks are those of the steps that are shown
 
  protected:
   void SeeProcessEnd(const ProcessEvent& event) override;

@@ -231,7 +231,7 @@ absl::StatusOr<std::vector<Grouping>> FacetsOf(const Capture& capture, const Hel
     if (!grouping.ok()) return grouping.status();
     groupings.push_back(*std::move(grouping));
   }
-  if (!std::ranges::any_of(groupings[kCategory].categories().rules, IsOfLibrary)) return groupings;
+  if (!groupings[kCategory].categories().rules.Any(IsOfLibrary)) return groupings;
   absl::StatusOr<LibraryWorkspaces> workspaces = FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
   if (!workspaces.ok()) return workspaces.status();
   for (Grouping& grouping : groupings) {

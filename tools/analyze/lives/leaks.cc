@@ -16,8 +16,6 @@ constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18;
 constexpr std::uint64_t kManySteps = 20;
 constexpr std::uint64_t kLargeReserved = std::uint64_t{64} << 20;
 
-std::size_t IndexOf(const Block& block) { return block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1}; }
-
 // What makes a longer tensor of one that was there.
 bool Joins(std::string_view operator_name) {
   return operator_name == "aten::cat" || operator_name == "aten::concat" || operator_name == "aten::hstack" ||
@@ -121,15 +119,7 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
     return;
   }
   EndStep();
-  for (auto& [place, row] : rows_) {
-    if (place.joined) row.levels.Add(step_, row.bytes);
-  }
-  for (auto& [id, memory] : memory_) {
-    if (!state().memory(id).caching()) continue;
-    memory.reserved.Add(step_, state().memory(id).reserved().all);
-    memory.allocated.Add(step_, state().memory(id).allocated().all);
-    memory.peaks.Add(step_, memory.peak);
-  }
+  NoteLevels();
   ++step_;
   numbers_.push_back(steps().newest(source));
   last_but_one_ns_ = std::exchange(last_ns_, std::exchange(newest_ns_, Nanoseconds(event)));

@@ -47,6 +47,7 @@ class LeakPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), categories_(categories), lines_(selection.own) {}
   // After the replay.
   Leaks Take();
+  bool takes_repeats() const override { return true; }
 
  protected:
   void SeeProcessBegin(const ProcessEvent& event) override;
@@ -54,6 +55,7 @@ class LeakPass : public WindowedVisitor {
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
   void StepBegins(StepSource source, const Event& event) override;
+  void SeeRepeated(const RepeatedEvent& event) override;  // leak_repeats.cc
 
  private:
   struct Held {
@@ -111,8 +113,13 @@ class LeakPass : public WindowedVisitor {
     std::uint64_t peak = 0;
     LevelSeries reserved, allocated, peaks;
   };
+  static std::size_t IndexOf(const Block& block) {  // in known_
+    return block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1};
+  }
   void Restart(StepSource source);
   void EndStep();
+  void NoteLevels();
+  void MoveTo(std::uint64_t step, Known& known);
   std::optional<Kept> Judge(const Place& place, const Row& row);
   void TakeParts(absl::flat_hash_map<Place, Kept>& kept) const;
   void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);

@@ -25,6 +25,9 @@ class StepsPass : public Visitor {
   void OnStart(const ReplayState& state) override { state_ = &state; }
   void OnProcessBegin(const ProcessEvent&) override { steps_ = {}; }
   void OnProcessEnd(const ProcessEvent& event) override { found_[event.process.value] = steps_.found(); }
+  bool takes_repeats() const override { return true; }
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
+  void OnRepeated(const RepeatedEvent& event) override { steps_.Repeated(event); }
   void OnStep(const StepEvent& event) override { steps_.Stepped(event); }
   void OnRangeBegin(const RangeBeginEvent& event) override { steps_.RangeBegins(event, state_->dictionary()); }
   void OnRangeEnd(const RangeEndEvent& event) override { steps_.RangeEnds(event, state_->dictionary()); }
@@ -59,6 +62,12 @@ StepSource StepCounter::Begin(StepSource source, std::uint64_t step) {
   if (steps.begun++ == 0) steps.first = step;
   steps.newest = step;
   return source;
+}
+
+void StepCounter::Repeated(const RepeatedEvent& event) {
+  Steps& steps = steps_[static_cast<std::size_t>(StepSource::kProgram)];
+  steps.begun += event.steps;
+  steps.newest = event.last_step;
 }
 
 StepSource StepCounter::RangeBegins(const RangeBeginEvent& event, const Dictionary& dictionary) {

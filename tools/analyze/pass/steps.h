@@ -27,6 +27,7 @@ std::string_view ToString(StepSource source);
 class StepCounter {
  public:
   StepSource Stepped(const StepEvent& event) { return Begin(StepSource::kProgram, event.step); }
+  void Repeated(const RepeatedEvent& event);
   StepSource RangeBegins(const RangeBeginEvent& event, const Dictionary& dictionary);
   StepSource RangeEnds(const RangeEndEvent& event, const Dictionary& dictionary);
   // `stack`: what is open on the event's thread.

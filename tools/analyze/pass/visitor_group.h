@@ -2,6 +2,8 @@
 #ifndef TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 #define TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,14 @@ class VisitorGroup : public Visitor {
   }
   void OnEnd(const ReplayReport& report) override {
     for (Visitor* const visitor : visitors_) visitor->OnEnd(report);
+  }
+  bool takes_repeats() const override {
+    return std::ranges::all_of(visitors_, [](const Visitor* visitor) { return visitor->takes_repeats(); });
+  }
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override {
+    std::uint64_t most = event.times;
+    for (const Visitor* const visitor : visitors_) most = std::min(most, visitor->MostRepeats(event));
+    return most;
   }
 #define MEMOIR_VISITED(Name, EventType, who)                           \
   void On##Name(const EventType& event) override {                     \

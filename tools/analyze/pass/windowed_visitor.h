@@ -27,6 +27,9 @@ class WindowedVisitor : public Visitor {
   // After the replay: NotFound when the window, the device, the rank or such a block did not occur.
   const absl::Status& found() const { return found_; }
 
+  // For an analysis that takes repeats: those that lie inside of a window, or outside of all.
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const final;
+
   void OnStart(const ReplayState& state) final;
   void OnEnd(const ReplayReport& report) final;
 #define MEMOIR_HANDED_ON_Process(Name, EventType) void On##Name(const EventType& event) final;
@@ -59,6 +62,8 @@ class WindowedVisitor : public Visitor {
   // Of blocks that the selection leaves out by their module or size, on devices that it has.
   virtual void SeeOtherAllocate(const AllocateEvent&) {}
   virtual void SeeOtherDeallocate(const DeallocateEvent&) {}
+  // Of an analysis that takes repeats: whether the cycle that ended last did what one like it will do again.
+  virtual bool knows_cycle() const { return true; }
   // A step begins, of any source: of an optimizer behind the event, inside the window that it closes; else before it.
   virtual void StepBegins(StepSource, const Event&) {}
 #define MEMOIR_HANDED_ON_Process(Name, EventType) \
@@ -82,6 +87,7 @@ class WindowedVisitor : public Visitor {
   ProcessSteps StepsOf(ProcessId process) const;
   // Opens or closes a window of steps, where steps of that source are what counts.
   void FollowSteps(StepSource source, const Event& event);
+  bool IsInside(const RepeatedEvent& event) const;  // its first event would lie in a window of steps or of time
   absl::Status CheckFound() const;
   absl::Status WindowNotFound() const;
 
@@ -89,8 +95,9 @@ class WindowedVisitor : public Visitor {
   const Selection& selection_;
   BlockFilter filter_;
   const ReplayState* state_ = nullptr;
-  std::uint32_t depth_ = 0;      // windows open now
-  std::uint64_t opened_ns_ = 0;  // when the window that is open did
+  std::uint32_t depth_ = 0;                                       // windows open now
+  bool cycle_began_in_window_ = false, cycle_in_window_ = false;  // the one that ended last
+  std::uint64_t opened_ns_ = 0;                                   // when the window that is open did
   WindowSpans spans_;
   std::uint64_t windows_ = 0;     // opened so far, in all processes
   std::uint64_t occurrence_ = 0;  // of the window's range in this process

@@ -56,7 +56,7 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
   if (!found.ok()) return found.status();
   if (!look.found().ok()) return look.found();
   LibraryWorkspaces workspaces;
-  if (std::ranges::any_of(found->rules, IsOfLibrary)) {
+  if (found->rules.Any(IsOfLibrary)) {
     absl::StatusOr<LibraryWorkspaces> apart = FindLibraryWorkspaces(capture, ReplayOptionsFor(quiet, true, false));
     if (!apart.ok()) return apart.status();
     workspaces = *std::move(apart);

@@ -15,7 +15,7 @@ absl::StatusOr<std::vector<Grouping>> GroupingsAtOnce(const Capture& capture, co
   absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
   LibraryWorkspaces workspaces;
-  if (std::ranges::any_of(categories->rules, IsOfLibrary)) {
+  if (categories->rules.Any(IsOfLibrary)) {
     absl::StatusOr<LibraryWorkspaces> found = FindLibraryWorkspaces(capture, ReplayOptionsFor(selection, true, false));
     if (!found.ok()) return found.status();
     workspaces = *std::move(found);

@@ -66,6 +66,35 @@ void RowTable::AddReserved(DeviceId id, ProcessId process, CellNumber cell, std:
   on.cells[cell].columns.reserved_bytes += bytes;
 }
 
+TableChange RowTable::Sums() const {
+  TableChange sums(devices_.size());
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
+    for (const Cell& cell : devices_[device].cells) sums[device].push_back(cell.columns);
+  }
+  return sums;
+}
+
+TableChange RowTable::Since(const TableChange& sums) const {
+  TableChange change = Sums();
+  for (std::size_t device = 0; device < sums.size(); ++device) {
+    for (std::size_t cell = 0; cell < sums[device].size(); ++cell)
+      change[device][cell].Add(sums[device][cell], ~std::uint64_t{0});  // minus once
+  }
+  return change;
+}
+
+// How long their blocks lived is not known, for steps have other lengths.
+void RowTable::Add(const TableChange& change, const RepeatedEvent& event) {
+  for (std::size_t device = 0; device < change.size(); ++device) {
+    for (std::size_t i = 0; i < change[device].size(); ++i) {
+      const Columns& of_cycle = change[device][i];
+      Cell& cell = devices_[device].cells[i];
+      cell.columns.Add(of_cycle, event.times);
+      cell.unknown_lives += of_cycle.deallocations * event.times;
+    }
+  }
+}
+
 void RowTable::OpenWindow(ProcessId process, Tick tick, bool first) {
   for (DeviceTable& device : devices_) {
     if (!device.used || device.process != process) continue;

@@ -63,6 +63,9 @@ struct DeviceTable {
   std::vector<Cell> cells;  // by CellNumber
 };
 
+// What one cycle of steps adds to each cell (RepeatedEvent). By DeviceId and CellNumber; without lives.
+using TableChange = std::vector<std::vector<Columns>>;
+
 class RowTable {
  public:
   // A block becomes live. `counts`: its allocation is an event of the window.
@@ -72,6 +75,12 @@ class RowTable {
 
   // A segment that the allocator took for the group.
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
+
+  // So far; and what was added since.
+  TableChange Sums() const;
+  TableChange Since(const TableChange& sums) const;
+  // As often as the event says.
+  void Add(const TableChange& change, const RepeatedEvent& event);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);

@@ -12,29 +12,29 @@
 
 namespace memoir {
 
-Columns& Columns::operator+=(const Columns& other) {
-  allocations += other.allocations;
-  allocated_bytes += other.allocated_bytes;
-  deallocations += other.deallocations;
-  deallocated_bytes += other.deallocated_bytes;
-  net_blocks += other.net_blocks;
-  net_bytes += other.net_bytes;
-  bytes_at_peak += other.bytes_at_peak;
-  blocks_at_peak += other.blocks_at_peak;
-  temporaries += other.temporaries;
-  temporary_bytes += other.temporary_bytes;
-  life_ns += other.life_ns;
-  lives += other.lives;
-  reserved_bytes += other.reserved_bytes;
+Columns& Columns::Add(const Columns& other, std::uint64_t times) {
+  allocations += times * other.allocations;
+  allocated_bytes += times * other.allocated_bytes;
+  deallocations += times * other.deallocations;
+  deallocated_bytes += times * other.deallocated_bytes;
+  net_blocks += times * other.net_blocks;
+  net_bytes += times * other.net_bytes;
+  bytes_at_peak += times * other.bytes_at_peak;
+  blocks_at_peak += times * other.blocks_at_peak;
+  temporaries += times * other.temporaries;
+  temporary_bytes += times * other.temporary_bytes;
+  life_ns += times * other.life_ns;
+  lives += times * other.lives;
+  reserved_bytes += times * other.reserved_bytes;
   return *this;
 }
 
-Folded& Folded::operator+=(const Folded& other) {
-  count += other.count;
-  outermost_count += other.outermost_count;
-  allocations += other.allocations;
-  allocated_bytes += other.allocated_bytes;
-  deallocated_bytes += other.deallocated_bytes;
+Folded& Folded::Add(const Folded& other, std::uint64_t times) {
+  count += times * other.count;
+  outermost_count += times * other.outermost_count;
+  allocations += times * other.allocations;
+  allocated_bytes += times * other.allocated_bytes;
+  deallocated_bytes += times * other.deallocated_bytes;
   return *this;
 }
 

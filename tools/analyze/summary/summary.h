@@ -40,7 +40,8 @@ struct Columns {
   std::uint64_t reserved_bytes = 0;  // of segments that the allocator took from the device for it
   std::uint64_t lives = 0;           // the deallocations whose allocation is known in time: not those of folded parts
   double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
-  Columns& operator+=(const Columns& other);
+  Columns& operator+=(const Columns& other) { return Add(other, 1); }
+  Columns& Add(const Columns& other, std::uint64_t times);  // modulo 2^64
   bool operator==(const Columns&) const = default;
 };
 
@@ -52,7 +53,8 @@ struct Folded {
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t deallocated_bytes = 0;
-  Folded& operator+=(const Folded& other);
+  Folded& operator+=(const Folded& other) { return Add(other, 1); }
+  Folded& Add(const Folded& other, std::uint64_t times);  // modulo 2^64
   bool operator==(const Folded&) const = default;
 };
 

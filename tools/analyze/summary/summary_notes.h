@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "memoir/v1/capture.pb.h"
+#include "tools/analyze/summary/row_table.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/ids.h"
 
@@ -68,6 +70,18 @@ struct OutsideMoment {
   std::vector<Holder> holders;
   std::optional<std::uint64_t> least_free;
   std::uint64_t total = 0;
+};
+
+// Counts that grow with each step, and what one cycle of steps adds to them (RepeatedEvent).
+struct StepCounts {
+  std::uint64_t events = 0, compiled_allocations = 0, compiled_bytes = 0;
+  std::map<DeviceId, std::uint64_t> unattributed;
+  std::map<DeviceId, std::pair<std::uint64_t, std::uint64_t>> compiled;  // allocations and bytes
+  std::map<std::pair<ProcessId, NameId>, Folded> apart;
+  std::array<std::uint64_t, kStepSources> steps{};
+  TableChange table;
+
+  bool operator==(const StepCounts&) const = default;
 };
 
 // What ran when a device's peak so far was reached.

@@ -25,6 +25,7 @@ class SummaryPass : public WindowedVisitor {
   SummaryPass(const Capture& capture, const Selection& selection, const Grouping& grouping)
       : WindowedVisitor(capture, selection), grouping_(grouping), lines_(selection.own) {}
 
+  bool takes_repeats() const override { return true; }
   void OnKeyframe(const KeyframeEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
   Summary TakeSummary() { return std::move(summary_); }
@@ -56,6 +57,11 @@ class SummaryPass : public WindowedVisitor {
   void SeeFirstSeen(const FirstSeenEvent& event) override;
   void SeeMark(const MarkEvent& event) override;
   void SeeStep(const StepEvent& event) override { CountEvent(event, true); }
+  // summary_repeats.cc
+  void SeeCycleBegin(const CycleEvent& event) override;
+  void SeeCycleEnd(const CycleEvent& event) override;
+  void SeeRepeated(const RepeatedEvent& event) override;
+  bool knows_cycle() const override { return knows_cycle_; }
   void StepBegins(StepSource source, const Event& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeModuleExit(const ModuleEvent& event) override { CountEvent(event, true); }
@@ -69,6 +75,7 @@ class SummaryPass : public WindowedVisitor {
     thread_has_events_[event.thread.value] = true;
   }
   void CountCall(const OpenRange& range);
+  StepCounts CountsNow() const;
   void NotePeakMoment(const AllocateEvent& event);
   void NotePeakAtBegin(const Event& event);
   // summary_devices.cc
@@ -125,7 +132,9 @@ class SummaryPass : public WindowedVisitor {
   std::vector<DeviceId> device_ids_;  // of summary_.devices
   std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
   std::vector<std::size_t> row_of_cell_;  // by CellNumber
-  std::vector<Block> new_segments_;       // whose first block is awaited: what it is, they were taken for
+  StepCounts at_cycle_, of_cycle_;
+  bool knows_cycle_ = false;         // two that followed one another did the same
+  std::vector<Block> new_segments_;  // whose first block is awaited: what it is, they were taken for
 };
 
 }  // namespace memoir

@@ -148,7 +148,7 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   absl::StatusOr<BlockCategories> categories = BlockCategories();
   if (!NeedsCategories(options.by)) categories = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
   if (!categories.ok()) return categories.status();
-  if (Grouping::TellsWorkspaces(options.by) && std::ranges::any_of(categories->rules, IsOfLibrary)) {
+  if (Grouping::TellsWorkspaces(options.by) && categories->rules.Any(IsOfLibrary)) {
     absl::StatusOr<LibraryWorkspaces> workspaces =
         FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
     if (!workspaces.ok()) return workspaces.status();

@@ -1,0 +1,56 @@
+// The part of the search for leaks that follows levels, also through steps which a replay passes over: they keep
+// nothing.
+#include <algorithm>
+#include <utility>
+
+#include "tools/analyze/lives/leaks.h"
+
+namespace memoir {
+
+void LeakPass::NoteLevels() {
+  for (auto& [place, row] : rows_) {
+    if (place.joined) row.levels.Add(step_, row.bytes);
+  }
+  for (auto& [id, memory] : memory_) {
+    if (!state().memory(id).caching()) continue;
+    memory.reserved.Add(step_, state().memory(id).reserved().all);
+    memory.allocated.Add(step_, state().memory(id).allocated().all);
+    memory.peaks.Add(step_, memory.peak);
+  }
+}
+
+// Steps that leave behind what was there. The newest step, which has ended but is taken in with the next, is one of
+// them: the last of those that are not shown is newest instead.
+void LeakPass::SeeRepeated(const RepeatedEvent& event) {
+  if (source_ != StepSource::kProgram || frozen_ || !in_window()) return;
+  EndStep();
+  const std::uint64_t period = event.steps / event.times;
+  const std::uint64_t numbers = event.last_step - event.first_step;
+  const std::uint64_t begin = state().Nanoseconds(event.process, event.begin);
+  const std::uint64_t length = std::max(begin, Nanoseconds(event)) - begin;
+  for (std::uint64_t i = 0; i < event.steps; ++i) {
+    if (i % period == 0) NoteLevels();  // within a cycle they may differ
+    ++step_;
+    numbers_.push_back(event.first_step + i * numbers / std::max<std::uint64_t>(event.steps - 1, 1));
+    const std::uint64_t ns = begin + i * length / event.steps;  // about
+    last_but_one_ns_ = std::exchange(last_ns_, std::exchange(newest_ns_, ns));
+  }
+  for (const Block* const block : event.moved) {
+    if (const std::size_t at = IndexOf(*block); at < known_.size() && known_[at].counts)
+      MoveTo(known_[at].step + event.steps, known_[at]);
+  }
+}
+
+void LeakPass::MoveTo(std::uint64_t step, Known& known) {
+  std::map<std::uint64_t, Held>& by_step = rows_[known.place].by_step;
+  const auto old = by_step.find(known.step);
+  if (old != by_step.end()) {
+    old->second.bytes -= std::min(old->second.bytes, known.bytes);
+    by_step[step].bytes += known.bytes;
+    ++by_step[step].blocks;
+    if (--old->second.blocks == 0) by_step.erase(old);
+  }
+  known.step = step;
+}
+
+}  // namespace memoir

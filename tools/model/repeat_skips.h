@@ -1,0 +1,125 @@
+// Cycles of whole steps in the rows of a chunk that leave behind what was before them, but for which blocks it is: a
+// replay may pass over them (Visitor::MostRepeats).
+//
+//     steps  A B A B A B A B A B A B C      a cycle of two steps; the first two cycles are shown, so that it is known
+//            shown-- passed over- shown     what one changes, and the last, for it says which blocks go on
+#ifndef TOOLS_MODEL_REPEAT_SKIPS_H_
+#define TOOLS_MODEL_REPEAT_SKIPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/ids.h"
+#include "tools/model/repeat_places.h"
+#include "tools/read/stretch.h"
+
+namespace memoir {
+
+// Rows that follow one another, of one step. A writer that follows the wrong stretch at first has several in a step.
+struct RowsOfStep {
+  std::size_t first_row = 0, rows = 0;
+  std::uint64_t step = 0;
+  const Stretch* whole = nullptr;  // what all of them together are; nullptr: not a whole step, or an address row
+};
+std::vector<RowsOfStep> FindSteps(const Repeats& repeats, const StretchesOfRows& stretches);
+
+// Of the steps that FindSteps has found.
+struct RepeatSkip {
+  std::size_t first = 0;
+  std::size_t period = 0;  // steps of a cycle
+  std::size_t cycles = 0;
+  std::vector<LivingBlock> living;  // before the first
+  absl::flat_hash_map<std::uint32_t, std::uint64_t> serials;
+};
+
+class SkipFinder {
+ public:
+  explicit SkipFinder(const std::vector<RowsOfStep>& steps);
+
+  // `places` has taken the step.
+  void Note(std::size_t step, const RepeatPlaces& places);
+  // That begins with the step, which comes next: `places` have passed over it then.
+  std::optional<RepeatSkip> Find(std::size_t step, RepeatPlaces& places);
+
+ private:
+  struct Behind {
+    bool known = false;  // a whole step, which is shown
+    std::uint64_t living = 0;
+    std::size_t addresses_taken = 0;
+  };
+  bool IsLike(std::size_t step, std::size_t period) const;  // as the one so many before, and just behind one
+  bool IsSteady(std::size_t step, std::size_t period) const;
+  std::optional<RepeatSkip> FindOf(std::size_t period, std::size_t step, RepeatPlaces& places);
+
+  const std::vector<RowsOfStep>& steps_;
+  std::uint64_t steps_back_ = 0;  // the most, from a free to what it frees
+  std::uint64_t work_ = 0;        // done in vain; a chunk of the recorder's makes little
+  std::vector<Behind> behind_;    // by step
+};
+
+// Where a replay is in a skip: it passes over cycles, or opens one to show its events.
+class SkipWalk {
+ public:
+  // `renamed`: see Rename.
+  using Renamed = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
+  SkipWalk(const RepeatSkip& skip, const Repeats& repeats, const std::vector<RowsOfStep>& steps,
+           const Renamed& renamed);
+
+  std::size_t cycles_left() const { return skip_->cycles - cycle_; }
+  std::size_t period() const { return skip_->period; }
+  // Of the n-th cycle from the next on; of its last step.
+  const RepeatRow& FirstRow(std::size_t cycle) const { return RowOf(StepAt(cycle_ + cycle, 0).first_row); }
+  Tick End(std::size_t cycle) const { return EndOf(StepAt(cycle_ + cycle, skip_->period - 1)); }
+  std::uint64_t LastNumber(std::size_t cycle) const {
+    return RowOf(StepAt(cycle_ + cycle, skip_->period - 1).first_row).step_number;
+  }
+  Tick EndBefore() const { return EndOf((*steps_)[skip_->first + cycle_ * skip_->period - 1]); }  // of the step before
+  const Stretch& StretchOf(std::size_t step) const { return *StepAt(0, step).whole; }             // of a cycle
+
+  void Pass(std::size_t cycles);
+
+  void Open() { opened_ = true; }
+  bool opened() const { return opened_; }
+  bool at_cycle() const { return step_ == 0 && row_ == 0; }
+  std::size_t row() const { return StepAt(cycle_, step_).first_row + row_; }  // that is open
+  void NextRow();
+  // Of the events of rows that are open, one after the other.
+  RepeatPlace Place(const StretchEvent& event, std::uint32_t index);
+
+  // The host blocks that live, with the address that the rows behind the skip know, and that at which they are shown.
+  struct Shown {
+    std::uint64_t known = 0, shown = 0;
+    std::uint32_t device = 0;
+  };
+  std::vector<Shown> Living() const;
+  // Adds what differs. Behind the last cycle.
+  void Rename(Renamed& renamed) const;
+
+ private:
+  const RowsOfStep& StepAt(std::size_t cycle, std::size_t step) const {
+    return (*steps_)[skip_->first + cycle * skip_->period + step];
+  }
+  const RepeatRow& RowOf(std::size_t row) const { return repeats_->rows[row]; }
+  Tick EndOf(const RowsOfStep& step) const {
+    const RepeatRow& last = RowOf(step.first_row + step.rows - 1);
+    return last.first_tick + last.ticks;
+  }
+
+  const RepeatSkip* skip_;
+  const Repeats* repeats_;
+  const std::vector<RowsOfStep>* steps_;
+  std::size_t cycle_ = 0, step_ = 0, row_ = 0;  // row_: of the step
+  bool opened_ = false;
+  std::uint64_t steps_opened_ = 0;
+  std::uint64_t step_before_ = 0;                             // the chunk's, before the skip
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> living_;  // addresses, by BlockOfRow as if nothing was passed over
+  absl::flat_hash_map<std::uint32_t, std::uint64_t> serials_, serials_of_cycle_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPEAT_SKIPS_H_
