@@ -19,6 +19,24 @@ def killed_with_eviction(lab, long):
         yield lab.run(ends=["signal 9"], program="shapes", arguments=[ENDLESS], kill_at=kill_at, flush=False, options=options, live=100 << 20)
 
 
+STEPS = {"program": "steps", "flush": False, "ends": ["signal 9"]}
+
+
+@fault("SIGKILL, `--detail auto`: steps that are named")
+def killed_in_known_steps(lab, long):
+    for _ in range(200 if long else 4):
+        kill_at = lab.random.randrange(200, 100_000) if long else lab.random.randrange(200, 50_000)
+        yield lab.run(**STEPS, arguments=[ENDLESS, 500], kill_at=kill_at, options={"ring_size": "4MiB", "detail": "auto"})
+
+
+@fault("SIGKILL, `--detail auto`, `--max-size 256KiB` evicts parts with the steps that later ones repeat")
+def killed_in_known_steps_with_eviction(lab, long):
+    options = {"ring_size": "4MiB", "detail": "auto", "max_size": "256KiB"}
+    for _ in range(200 if long else 4):
+        kill_at = lab.random.randrange(200, 200_000) if long else lab.random.randrange(50_000, 100_000)
+        yield lab.run(**STEPS, arguments=[ENDLESS, 20], kill_at=kill_at, options=options)
+
+
 @fault("SIGKILL during the stop")
 def killed_at_the_stop(lab, long):
     for _ in range(100 if long else 3):

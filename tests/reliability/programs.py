@@ -32,6 +32,23 @@ def shapes(page, count, times, held=100 << 20):
     return count
 
 
+def steps(page, count, times, odd_each):
+    """Steps of ten calls with results of three sizes; of so many one is of another size in each of its calls."""
+    import memoir
+
+    usual, end, step = [torch.ones(n) for n in (1, 100, 1000)], count + times, 0
+    while count < end:
+        memoir.step()
+        step += 1
+        operands = usual if step % odd_each else [torch.ones(1 + step % 997)]
+        for i in range(10):
+            operand = operands[i % len(operands)]
+            torch.add(operand, operand)
+            count += 1
+            count_into(page, count)
+    return count
+
+
 def names(page, count, times):
     """A range and a shape of its own for each call."""
     for count in range(count + 1, count + times + 1):
