@@ -20,7 +20,7 @@ BLOCKS = f"""SELECT b.process, b.device, b.address, b.serial, b.bytes, b.request
 @dataclasses.dataclass
 class Block:
     device: str
-    thread: int
+    thread: int  # of those that allocate on the device, in the order of their first blocks
     size: tuple  # bytes, bytes asked for, the number of its stream
     facts: dict
     born: int = 0
@@ -56,12 +56,13 @@ def read(tree, capture):
             assert lives.setdefault(tuple(place), number) == number, place
     steps += [len(events)] * len(begins)
     found = collections.defaultdict(list)
-    streams = collections.defaultdict(dict)
+    streams, threads = collections.defaultdict(dict), collections.defaultdict(dict)
     for _, device, address, serial, size, asked, stream, thread, freed_ns, *facts in sorted(rows, key=lambda row: born[row[1:4]]):
         place, known = (device, address, serial), streams[device]
         if freed_ns is not None and place not in died:   # while recording was off
             died[place] = bisect.bisect_left(events, (freed_ns,))
         size = (size, asked, known.setdefault(stream, len(known)))
+        thread = threads[device].setdefault(thread, len(threads[device]))   # a capture counts those that allocate nothing, too
         found[device].append(Block(device, thread, size, dict(zip(FACTS, facts, strict=True)), born[place], died.get(place, len(events) + 1)))
     return Blocks(dict(found), steps, len(events))
 
