@@ -21,16 +21,6 @@ std::uint64_t Elements(const Layout& layout) {
 void BlockShapes::OnAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   live_[{block.device, block.address}] = {block.ordinal, block.operator_call, 0};
-  if (block.inferred()) inferred_.emplace_back(block.ordinal, block.counterpart);
-}
-
-std::vector<LayoutId> BlockShapes::Take() {
-  for (const auto& [block, counterpart] : inferred_) {
-    if (counterpart >= shapes_.size() || !shapes_[counterpart].valid()) continue;
-    if (block >= shapes_.size()) shapes_.resize(block + 1);
-    if (!shapes_[block].valid()) shapes_[block] = shapes_[counterpart];
-  }
-  return std::move(shapes_);
 }
 
 void BlockShapes::OnDeallocate(const DeallocateEvent& event) {
@@ -50,8 +40,7 @@ void BlockShapes::See(absl::Span<const Tensor> tensors, std::uint64_t ended_call
     const bool returned = ended_call != 0 && ended_call == block.operator_call;
     if (elements == 0 || elements < block.elements || (elements == block.elements && !returned)) continue;
     block.elements = elements;
-    if (shapes_.size() <= block.ordinal) shapes_.resize(block.ordinal + 1);
-    shapes_[block.ordinal] = tensor.layout;
+    shapes_.Set(block.ordinal, tensor.layout);
   }
 }
 

@@ -6,25 +6,29 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analyze/categories/by_ordinal.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
+
+using ShapesOfBlocks = ByOrdinal<LayoutId, LayoutId{}>;
 
 // Needs a replay with tensors.
 class BlockShapes : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
+  bool takes_repeats() const override { return true; }  // what repeats shows no tensors
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override { See(event.tensors, 0); }
   void OnRangeEnd(const RangeEndEvent& event) override;
   void OnProcessEnd(const ProcessEvent&) override { live_.clear(); }
 
-  // By Block::ordinal; may be shorter. Invalid: no tensor was seen.
-  std::vector<LayoutId> Take();
+  // Invalid: no tensor was seen; a block that is inferred has the shape of its counterpart then.
+  ShapesOfBlocks Take() { return std::move(shapes_); }
 
  private:
   struct Live {
@@ -37,8 +41,7 @@ class BlockShapes : public Visitor {
 
   const ReplayState* state_ = nullptr;
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, Live> live_;  // by address
-  std::vector<LayoutId> shapes_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> inferred_;  // ordinals of blocks, and of their counterparts
+  ShapesOfBlocks shapes_;
 };
 
 }  // namespace memoir

@@ -40,7 +40,7 @@ Grouping Grouping::Of(GroupBy by, BlockCategories categories) {
   return grouping;
 }
 
-Grouping Grouping::OfShapes(std::vector<LayoutId> shapes) {
+Grouping Grouping::OfShapes(ShapesOfBlocks shapes) {
   Grouping grouping(GroupBy::kShape);
   grouping.shapes_ = std::move(shapes);
   return grouping;

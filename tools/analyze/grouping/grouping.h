@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/library_workspaces.h"
+#include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/pools.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/options.h"
@@ -42,7 +43,7 @@ class Grouping {
 
   // From what such a pass found: of groupings that need categories, and of kShape.
   static Grouping Of(GroupBy by, BlockCategories categories);
-  static Grouping OfShapes(std::vector<LayoutId> shapes);
+  static Grouping OfShapes(ShapesOfBlocks shapes);
 
   // Operators, modules and lines of a device with a caching allocator: what a library took of it for itself belongs to
   // none of those that used the library, and not to the one that did so first.
@@ -73,7 +74,7 @@ class Grouping {
       case GroupBy::kModule:
         return OfModule(block.module, block.phase);
       case GroupBy::kShape:
-        return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
+        return FromId(ShapeOf(block));
       case GroupBy::kCategory:
         return kFirstGroup + categories_.CategoryOf(block);
       case GroupBy::kCategoryModule:
@@ -177,6 +178,10 @@ class Grouping {
   }
   static Group NumberOf(Group group) { return (group - kFirstGroup) / static_cast<Group>(kPhases); }
   Group OfParameter(const Block& block) const;
+  LayoutId ShapeOf(const Block& block) const {
+    const LayoutId own = shapes_.Of(block.ordinal);
+    return own.valid() || !block.inferred() ? own : shapes_.Of(block.counterpart);
+  }
   // Of GroupBy::kCategoryModule; 0: of none, as libraries' workspaces are.
   std::uint32_t ModulePlaceOf(const Block& block) const {
     const bool none = !block.module.valid() || IsOfLibrary(categories_.RuleOf(block));
@@ -196,7 +201,7 @@ class Grouping {
   }
 
   GroupBy by_;
-  std::vector<LayoutId> shapes_;  // by Block::ordinal
+  ShapesOfBlocks shapes_;
   BlockCategories categories_;
   LibraryWorkspaces workspaces_;
   std::shared_ptr<SourceLines> lines_;  // numbers lines as they are first asked for; never null
