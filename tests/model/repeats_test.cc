@@ -73,19 +73,26 @@ v1::Repeats RepeatsOf(const std::vector<Row>& rows, const std::vector<std::int64
   return repeats;
 }
 
+// What the visitor makes of the process.
+template <class OfVisitor>
+std::pair<OfVisitor, ReplayReport> Visit(ProcessBuilder& process) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const auto capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  OfVisitor visitor;
+  const auto report = capture->Replay(visitor, {});
+  EXPECT_TRUE(report.ok()) << report.status();
+  return {visitor, *report};
+}
+
 struct Result {
   std::vector<std::string> lines;
   ReplayReport report;
 };
 Result Replay(ProcessBuilder& process) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const auto capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  Lines lines;
-  const auto report = capture->Replay(lines, {});
-  EXPECT_TRUE(report.ok()) << report.status();
-  return {lines.lines, *report};
+  auto [lines, report] = Visit<Lines>(process);
+  return {lines.lines, report};
 }
 
 TEST(Repeats, AreShownInTheirPlace) {
@@ -163,18 +170,6 @@ class Counts : public Visitor {
   void OnDeallocate(const DeallocateEvent&) override { ++frees; }
   void OnRepeated(const RepeatedEvent& event) override { passed += event.steps; }
 };
-Counts Count(ProcessBuilder& process) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const auto capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  Counts counts;
-  const auto report = capture->Replay(counts, {});
-  EXPECT_TRUE(report.ok()) << report.status();
-  EXPECT_THAT(report->damage, IsEmpty());
-  EXPECT_EQ(report->unmatched_deallocations + report->replaced_blocks + report->late_events, 0u);
-  return counts;
-}
 
 TEST(Repeats, ArePassedOverWhereTheyLeaveWhatWasThere) {
   std::vector<Row> rows = {{7, 0, 4, 1100, 60, 0}, {7, 4, 1, 10, 0, 0}};
@@ -183,7 +178,9 @@ TEST(Repeats, ArePassedOverWhereTheyLeaveWhatWasThere) {
   ProcessBuilder process;
   process.Allocate(0x50, 64).Repeat(Stretch(), RepeatsOf(rows, {0x50, 0x10}));
   process.DeallocateAs(40'000, 0x60);
-  const Counts counts = Count(process);
+  const auto [counts, report] = Visit<Counts>(process);
+  EXPECT_THAT(report.damage, IsEmpty());
+  EXPECT_EQ(report.unmatched_deallocations + report.replaced_blocks + report.late_events, 0u);
   EXPECT_EQ(counts.steps + counts.passed, 51u);
   EXPECT_GE(counts.passed, 45u);
   EXPECT_EQ(counts.frees, 2 * counts.steps + 1);  // the last is in a run, of the block of the last step
@@ -202,12 +199,7 @@ TEST(Repeats, OfManyDevicesTakeNoTimeForEachStep) {
   ProcessBuilder process;
   process.Repeat(wide, repeats);
   process.Repeat(narrow, repeats);
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const auto capture = Capture::Open(folder.path());
-  ASSERT_TRUE(capture.ok()) << capture.status();
-  Counts counts;
-  ASSERT_TRUE(capture->Replay(counts, {}).ok());
+  const Counts counts = Visit<Counts>(process).first;
   EXPECT_EQ(counts.steps + counts.passed, kSteps + 1);
 }
 

@@ -30,10 +30,11 @@ bool RepeatCursor::FindStretches(StretchTable& stretches) {
 void RepeatCursor::TakeSteps(bool skips) {
   const Repeats& repeats = chunk_->payload->repeats;
   RepeatPlaces places(repeats, stretches_, &placed_);
-  steps_ = FindSteps(repeats, stretches_);
-  SkipFinder finder(steps_);
+  steps_ = StepsOfRows(repeats, stretches_);
+  std::optional<SkipFinder> finder;
+  if (skips) finder.emplace(steps_);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    std::optional<RepeatSkip> skip = skips ? finder.Find(i, places) : std::nullopt;
+    std::optional<RepeatSkip> skip = finder ? finder->Find(i, places) : std::nullopt;
     if (skip) {
       const std::size_t rows_of_cycle = steps_[i].first_row - steps_[i - skip->period].first_row;
       rows_[rows_.size() - rows_of_cycle].begins_cycle = true;
@@ -50,7 +51,7 @@ void RepeatCursor::TakeSteps(bool skips) {
         rows_.push_back({row});
       }
     }
-    if (skips) finder.Note(i, places);
+    if (finder) finder->Note(i, places);
   }
   damaged_ = damaged_ || !places.fits();
 }

@@ -13,7 +13,7 @@ constexpr std::uint64_t kMostWork = 1u << 24;
 
 }  // namespace
 
-std::vector<RowsOfStep> FindSteps(const Repeats& repeats, const StretchesOfRows& stretches) {
+std::vector<RowsOfStep> StepsOfRows(const Repeats& repeats, const StretchesOfRows& stretches) {
   std::vector<RowsOfStep> steps;
   bool goes_on = false;
   std::uint32_t next = 0;  // event

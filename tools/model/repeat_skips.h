@@ -25,9 +25,9 @@ struct RowsOfStep {
   std::uint64_t step = 0;
   const Stretch* whole = nullptr;  // what all of them together are; nullptr: not a whole step, or an address row
 };
-std::vector<RowsOfStep> FindSteps(const Repeats& repeats, const StretchesOfRows& stretches);
+std::vector<RowsOfStep> StepsOfRows(const Repeats& repeats, const StretchesOfRows& stretches);
 
-// Of the steps that FindSteps has found.
+// Of the steps of StepsOfRows.
 struct RepeatSkip {
   std::size_t first = 0;
   std::size_t period = 0;  // steps of a cycle

@@ -74,15 +74,6 @@ TableChange RowTable::Sums() const {
   return sums;
 }
 
-TableChange RowTable::Since(const TableChange& sums) const {
-  TableChange change = Sums();
-  for (std::size_t device = 0; device < sums.size(); ++device) {
-    for (std::size_t cell = 0; cell < sums[device].size(); ++cell)
-      change[device][cell].Add(sums[device][cell], ~std::uint64_t{0});  // minus once
-  }
-  return change;
-}
-
 // How long their blocks lived is not known, for steps have other lengths.
 void RowTable::Add(const TableChange& change, const RepeatedEvent& event) {
   for (std::size_t device = 0; device < change.size(); ++device) {

@@ -76,9 +76,7 @@ class RowTable {
   // A segment that the allocator took for the group.
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
-  // So far; and what was added since.
-  TableChange Sums() const;
-  TableChange Since(const TableChange& sums) const;
+  TableChange Sums() const;  // so far
   // As often as the event says.
   void Add(const TableChange& change, const RepeatedEvent& event);
 

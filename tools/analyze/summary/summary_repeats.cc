@@ -12,6 +12,7 @@ void Add(std::map<Key, std::uint64_t>& sums, const std::map<Key, std::uint64_t>&
   for (const auto& [key, count] : other) sums[key] += times * count;
 }
 
+// But for the table.
 void Add(StepCounts& sums, const StepCounts& other, std::uint64_t times) {
   sums.events += times * other.events;
   sums.compiled_allocations += times * other.compiled_allocations;
@@ -50,7 +51,11 @@ void SummaryPass::SeeCycleBegin(const CycleEvent&) {
 void SummaryPass::SeeCycleEnd(const CycleEvent&) {
   StepCounts change = CountsNow();
   Add(change, at_cycle_, kMinusOnce);
-  change.table = table_.Since(at_cycle_.table);
+  change.table = table_.Sums();
+  for (std::size_t device = 0; device < at_cycle_.table.size(); ++device) {
+    for (std::size_t cell = 0; cell < at_cycle_.table[device].size(); ++cell)
+      change.table[device][cell].Add(at_cycle_.table[device][cell], kMinusOnce);
+  }
   knows_cycle_ = change == of_cycle_;
   of_cycle_ = std::move(change);
 }
