@@ -49,6 +49,8 @@ function(memoir_link_for_old_glibc name)
   # The compiler looks into its own system's folders before the sysroot's: hence these two.
   target_link_options(${name} PRIVATE "--sysroot=${MEMOIR_OLD_SYSROOT}" "-B${libraries}" "LINKER:--as-needed")
   target_link_directories(${name} BEFORE PRIVATE "${MEMOIR_OLD_SYSROOT}/link" "${libraries}")
+  # What is linked is what is installed: a run path of the build would leave behind how long the name of its folder is.
+  set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH TRUE)
   target_link_libraries(${name} PRIVATE -lpthread -ldl)
   if(NOT ARGN STREQUAL "LIBC_ONLY")
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:memoir_old_glibc>)

@@ -63,8 +63,9 @@ def build_part(folder):
     """The interposer's library, and a wheel of the Python package: a compiler, a linker, an archive and a zip."""
     environment = {**os.environ, **variables(folder), "CCACHE_DISABLE": "1"}
     build = folder / "build" / "twice"
+    sysroot = folder / "build" / "sysroot"    # ./dev wheel makes it
     run("cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DMEMOIR_BUILD_TESTS=OFF", "-DMEMOIR_BUILD_TOOLS=OFF",
-        "-DMEMOIR_BUILD_TRACKER=OFF", env=environment)
+        "-DMEMOIR_BUILD_TRACKER=OFF", f"-DMEMOIR_OLD_SYSROOT={sysroot if sysroot.exists() else ''}", env=environment)
     run("cmake", "--build", build, "--target", "memoir_interpose", env=environment)
     unpacked = folder / "build" / "unpacked"
     shutil.copytree(folder / "python" / "memoir", unpacked / "memoir", ignore=shutil.ignore_patterns("__pycache__"))
@@ -81,8 +82,10 @@ def build_part(folder):
 
 
 def build_whole(folder):
+    """With CCACHE_BASEDIR the compiler is given other paths, which torch's assertions keep: so both builds have it, and this one compiles all anew."""
+    cache = {"CCACHE_BASEDIR": str(folder), "CCACHE_RECACHE": "1"} if "CCACHE_BASEDIR" in os.environ else {"CCACHE_DISABLE": "1"}
     others = ";".join(str(folder / name / "bin/python") for name in ("build/venv-2.15",) if (folder / name).exists())
-    environment = {**os.environ, "CCACHE_DISABLE": "1"}
+    environment = {**os.environ, **cache}
     run(folder / "build/venv/bin/python", folder / "setup/build_wheel.py", others, "-o", folder / "dist", env=environment)
     return next((folder / "dist").glob("*.whl"))
 
