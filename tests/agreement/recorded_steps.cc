@@ -28,7 +28,11 @@ Recording::Options Repeating() {
 class Program {
  public:
   Program(std::uint32_t seed, Recording& recording, Course course)
-      : random_(seed), recording_(recording), course_(course), longest_turn_(1 + seed % 12) {
+      : random_(seed),
+        recording_(recording),
+        course_(course),
+        longest_turn_(1 + seed % 12),
+        actions_of_chunk_(ActionsOfChunk(seed, course)) {
     for (std::vector<Action>& kind : kinds_) {
       const std::size_t actions = 20 + random_() % 200;
       for (std::size_t i = 0; i < actions; ++i)
@@ -62,7 +66,7 @@ class Program {
       for (std::size_t i = 0; i < kinds_[kind].size(); ++i) {
         Do(kinds_[kind][i]);
         if (deviates && i == where) Do({0, 48, 0});
-        if (random_() % (2000 * rarely) == 0) recording_.writer().Flush();
+        if (random_() % actions_of_chunk_ == 0) recording_.writer().Flush();
         if (random_() % (400 * rarely) == 0) OnOtherThread([this] { Other(); });
       }
       // What outlives its step is freed in the next, but for some blocks.
@@ -96,6 +100,12 @@ class Program {
     std::size_t number;
     std::string name;
   };
+
+  // Of calm programs one in three has one chunk in all, and one has chunks that are shorter than most of its steps.
+  static unsigned ActionsOfChunk(std::uint32_t seed, Course course) {
+    constexpr unsigned kOfCalm[] = {100'000, 60, 1000};
+    return course == Course::kCalm || course == Course::kLeaks ? kOfCalm[seed % 3] : 2000;
+  }
 
   template <class Work>
   static void OnOtherThread(Work work) {
@@ -226,6 +236,7 @@ class Program {
   std::uint32_t line_ = 0;
   const Course course_;
   const std::size_t longest_turn_;          // in steps, until another kind comes
+  const unsigned actions_of_chunk_;         // on average
   std::uint64_t lost_ = 0, last_lost_ = 0;  // addresses of blocks whose frees were not recorded
   std::uint64_t serial_ = 0, gpu_serial_ = 0, next_gpu_ = 0, allocations_ = 0;
 };

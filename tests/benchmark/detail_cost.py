@@ -1,8 +1,9 @@
 """What a recording with --detail auto costs once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--json]
 
 A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. Each contestant runs in processes of its own, in turn; figures are
-medians over the rounds, of the steps behind the first tenth. Captures are written to disk as in real use. Bytes a step are those by which a capture grows:
-the difference of two runs, one of them with twice as many steps.
+medians over the rounds, of the steps behind the first tenth. Captures are written to disk as in real use. "of a processor" is what the program's threads
+took, without Memoir's writer: other work on the machine hardly changes it. Bytes a step are those by which a capture grows: the difference of two runs, one
+of them with twice as many steps.
 
   bare     no recording
   history  torch's own: torch.cuda.memory._record_memory_history(), on the GPU alone
@@ -23,6 +24,15 @@ CONTESTANTS = {"cpu": ["bare", "full", "auto", "blocks"], "cuda": ["bare", "hist
 
 
 # Inside a contestant's process.
+def processor_ns():
+    """Of the process's threads but for the recorder's, {thread: ns}."""
+    taken = {}
+    for thread in pathlib.Path("/proc/self/task").iterdir():
+        if not (thread / "comm").read_text().startswith("memoir"):
+            taken[thread.name] = int((thread / "schedstat").read_text().split()[0])
+    return taken
+
+
 def contestant(name, device, steps):
     import time
 
@@ -42,13 +52,17 @@ def contestant(name, device, steps):
         model(batch).pow(2).mean().backward()
         optimizer.step()
 
-    times = []
-    for _ in range(steps):
+    times, before = [], {}
+    for number in range(steps):
+        if number == steps // 10:
+            before = processor_ns()
         begin = time.perf_counter_ns()
         step()
         times.append(time.perf_counter_ns() - begin)
+    after = processor_ns()
     times = sorted(times[steps // 10:])
-    result = {"median_ns": times[len(times) // 2], "p99_ns": times[len(times) * 99 // 100], "most_ns": times[-1]}
+    processor = sum(taken - before.get(thread, 0) for thread, taken in after.items()) / len(times)
+    result = {"median_ns": times[len(times) // 2], "p99_ns": times[len(times) * 99 // 100], "most_ns": times[-1], "processor_ns": processor}
     if name == "bare":
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
             step()
@@ -92,12 +106,13 @@ def measure(device, options):
         for name, results in rounds.items():
             print(f"{device}, round {number + 1}/{options.rounds}: {name}", file=sys.stderr)
             results.append(run(name, device, options.memoir, options.steps))
-    middle = {name: {key: statistics.median(result[key] for result in results) for key in ("median_ns", "p99_ns", "most_ns")}
+    middle = {name: {key: statistics.median(result[key] for result in results) for key in ("median_ns", "p99_ns", "most_ns", "processor_ns")}
               for name, results in rounds.items()}
     operators = rounds["bare"][0]["operators"]
     rows = {}
     for name, row in middle.items():
         rows[name] = {**row, "added_per_operator_ns": (row["median_ns"] - middle["bare"]["median_ns"]) / operators,
+                      "processor_added_per_operator_ns": (row["processor_ns"] - middle["bare"]["processor_ns"]) / operators,
                       "slower": row["median_ns"] / middle["bare"]["median_ns"] - 1, "p99_slower": row["p99_ns"] / middle["bare"]["p99_ns"] - 1}
         if "bytes" in rounds[name][0]:
             print(f"{device}: {name}, twice as many steps", file=sys.stderr)
@@ -124,12 +139,13 @@ def main():
     for device, result in found.items():
         known = result["known_steps"]
         print(f"\n{device}{', SIMULATED' if device == 'cuda' else ''}: {result['operators']} operators a step; of {known['steps']} steps {known['steps_in_full']} in full")
-        print(f"{'':8} {'step':>9} {'slower':>8} {'added per':>10} {'of full':>8} {'p99':>9} {'most':>9} {'events':>8} {'bytes':>8} {'10^6 steps':>11}")
-        print(f"{'':8} {'ms':>9} {'':>8} {'op, ns':>10} {'':>8} {'slower':>9} {'ms':>9} {'a step':>8} {'a step':>8} {'MiB':>11}")
+        print(f"{'':8} {'step':>9} {'slower':>8} {'added per':>10} {'of full':>8} {'of a pro-':>9} {'added per':>10} {'p99':>9} {'most':>9} {'events':>8} {'bytes':>8} {'10^6 steps':>11}")
+        print(f"{'':8} {'ms':>9} {'':>8} {'op, ns':>10} {'':>8} {'cessor':>9} {'op, ns':>10} {'slower':>9} {'ms':>9} {'a step':>8} {'a step':>8} {'MiB':>11}")
         for name, row in result["rows"].items():
             ratio = row["added_per_operator_ns"] / result["rows"]["full"]["added_per_operator_ns"]
             disk = f"{row['events_per_step']:8.0f} {row['bytes_per_step']:8.0f} {row['bytes_per_step'] * 1e6 / 2**20:11.0f}" if "bytes_per_step" in row else ""
-            print(f"{name:8} {row['median_ns'] / 1e6:9.2f} {row['slower']:8.1%} {row['added_per_operator_ns']:10.0f} {ratio:8.2f} {row['p99_slower']:9.1%} "
+            print(f"{name:8} {row['median_ns'] / 1e6:9.2f} {row['slower']:8.1%} {row['added_per_operator_ns']:10.0f} {ratio:8.2f} "
+                  f"{row['processor_ns'] / 1e6:9.2f} {row['processor_added_per_operator_ns']:10.0f} {row['p99_slower']:9.1%} "
                   f"{row['most_ns'] / 1e6:9.2f} {disk}")
 
 

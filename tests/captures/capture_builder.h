@@ -198,6 +198,7 @@ class ProcessBuilder {
 
   // Steps that the chunk names: beside its runs, once in a chunk. Balanced, for keyframes do not know them.
   ProcessBuilder& Repeat(const v1::StretchDef& stretch, const v1::Repeats& repeats);
+  ProcessBuilder& Repeat(const v1::Repeats& repeats);
 
   ProcessBuilder& LoseRecords(std::uint64_t records);  // on the current thread
   // The events of `lose` happen (keyframes know them) but are not recorded.

@@ -34,8 +34,12 @@ v1::StretchDef StretchOf(std::uint32_t id, const std::vector<StretchEventSpec>& 
 }
 
 ProcessBuilder& ProcessBuilder::Repeat(const v1::StretchDef& stretch, const v1::Repeats& repeats) {
-  info_.set_format_version(2);
   *payload_.add_stretches() = stretch;
+  return Repeat(repeats);
+}
+
+ProcessBuilder& ProcessBuilder::Repeat(const v1::Repeats& repeats) {
+  info_.set_format_version(2);
   *payload_.mutable_repeats() = repeats;
   std::uint64_t tick = 0;
   for (int i = 0; i < repeats.stretch_size(); ++i) {

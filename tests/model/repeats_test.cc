@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,12 +43,12 @@ class Lines : public Visitor {
 };
 
 // A step's event, a block that outlives the step, one that does not, and the free of the first of the step before.
-v1::StretchDef Stretch() {
-  return testing::StretchOf(7, {{.kind = v1::STEP},
-                                {.kind = v1::ALLOCATE, .tick = 10, .bytes = 64, .of_host = 1},
-                                {.kind = v1::ALLOCATE, .tick = 20, .bytes = 8, .of_host = 1},
-                                {.kind = v1::DEALLOCATE, .tick = 30, .of_host = 3, .freed_event = 1},
-                                {.kind = v1::DEALLOCATE, .tick = 40, .of_host = 2, .freed_event = 2}});
+v1::StretchDef Stretch(std::uint32_t id = 7, std::uint64_t bytes = 64) {
+  return testing::StretchOf(id, {{.kind = v1::STEP},
+                                 {.kind = v1::ALLOCATE, .tick = 10, .bytes = bytes, .of_host = 1},
+                                 {.kind = v1::ALLOCATE, .tick = 20, .bytes = 8, .of_host = 1},
+                                 {.kind = v1::DEALLOCATE, .tick = 30, .of_host = 3, .freed_event = 1},
+                                 {.kind = v1::DEALLOCATE, .tick = 40, .of_host = 2, .freed_event = 2}});
 }
 
 struct Row {
@@ -184,6 +185,115 @@ TEST(Repeats, ArePassedOverWhereTheyLeaveWhatWasThere) {
   EXPECT_EQ(counts.steps + counts.passed, 51u);
   EXPECT_GE(counts.passed, 45u);
   EXPECT_EQ(counts.frees, 2 * counts.steps + 1);  // the last is in a run, of the block of the last step
+}
+
+// Chunks that end in the middle of a step of Stretch(), with three blocks that live: the first of the step before, and
+// both of this one. The next chunk frees the first, the last, and in its next step the second.
+class CutChunks {
+ public:
+  explicit CutChunks(ProcessBuilder& process) : process_(process) { process_.Allocate(kFirst, 64); }
+
+  // With whole steps of these stretches. The next chunk frees what lives at addresses that are as much higher.
+  void Add(const std::vector<std::uint32_t>& stretches, std::int64_t wrong_by = 0) {
+    std::vector<Row> rows = rest_of_step_;
+    bool frees_of_before = true;
+    for (const std::uint32_t stretch : stretches) {
+      rows.push_back({stretch, 0, frees_of_before ? 4u : 5u, rows.empty() ? process_.tick() : 90, 60, 1});
+      if (std::exchange(frees_of_before, false)) rows.push_back({stretch, 4, 1, 10, 0, 0});
+    }
+    rows.push_back({stretches.back(), 0, 3, 90, 60, 1});
+    rows.push_back({0, 0, 3, 0, 0, 0});
+    const std::int64_t base = 0x1000 * ++chunks_;
+    for (const std::int64_t offset : {0x10, 0x20, 0x30}) frees_.push_back(base + offset);
+    std::vector<std::int64_t> deltas;
+    for (std::int64_t before = 0; const std::int64_t address : frees_)
+      deltas.push_back(address - std::exchange(before, address));
+    v1::Repeats repeats = RepeatsOf(rows, deltas);
+    repeats.set_step_number(0, steps_);
+    steps_ += static_cast<std::int64_t>(stretches.size()) + 1;
+    if (chunks_ == 1) process_.Repeat(Stretch(8, 100), v1::Repeats()).Repeat(Stretch(), v1::Repeats());
+    process_.Repeat(repeats).EndChunk();
+    rest_of_step_ = {{stretches.back(), 3, 1, process_.tick(), 0, 0}, {stretches.back(), 4, 1, 10, 0, 0}};
+    frees_ = {base + 0x10 + wrong_by, base + 0x30 + wrong_by, base + 0x20 + wrong_by};
+  }
+  // By a run.
+  void FreeWhatLives() {
+    for (const std::int64_t address : frees_)
+      process_.DeallocateAs(process_.tick() + 10, static_cast<std::uint64_t>(address));
+  }
+  std::uint64_t steps() const { return static_cast<std::uint64_t>(steps_); }
+
+ private:
+  static constexpr std::int64_t kFirst = 0x50;
+  ProcessBuilder& process_;
+  std::vector<Row> rest_of_step_;
+  std::vector<std::int64_t> frees_ = {kFirst};
+  std::int64_t chunks_ = 0, steps_ = 0;
+};
+
+TEST(Repeats, ArePassedOverFromOneChunkIntoTheNext) {
+  ProcessBuilder process;
+  CutChunks chunks(process);
+  for (int i = 0; i < 20; ++i) chunks.Add({7, 7, 7});
+  chunks.FreeWhatLives();
+  const auto [counts, report] = Visit<Counts>(process);
+  EXPECT_THAT(report.damage, IsEmpty());
+  EXPECT_EQ(report.unmatched_deallocations + report.replaced_blocks + report.late_events, 0u);
+  EXPECT_EQ(counts.steps + counts.passed, chunks.steps());
+  EXPECT_GE(counts.passed, 65u);
+  EXPECT_EQ(counts.frees, 2 * (counts.steps - 1) + 3);  // but for those of the last step, which is cut
+}
+
+// All events, of which none is passed over; `Taking` looks for those that might be.
+class Numbers : public Visitor {
+ public:
+  std::vector<std::pair<Tick, std::uint64_t>> numbers;  // bytes and which block
+  void OnAllocate(const AllocateEvent& event) override { Add(event, *event.block); }
+  void OnDeallocate(const DeallocateEvent& event) override { Add(event, *event.block); }
+
+ private:
+  void Add(const Event& event, const Block& block) {
+    numbers.emplace_back(event.tick, block.ordinal << 8 | block.bytes);
+  }
+};
+class Taking : public Numbers {
+ public:
+  bool takes_repeats() const override { return true; }
+};
+
+// So nothing is passed over from the tenth chunk into the next.
+TEST(Repeats, ThatFreeOtherBlocksThanTheChunkBeforeHasLeftAreShown) {
+  ProcessBuilder process;
+  CutChunks chunks(process);
+  for (int i = 0; i < 20; ++i) chunks.Add({7, 7, 7}, i == 9 ? 8 : 0);
+  chunks.FreeWhatLives();
+  const auto [counts, report] = Visit<Counts>(process);
+  EXPECT_THAT(report.damage, IsEmpty());
+  EXPECT_EQ(report.unmatched_deallocations, 3u);
+  EXPECT_EQ(counts.steps + counts.passed, chunks.steps());
+  EXPECT_GE(counts.passed, 30u);
+  EXPECT_EQ(counts.frees + 3, 2 * (counts.steps - 1) + 3);
+  const auto [shown, report_of_shown] = Visit<Numbers>(process);
+  const auto [taken, report_of_taken] = Visit<Taking>(process);
+  EXPECT_TRUE(taken.numbers == shown.numbers);
+  EXPECT_EQ(report_of_taken.unmatched_deallocations, report_of_shown.unmatched_deallocations);
+}
+
+TEST(Repeats, OfManyChunksAreTakenInPieces) {
+  ProcessBuilder process;
+  CutChunks chunks(process);
+  std::minstd_rand random(1);
+  for (int i = 0; i < 20; ++i) {
+    std::vector<std::uint32_t> stretches(5000);
+    for (std::uint32_t& stretch : stretches) stretch = 7 + random() / 64 % 2;
+    chunks.Add(stretches);
+  }
+  chunks.FreeWhatLives();
+  const auto [shown, report] = Visit<Numbers>(process);
+  const auto [taken, report_of_taken] = Visit<Taking>(process);
+  EXPECT_EQ(shown.numbers.size(), 4 * chunks.steps() + 1 + 1);
+  EXPECT_TRUE(taken.numbers == shown.numbers);
+  EXPECT_EQ(report_of_taken.unmatched_deallocations + report.unmatched_deallocations, 0u);
 }
 
 TEST(Repeats, OfManyDevicesTakeNoTimeForEachStep) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/model/chunk_batch.h"
 #include "tools/model/chunk_source.h"
 #include "tools/model/pending_ring.h"
 #include "tools/model/replayer.h"
@@ -194,8 +195,9 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
   for (const std::size_t process : wanted) report.processes[process].replayed = true;
   ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
   SourceItem item;
+  ChunkBatch batch(replayer, visitor.takes_repeats());
   while (source.Next(&item)) {
-    replayer.Take(item);
+    batch.Take(item);
     item.chunk = nullptr;
     if (options.progress && file_bytes > 0) {
       options.progress(static_cast<double>(item.file_bytes_done) / static_cast<double>(file_bytes));

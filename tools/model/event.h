@@ -290,7 +290,9 @@ struct CutEvent : Event {};
 struct ProcessEvent : Event {};
 
 // Steps begin, or have ended, which may come again without being shown (RepeatedEvent). A begin may stay without end.
-struct CycleEvent : Event {};
+struct CycleEvent : Event {
+  Tick ticks = 0;  // of an end: that its steps took, each from its first event to its last
+};
 
 // Steps that are not shown, for they do what those between the last two CycleEvents did: allocate and free the same,
 // for the same steps and from the same lines. What lives is as it was, but for its ticks. Only of visitors that take
@@ -300,6 +302,7 @@ struct RepeatedEvent : Event {
   std::uint64_t steps = 0;                      // in all of them
   std::uint64_t first_step = 0, last_step = 0;  // the numbers of these
   Tick begin = 0;                               // of the first event
+  Tick ticks = 0;                               // as the cycle's, of all of them
   absl::Span<const Block* const> moved;  // blocks of the steps shown that live: they are now of the last of these
 };
 

@@ -6,54 +6,53 @@
 
 namespace memoir {
 
-RepeatCursor::RepeatCursor(std::shared_ptr<Chunk> chunk, StretchTable& stretches, bool skips)
-    : chunk_(std::move(chunk)) {
-  damaged_ = !FindStretches(stretches);
-  TakeSteps(skips);
-  for (const v1::RepeatedRecords& records : chunk_->payload->repeated_records)
-    start_stacks_[records.thread()] = records.start_stack();
+RepeatCursor::RepeatCursor(JoinedRows joined, bool skips)
+    : joined_(std::move(joined)), steps_(StepsOf(joined_)), places_(joined_, &placed_), damaged_(joined_.damaged()) {
+  if (skips) finder_.emplace(steps_);
+  for (const JoinedRows::OfChunk& of : joined_.chunks()) {
+    for (const v1::RepeatedRecords& records : of.chunk->payload->repeated_records)
+      start_stacks_.try_emplace(records.thread(), records.start_stack());
+  }
   EnterRow();
 }
 
-// Of the rows up to the first that fits none.
-bool RepeatCursor::FindStretches(StretchTable& stretches) {
-  for (const RepeatRow& row : rows_of_chunk()) {
-    std::shared_ptr<const Stretch> stretch = row.stretch == 0 ? nullptr : stretches.Find(row.stretch);
-    const bool fits = stretch != nullptr && row.first_event < stretch->events.size() &&
-                      row.events <= stretch->events.size() - row.first_event;
-    if (row.stretch != 0 && !fits) return false;
-    stretches_.push_back(std::move(stretch));
-  }
-  return true;
-}
-
-void RepeatCursor::TakeSteps(bool skips) {
-  const Repeats& repeats = chunk_->payload->repeats;
-  RepeatPlaces places(repeats, stretches_, &placed_);
-  steps_ = StepsOfRows(repeats, stretches_);
-  std::optional<SkipFinder> finder;
-  if (skips) finder.emplace(steps_);
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    std::optional<RepeatSkip> skip = finder ? finder->Find(i, places) : std::nullopt;
-    if (skip) {
-      const std::size_t rows_of_cycle = steps_[i].first_row - steps_[i - skip->period].first_row;
-      rows_[rows_.size() - rows_of_cycle].begins_cycle = true;
-      rows_.push_back({steps_[i].first_row, skips_.size()});
-      i += skip->period * skip->cycles - 1;
-      skips_.push_back(*std::move(skip));
-      continue;
-    }
-    for (std::size_t row = steps_[i].first_row; row < steps_[i].first_row + steps_[i].rows; ++row) {
-      if (stretches_[row] == nullptr) {
-        places.TakeAddressRow(repeats.rows[row].events);
+void RepeatCursor::TakeSteps() {
+  rows_.clear();
+  skips_.clear();
+  placed_.clear();
+  at_ = memory_event_ = 0;
+  for (; next_step_ < steps_.size(); ++next_step_) {
+    const RowsOfStep& step = steps_[next_step_];
+    if (next_row_ == step.first_row && TakeSkip()) continue;
+    for (; next_row_ < step.end_row(); ++next_row_) {
+      if (placed_.size() > kMostPlaced && places_.TakeEndBefore(next_row_, shown_from_)) {
+        if (finder_) finder_->BeginBehind(next_step_);
+        return;
+      }
+      if (joined_.stretches()[next_row_] == nullptr) {
+        places_.TakeAddressRow(next_row_);
       } else {
-        places.TakeRow(row);
-        rows_.push_back({row});
+        places_.TakeRow(next_row_);
+        rows_.push_back({next_row_});
       }
     }
-    if (finder) finder->Note(i, places);
+    if (finder_) finder_->Note(next_step_, places_);
   }
-  damaged_ = damaged_ || !places.fits();
+  if (!places_.Finish()) damaged_ = true;
+}
+
+// That begins with the next step.
+bool RepeatCursor::TakeSkip() {
+  std::optional<RepeatSkip> skip = finder_ ? finder_->Find(next_step_, places_) : std::nullopt;
+  if (!skip) return false;
+  const std::size_t rows_of_cycle = next_row_ - steps_[next_step_ - skip->period].first_row;
+  rows_[rows_.size() - rows_of_cycle].begins_cycle = true;
+  rows_.push_back({next_row_, skips_.size()});
+  next_step_ += skip->period * skip->cycles - 1;
+  next_row_ = steps_[next_step_].end_row();
+  shown_from_ = steps_[next_step_].step + 1;
+  skips_.push_back(*std::move(skip));
+  return true;
 }
 
 std::optional<std::uint32_t> RepeatCursor::TakeStartStack() {
@@ -94,9 +93,9 @@ void RepeatCursor::EnterRow() {
     walk_.reset();
     ++at_;
   }
+  while (at_ == rows_.size() && next_step_ < steps_.size()) TakeSteps();
   if (done()) return;
-  if (!walk_ && rows_[at_].skip != kNoSkip)
-    walk_.emplace(skips_[rows_[at_].skip], chunk_->payload->repeats, steps_, renamed_);
+  if (!walk_ && rows_[at_].skip != kNoSkip) walk_.emplace(skips_[rows_[at_].skip], joined_.rows(), steps_, renamed_);
   if (at_skip()) {
     tick_ = walk_->FirstRow(0).first_tick;
   } else {
@@ -123,7 +122,7 @@ void RepeatCursor::EnterEvent() {
 // Between its first and its last event a row goes on as its stretch did.
 void RepeatCursor::FindTick() {
   const RepeatRow& row = of_row();
-  const std::vector<StretchEvent>& events = stretches_[this->row()]->events;
+  const std::vector<StretchEvent>& events = joined_.stretches()[this->row()]->events;
   const std::uint64_t first = events[row.first_event].tick;
   const std::uint64_t whole = events[row.first_event + row.events - 1].tick - first;
   const std::uint64_t passed = event().tick - first;

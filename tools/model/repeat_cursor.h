@@ -1,31 +1,32 @@
-// What the rows of one chunk stand for (docs/capture_format.md, "Stretches"), and how far that has been shown.
+// What rows stand for (docs/capture_format.md, "Stretches"), and how far that has been shown.
 #ifndef TOOLS_MODEL_REPEAT_CURSOR_H_
 #define TOOLS_MODEL_REPEAT_CURSOR_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/model/chunk_source.h"
 #include "tools/model/ids.h"
+#include "tools/model/joined_rows.h"
 #include "tools/model/repeat_places.h"
 #include "tools/model/repeat_skips.h"
-#include "tools/model/stretch_table.h"
 
 namespace memoir {
 
 class RepeatCursor {
  public:
-  // Rows from the first on whose stretch is not known, or that does not fit it, are left out: `damaged` says so.
   // `skips`: cycles that may be passed over are found.
-  RepeatCursor(std::shared_ptr<Chunk> chunk, StretchTable& stretches, bool skips);
+  RepeatCursor(JoinedRows joined, bool skips);
+  RepeatCursor(const RepeatCursor&) = delete;
+  RepeatCursor& operator=(const RepeatCursor&) = delete;
 
-  const Chunk& chunk() const { return *chunk_; }
+  bool memory_alone() const { return joined_.chunks().front().chunk->memory_alone; }  // Chunk::memory_alone
+  bool done() const { return at_ == rows_.size() && next_step_ == steps_.size(); }
+  // Rows were left out, or do not fit what their chunk gives for them; known once it is done.
   bool damaged() const { return damaged_; }
-  bool done() const { return at_ == rows_.size(); }
   Tick tick() const { return tick_; }  // of the current event, or of the first of the skip
 
   // Before cycles that may be passed over: there is no event, until one of them is opened.
@@ -38,7 +39,7 @@ class RepeatCursor {
   bool at_cycle() const;
 
   // Of the current event.
-  const StretchEvent& event() const { return stretches_[row()]->events[index()]; }
+  const StretchEvent& event() const { return joined_.stretches()[row()]->events[index()]; }
   std::uint64_t step_number() const { return of_row().step_number; }
   // Of a memory event. `serial`: of a host block whose address is not known, or that is freed, 0.
   std::uint64_t address() const { return event().of_host == 0 ? event().address : place_.address; }
@@ -49,28 +50,32 @@ class RepeatCursor {
 
  private:
   static constexpr std::size_t kNoSkip = ~std::size_t{0};
-  // One of the chunk's, or a skip.
+  static constexpr std::size_t kMostPlaced = 1u << 18;
+  // One of the joined ones, or a skip.
   struct Row {
     std::size_t row = 0;
     std::size_t skip = kNoSkip;
     bool begins_cycle = false;
   };
-  const std::vector<RepeatRow>& rows_of_chunk() const { return chunk_->payload->repeats.rows; }
   std::size_t row() const { return walk_ ? walk_->row() : rows_[at_].row; }
-  const RepeatRow& of_row() const { return rows_of_chunk()[row()]; }
+  const RepeatRow& of_row() const { return joined_.rows()[row()]; }
   std::size_t index() const { return of_row().first_event + index_; }
-  bool FindStretches(StretchTable& stretches);
-  void TakeSteps(bool skips);
+  void TakeSteps();
+  bool TakeSkip();
   void EnterRow();
   void EnterEvent();
   void FindTick();
 
-  std::shared_ptr<Chunk> chunk_;
-  StretchesOfRows stretches_;
-  std::vector<RowsOfStep> steps_;
+  const JoinedRows joined_;
+  const std::vector<RowsOfStep> steps_;
+  // Of as many chunks as fit into kMostPlaced, then of the next ones.
   std::vector<Row> rows_;
   std::vector<RepeatSkip> skips_;
-  std::vector<RepeatPlace> placed_;                                 // memory events of all rows but those of skips
+  std::vector<RepeatPlace> placed_;  // memory events of all rows but those of skips
+  RepeatPlaces places_;
+  std::optional<SkipFinder> finder_;
+  std::size_t next_step_ = 0, next_row_ = 0;
+  std::uint64_t shown_from_ = 0;                                    // the step behind the last skip
   absl::flat_hash_map<std::uint32_t, std::uint32_t> start_stacks_;  // by thread
   bool damaged_ = false;
   std::size_t at_ = 0, index_ = 0, memory_event_ = 0;

@@ -1,27 +1,32 @@
-// The addresses and serials of a chunk's repeated memory events. Rows are gone through once, before any is shown, so
-// that a block has the same address from its first event on.
+// The addresses and serials of repeated memory events. Rows are gone through once, before any is shown, so that a block
+// has the same address from its first event on.
 #ifndef TOOLS_MODEL_REPEAT_PLACES_H_
 #define TOOLS_MODEL_REPEAT_PLACES_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "tools/model/cycle_lives.h"
+#include "tools/model/joined_rows.h"
+#include "tools/model/repeat_serials.h"
 #include "tools/read/stretch.h"
 
 namespace memoir {
 
-// Where host blocks are shown whose addresses no row gives, for they come and go in their chunk: from here on. No other
+// Where host blocks are shown whose addresses no row gives, for they come and go in the rows: from here on. No other
 // block lives there at the time.
 inline constexpr std::uint64_t kFirstUnknownAddress = std::uint64_t{1} << 63;
 
-// Which block of a row: the event that allocates it, of the chunk's n-th step.
+// Which block of a row: the event that allocates it, of the n-th step of the rows.
 inline std::uint64_t BlockOfRow(std::uint64_t step, std::uint32_t event) {
   return kFirstUnknownAddress + (step << 24 & (kFirstUnknownAddress - 1)) + event;
 }
+inline std::uint64_t StepOfBlock(std::uint64_t block) { return (block - kFirstUnknownAddress) >> 24; }
+inline std::uint32_t EventOfBlock(std::uint64_t block) { return static_cast<std::uint32_t>(block & 0xffffff); }
 
 // Whether an event of a stretch takes a place: all but those of steps and stacks.
 inline bool IsOfMemory(const StretchEvent& event) { return event.kind != v1::STEP && event.kind != v1::STACK; }
@@ -38,61 +43,69 @@ struct LivingBlock {
   std::uint32_t device = 0;
 };
 
-// By the chunk's rows; nullptr: an address row.
-using StretchesOfRows = std::vector<std::shared_ptr<const Stretch>>;
-
-// The events of a row.
-inline absl::Span<const StretchEvent> EventsOf(const RepeatRow& row, const Stretch& stretch) {
-  return absl::MakeConstSpan(stretch.events).subspan(row.first_event, row.events);
-}
-
 class RepeatPlaces {
  public:
-  RepeatPlaces(const Repeats& repeats, const StretchesOfRows& stretches, std::vector<RepeatPlace>* placed)
-      : repeats_(repeats), stretches_(stretches), placed_(*placed) {}
+  RepeatPlaces(const JoinedRows& joined, std::vector<RepeatPlace>* placed)
+      : joined_(joined), serials_(joined), placed_(*placed) {}
 
   void TakeRow(std::size_t row);
-  // The blocks of rows that live, in the order of their allocations.
-  void TakeAddressRow(std::uint32_t count);
-  // All columns are used up.
-  bool fits() const;
+  void TakeAddressRow(std::size_t row);
+  // Takes the end of a chunk, where the row is the first of the next, and all that lives is of a step or behind it:
+  // blocks are known by their addresses from there on.
+  bool TakeEndBefore(std::size_t row, std::uint64_t step);
+  // Behind the last row. False: what the chunks give is not what their rows take.
+  bool Finish();
 
-  // How many host addresses rows took: of blocks from before.
-  std::size_t addresses_taken() const { return next_address_; }
+  // How many blocks rows freed that rows have not allocated.
+  std::size_t others_freed() const { return others_freed_; }
   // A hash of which blocks of rows live, by how many steps before `step` they were allocated: where it is the same
   // behind two rows, rows that are alike do the same from there on.
   std::uint64_t HashOfLiving(std::uint64_t step) const;
   std::vector<LivingBlock> Living() const;
-
   std::size_t living() const { return living_.size(); }
-  // The next of so many rows before which a device has had no other events.
-  std::size_t RowsInStep(std::size_t first_row, std::size_t rows) const;
-  // Passes over rows in step, of so many steps, that leave behind what was before them. Returns the serials before them
-  // of the devices in them.
-  absl::flat_hash_map<std::uint32_t, std::uint64_t> PassOver(std::size_t first_row, std::size_t rows,
-                                                             std::uint64_t steps);
+
+  // The next of the rows before which a device has had no other events.
+  std::size_t RowsInStep(std::size_t first_row, std::size_t end_row) { return serials_.RowsInStep(first_row, end_row); }
+  // Passes over rows in step, of whole cycles that leave behind what was before them. Returns how many of the cycles
+  // can be: where it is not all of them, for a chunk among them says that other blocks live at its end, nothing is
+  // done.
+  std::int64_t PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
+                        absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before);
 
  private:
   struct Place {
-    std::size_t index = 0;  // in placed_
+    std::size_t index = 0;  // in placed_; kPassedOver: it stands for one that rows passed over have allocated
     std::uint64_t address = 0;
     std::uint32_t device = 0;
+    std::optional<RepeatPlace> given;  // by the chunk that allocated it, at its end
   };
+  static constexpr std::size_t kPassedOver = ~std::size_t{0};
+  // Of the chunk in hand.
+  struct Taken {
+    std::size_t chunk = 0;
+    std::size_t address = 0, living_serial = 0;
+  };
+  using GivenByEvent = absl::flat_hash_map<std::int64_t, RepeatPlace>;  // by the event that allocates
   void Allocate(std::uint64_t block, std::uint32_t device);
   std::uint64_t Freed(const StretchEvent& event, std::uint64_t step);
-  std::uint64_t NextSerial(std::uint32_t device);
-  std::uint64_t NextAddress();
-  std::uint64_t NextLivingSerial();
+  void EndChunksBefore(std::size_t row);
+  void GiveAddresses(std::uint32_t count);
+  void ShowGiven();
+  void CheckChunk();
+  std::optional<std::uint64_t> NextAddress(Taken& taken) const;
+  std::optional<RepeatPlace> NextLiving(Taken& taken) const;
+  bool TakeFrees(const CycleLives& lives, std::int64_t begin, std::int64_t end, GivenByEvent& given,
+                 Taken& taken) const;
+  bool EndChunk(const CycleLives& lives, std::int64_t at, GivenByEvent& given, Taken& taken) const;
 
-  const Repeats& repeats_;
-  const StretchesOfRows& stretches_;
+  const JoinedRows& joined_;
+  RepeatSerials serials_;
   std::vector<RepeatPlace>& placed_;
-  std::size_t next_address_ = 0, next_living_serial_ = 0, next_serial_ = 0;
+  Taken taken_;
   bool fits_ = true;
+  std::size_t others_freed_ = 0;
   absl::flat_hash_map<std::uint64_t, Place> living_;  // by BlockOfRow
-  std::vector<std::uint64_t> allocations_;            // BlockOfRow
-  absl::flat_hash_map<std::uint32_t, std::uint64_t> serials_;
-  std::vector<std::uint32_t> devices_in_row_;
+  std::vector<std::uint64_t> allocations_;            // BlockOfRow, of the chunk in hand
 };
 
 }  // namespace memoir

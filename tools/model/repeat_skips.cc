@@ -13,24 +13,6 @@ constexpr std::uint64_t kMostWork = 1u << 24;
 
 }  // namespace
 
-std::vector<RowsOfStep> StepsOfRows(const Repeats& repeats, const StretchesOfRows& stretches) {
-  std::vector<RowsOfStep> steps;
-  bool goes_on = false;
-  std::uint32_t next = 0;  // event
-  for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const RepeatRow& row = repeats.rows[i];
-    const bool begins = !goes_on || stretches[i] == nullptr || row.step != steps.back().step || row.first_event != next;
-    if (begins) steps.push_back({i, 0, row.step, nullptr});
-    ++steps.back().rows;
-    goes_on = stretches[i] != nullptr;
-    if (!goes_on) continue;
-    next = row.first_event + row.events;
-    const bool whole = repeats.rows[steps.back().first_row].first_event == 0 && next == stretches[i]->events.size();
-    steps.back().whole = whole ? stretches[i].get() : nullptr;
-  }
-  return steps;
-}
-
 SkipFinder::SkipFinder(const std::vector<RowsOfStep>& steps) : steps_(steps), behind_(steps.size()) {
   for (const RowsOfStep& step : steps) {
     if (step.whole != nullptr) steps_back_ = std::max<std::uint64_t>(steps_back_, step.whole->steps_back);
@@ -40,12 +22,12 @@ SkipFinder::SkipFinder(const std::vector<RowsOfStep>& steps) : steps_(steps), be
 void SkipFinder::Note(std::size_t step, const RepeatPlaces& places) {
   if (steps_[step].whole == nullptr || places.living() > kMostLiving || work_ > kMostWork) return;
   work_ += places.living();
-  behind_[step] = {true, places.HashOfLiving(steps_[step].step), places.addresses_taken()};
+  behind_[step] = {true, places.HashOfLiving(steps_[step].step), places.others_freed()};
 }
 
 std::optional<RepeatSkip> SkipFinder::Find(std::size_t step, RepeatPlaces& places) {
-  if (steps_back_ >= steps_.size() || work_ > kMostWork) return std::nullopt;
-  for (std::size_t period = 1; period <= std::min(kLongestPeriod, step / 2); ++period) {
+  if (steps_back_ >= steps_.size() || work_ > kMostWork || step < first_) return std::nullopt;
+  for (std::size_t period = 1; period <= std::min(kLongestPeriod, (step - first_) / 2); ++period) {
     if (!IsLike(step, period)) continue;
     if (std::optional<RepeatSkip> skip = FindOf(period, step, places)) return skip;
   }
@@ -64,7 +46,7 @@ bool SkipFinder::IsSteady(std::size_t step, std::size_t period) const {
   }
   const Behind& now = behind_[step - 1];
   const Behind& before = behind_[step - 1 - period];
-  return before.known && now.living == before.living && now.addresses_taken == before.addresses_taken;
+  return before.known && now.living == before.living && now.others_freed == before.others_freed;
 }
 
 std::optional<RepeatSkip> SkipFinder::FindOf(std::size_t period, std::size_t step, RepeatPlaces& places) {
@@ -76,31 +58,39 @@ std::optional<RepeatSkip> SkipFinder::FindOf(std::size_t period, std::size_t ste
       std::max<std::size_t>(1, static_cast<std::size_t>(steps_back_ + period - 1) / period);
   const std::size_t fewest = (kFewestSteps + period - 1) / period;
   const std::size_t first_row = steps_[step].first_row;
-  const auto rows_before = [&](std::size_t other) {
-    return steps_[other - 1].first_row + steps_[other - 1].rows - first_row;
-  };
+  const auto end_of = [&](std::size_t cycles) { return steps_[step + cycles * period - 1].end_row(); };
   std::size_t cycles = (end - step) / period;
   if (cycles >= shown_behind + fewest) {
-    const std::size_t in_step = places.RowsInStep(first_row, rows_before(end));
-    while (cycles > 0 && rows_before(step + cycles * period) > in_step) --cycles;
+    const std::size_t in_step = first_row + places.RowsInStep(first_row, end_of(cycles));
+    while (cycles > 0 && end_of(cycles) > in_step) --cycles;
   }
-  if (cycles < shown_behind + fewest) {
-    work_ += 1 + end - step;
-    return std::nullopt;
+  if (cycles >= shown_behind + fewest) {
+    if (std::optional<RepeatSkip> skip = PassOver(period, step, cycles - shown_behind, fewest, places)) return skip;
   }
-  RepeatSkip skip{step, period, cycles - shown_behind, places.Living(), {}};
-  const std::size_t passed = skip.period * skip.cycles;
-  skip.serials = places.PassOver(first_row, rows_before(step + passed), passed);
-  return skip;
+  work_ += 1 + end - step;
+  return std::nullopt;
 }
 
-SkipWalk::SkipWalk(const RepeatSkip& skip, const Repeats& repeats, const std::vector<RowsOfStep>& steps,
+// So many cycles, or fewer: a chunk among them may not go on with what rows have allocated.
+std::optional<RepeatSkip> SkipFinder::PassOver(std::size_t period, std::size_t step, std::size_t cycles,
+                                               std::size_t fewest, RepeatPlaces& places) {
+  RepeatSkip skip{step, period, cycles, places.Living(), {}};
+  std::vector<const Stretch*> stretches;
+  for (std::size_t i = step; i < step + period; ++i) stretches.push_back(steps_[i].whole);
+  const CycleLives lives(stretches);
+  while (skip.cycles >= fewest) {
+    const auto passed = absl::MakeConstSpan(steps_).subspan(step, skip.cycles * period);
+    const auto fit = static_cast<std::size_t>(places.PassOver(passed, lives, &skip.serials));
+    if (fit == skip.cycles) return skip;
+    work_ += passed.size();
+    skip.cycles = fit;
+  }
+  return std::nullopt;
+}
+
+SkipWalk::SkipWalk(const RepeatSkip& skip, const std::vector<RepeatRow>& rows, const std::vector<RowsOfStep>& steps,
                    const Renamed& renamed)
-    : skip_(&skip),
-      repeats_(&repeats),
-      steps_(&steps),
-      step_before_(steps[skip.first].step - 1),
-      serials_(skip.serials) {
+    : skip_(&skip), rows_(&rows), steps_(&steps), step_before_(steps[skip.first].step - 1), serials_(skip.serials) {
   for (const LivingBlock& block : skip.living) {
     const auto other = renamed.find(block.address);
     living_[block.block] = other == renamed.end() ? block.address : other->second;
@@ -115,6 +105,15 @@ SkipWalk::SkipWalk(const RepeatSkip& skip, const Repeats& repeats, const std::ve
 void SkipWalk::Pass(std::size_t cycles) {
   cycle_ += cycles;
   for (const auto& [device, count] : serials_of_cycle_) serials_[device] += count * cycles;
+}
+
+Tick SkipWalk::TicksOf(std::size_t first_step, std::size_t steps) const {
+  Tick ticks = 0;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const RowsOfStep& step = (*steps_)[skip_->first + first_step + i];
+    ticks += EndOf(step) - RowOf(step.first_row).first_tick;
+  }
+  return ticks;
 }
 
 void SkipWalk::NextRow() {

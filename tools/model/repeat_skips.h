@@ -1,4 +1,4 @@
-// Cycles of whole steps in the rows of a chunk that leave behind what was before them, but for which blocks it is: a
+// Cycles of whole steps in rows that leave behind what was before them, but for which blocks it is: a
 // replay may pass over them (Visitor::MostRepeats).
 //
 //     steps  A B A B A B A B A B A B C      a cycle of two steps; the first two cycles are shown, so that it is known
@@ -19,15 +19,7 @@
 
 namespace memoir {
 
-// Rows that follow one another, of one step. A writer that follows the wrong stretch at first has several in a step.
-struct RowsOfStep {
-  std::size_t first_row = 0, rows = 0;
-  std::uint64_t step = 0;
-  const Stretch* whole = nullptr;  // what all of them together are; nullptr: not a whole step, or an address row
-};
-std::vector<RowsOfStep> StepsOfRows(const Repeats& repeats, const StretchesOfRows& stretches);
-
-// Of the steps of StepsOfRows.
+// Of the steps of StepsOf.
 struct RepeatSkip {
   std::size_t first = 0;
   std::size_t period = 0;  // steps of a cycle
@@ -40,6 +32,8 @@ class SkipFinder {
  public:
   explicit SkipFinder(const std::vector<RowsOfStep>& steps);
 
+  // Steps up to this one are none that others are like.
+  void BeginBehind(std::size_t step) { first_ = step + 1; }
   // `places` has taken the step.
   void Note(std::size_t step, const RepeatPlaces& places);
   // That begins with the step, which comes next: `places` have passed over it then.
@@ -49,16 +43,19 @@ class SkipFinder {
   struct Behind {
     bool known = false;  // a whole step, which is shown
     std::uint64_t living = 0;
-    std::size_t addresses_taken = 0;
+    std::size_t others_freed = 0;
   };
   bool IsLike(std::size_t step, std::size_t period) const;  // as the one so many before, and just behind one
   bool IsSteady(std::size_t step, std::size_t period) const;
   std::optional<RepeatSkip> FindOf(std::size_t period, std::size_t step, RepeatPlaces& places);
+  std::optional<RepeatSkip> PassOver(std::size_t period, std::size_t step, std::size_t cycles, std::size_t fewest,
+                                     RepeatPlaces& places);
 
   const std::vector<RowsOfStep>& steps_;
   std::uint64_t steps_back_ = 0;  // the most, from a free to what it frees
   std::uint64_t work_ = 0;        // done in vain; a chunk of the recorder's makes little
-  std::vector<Behind> behind_;    // by step
+  std::size_t first_ = 0;
+  std::vector<Behind> behind_;  // by step
 };
 
 // Where a replay is in a skip: it passes over cycles, or opens one to show its events.
@@ -66,7 +63,7 @@ class SkipWalk {
  public:
   // `renamed`: see Rename.
   using Renamed = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
-  SkipWalk(const RepeatSkip& skip, const Repeats& repeats, const std::vector<RowsOfStep>& steps,
+  SkipWalk(const RepeatSkip& skip, const std::vector<RepeatRow>& rows, const std::vector<RowsOfStep>& steps,
            const Renamed& renamed);
 
   std::size_t cycles_left() const { return skip_->cycles - cycle_; }
@@ -77,6 +74,9 @@ class SkipWalk {
   std::uint64_t LastNumber(std::size_t cycle) const {
     return RowOf(StepAt(cycle_ + cycle, skip_->period - 1).first_row).step_number;
   }
+  // That steps took: those of so many cycles, and of the one before.
+  Tick Ticks(std::size_t cycles) const { return TicksOf(cycle_ * skip_->period, cycles * skip_->period); }
+  Tick TicksBefore() const { return TicksOf((cycle_ - 1) * skip_->period, skip_->period); }
   Tick EndBefore() const { return EndOf((*steps_)[skip_->first + cycle_ * skip_->period - 1]); }  // of the step before
   const Stretch& StretchOf(std::size_t step) const { return *StepAt(0, step).whole; }             // of a cycle
 
@@ -103,19 +103,20 @@ class SkipWalk {
   const RowsOfStep& StepAt(std::size_t cycle, std::size_t step) const {
     return (*steps_)[skip_->first + cycle * skip_->period + step];
   }
-  const RepeatRow& RowOf(std::size_t row) const { return repeats_->rows[row]; }
+  const RepeatRow& RowOf(std::size_t row) const { return (*rows_)[row]; }
+  Tick TicksOf(std::size_t first_step, std::size_t steps) const;  // counted from the skip's first, modulo 2^64
   Tick EndOf(const RowsOfStep& step) const {
-    const RepeatRow& last = RowOf(step.first_row + step.rows - 1);
+    const RepeatRow& last = RowOf(step.end_row() - 1);
     return last.first_tick + last.ticks;
   }
 
   const RepeatSkip* skip_;
-  const Repeats* repeats_;
+  const std::vector<RepeatRow>* rows_;
   const std::vector<RowsOfStep>* steps_;
   std::size_t cycle_ = 0, step_ = 0, row_ = 0;  // row_: of the step
   bool opened_ = false;
   std::uint64_t steps_opened_ = 0;
-  std::uint64_t step_before_ = 0;                             // the chunk's, before the skip
+  std::uint64_t step_before_ = 0;                             // that of the rows, before the skip
   absl::flat_hash_map<std::uint64_t, std::uint64_t> living_;  // addresses, by BlockOfRow as if nothing was passed over
   absl::flat_hash_map<std::uint32_t, std::uint64_t> serials_, serials_of_cycle_;
 };

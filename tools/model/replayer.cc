@@ -29,12 +29,12 @@ Replayer::Replayer(const std::vector<ProcessSummary>& processes, const Symbols& 
   visitor_.OnStart(*this);
 }
 
-void Replayer::Take(SourceItem& item) {
+void Replayer::Take(const SourceItem& item) {
   switch (item.kind) {
     case SourceItem::Kind::kProcessBegin:
       return BeginProcess(item.process);
     case SourceItem::Kind::kChunk:
-      return TakeChunk(item.chunk);
+      return TakeChunks({&item.chunk, 1});
     case SourceItem::Kind::kLost: {
       Drain(kForever);
       Cut();
@@ -50,7 +50,7 @@ void Replayer::Take(SourceItem& item) {
       Drain(kForever);
       Cut();
       resync_ = true;
-      report_->damage.push_back(std::move(item.damage));
+      report_->damage.push_back(item.damage);
       return;
     case SourceItem::Kind::kProcessEnd:
       return EndProcess();
@@ -85,27 +85,13 @@ void Replayer::EndProcess() {
   last_forward_thread_ = ThreadId();
 }
 
-void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
-  const Payload& payload = *chunk->payload;
-  damage_place_ = {*chunk->file, chunk->header.offset, ""};
-  if (chunk->part_begins) {
-    Drain(kForever);  // what waits still speaks in the numbers of the part before
-    ids_->ForgetPart();
-    stretches_.Clear();
+void Replayer::TakeChunks(absl::Span<const std::shared_ptr<Chunk>> chunks) {
+  for (const std::shared_ptr<Chunk>& chunk : chunks) {
+    Define(*chunk);
+    AddRuns(chunk);
   }
-  ids_->Define(payload);
-  if (chunk->memory_alone != skimming_) SwitchSkimming(chunk->memory_alone);
-  torch_threads_.clear();  // more may be known of a thread now
-  if (payload.clock.tick() != 0) clocks_[process_.value].Add(payload.clock);
-  if (!payload.keyframe.empty()) TakeKeyframe(*chunk);
-  ReplayReport::Process& process = report_->processes[process_.value];
-  if (payload.has_counters) process.counters = payload.counters;
-  if (payload.has_end) process.end = payload.end;
-  report_->events += payload.events;
-  began_ = true;
-  AddRuns(chunk);
-  AddRepeats(chunk);
-  const Tick complete = chunk->header.complete_until_tick;
+  AddRepeats(chunks);
+  const Tick complete = chunks.back()->header.complete_until_tick;
   const bool wait = complete != 0 && ++waiting_chunks_ < kMaxWaitingChunks;
   Drain(wait ? complete : kForever, wait);
   if (heap_.empty() && repeats_.empty()) waiting_chunks_ = 0;

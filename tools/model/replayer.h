@@ -3,8 +3,8 @@
 //
 // In twelve sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
 // replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others; replayer_repeats.cc:
-// steps that a chunk names; replayer_runs.cc: runs and their records; replayer_skim.cc: chunks of which memory alone is
-// wanted).
+// steps that chunks name; replayer_runs.cc: what a chunk defines, runs and their records; replayer_skim.cc: chunks of
+// which memory alone is wanted).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 #include "tools/model/block_tracker.h"
 #include "tools/model/capture.h"
 #include "tools/model/chunk_source.h"
@@ -45,7 +46,9 @@ class Replayer : public ReplayState {
   Replayer(const std::vector<ProcessSummary>& processes, const Symbols& symbols, Visitor& visitor,
            const ReplayOptions& options, ReplayReport* report);
 
-  void Take(SourceItem& item);
+  void Take(const SourceItem& item);
+  // That follow one another, in one part, with keyframes in the first one alone.
+  void TakeChunks(absl::Span<const std::shared_ptr<Chunk>> chunks);
 
   const Dictionary& dictionary() const override { return dictionary_; }
   std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override {
@@ -69,7 +72,7 @@ class Replayer : public ReplayState {
   void PassEvicted();
   void NoteEvicted(const v1::Keyframe& keyframe);
   void Cut() { visitor_.OnCut(MakeEvent<CutEvent>(process_, ThreadId(), now_)); }
-  void TakeChunk(const std::shared_ptr<Chunk>& chunk);
+  void Define(const Chunk& chunk);
   void TakeKeyframe(const Chunk& chunk);
   void ApplyKeyframe(const v1::Keyframe& keyframe);
   void NoteFoldedPeaks(const v1::Keyframe& keyframe);
@@ -81,7 +84,9 @@ class Replayer : public ReplayState {
   void CountRecords(ThreadReplay& thread, RunCursor& cursor);
   void CountRepeatedRecords(const Payload& payload);
   // Of steps that a chunk names: replayer_repeats.cc.
-  void AddRepeats(const std::shared_ptr<Chunk>& chunk);
+  void AddRepeats(absl::Span<const std::shared_ptr<Chunk>> chunks);
+  void AddJoined(JoinedRows joined);
+  void SayRepeatsDamage(const RepeatCursor& cursor);
   void ShowRepeats(Tick until);
   void ShowRepeated(RepeatCursor& cursor);
   void ShowRepeatedBlock(ThreadReplay& thread, const RepeatCursor& cursor);
@@ -224,7 +229,7 @@ class Replayer : public ReplayState {
   std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr
   std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first
   StretchTable stretches_;                               // of the part
-  std::deque<RepeatCursor> repeats_;                     // of chunks in their order, not shown yet
+  std::deque<RepeatCursor> repeats_;                     // in their order, not shown yet
   ShownCycle cycle_;                                     // of rows
   std::vector<Tensor> tensors_;                          // of the event in hand
   std::vector<std::uint32_t> tensor_rows_;               // of the event in hand, 0: not recorded

@@ -7,12 +7,26 @@
 
 namespace memoir {
 
-void Replayer::AddRepeats(const std::shared_ptr<Chunk>& chunk) {
-  for (const std::shared_ptr<const Stretch>& stretch : chunk->payload->stretches) stretches_.Define(stretch);
-  if (chunk->payload->repeats.rows.empty()) return;
-  repeats_.emplace_back(chunk, stretches_, visitor_.takes_repeats());
-  if (repeats_.back().damaged()) SayDamage("repeats of a chunk do not match their stretches");
-  if (repeats_.back().done()) repeats_.pop_back();
+void Replayer::AddRepeats(absl::Span<const std::shared_ptr<Chunk>> chunks) {
+  JoinedRows joined;
+  for (const std::shared_ptr<Chunk>& chunk : chunks) {
+    for (const std::shared_ptr<const Stretch>& stretch : chunk->payload->stretches) stretches_.Define(stretch);
+    if (joined.Add(chunk, stretches_)) continue;
+    AddJoined(std::exchange(joined, JoinedRows()));
+    joined.Add(chunk, stretches_);
+  }
+  AddJoined(std::move(joined));
+}
+
+void Replayer::AddJoined(JoinedRows joined) {
+  repeats_.emplace_back(std::move(joined), visitor_.takes_repeats());
+  if (!repeats_.back().done()) return;
+  SayRepeatsDamage(repeats_.back());
+  repeats_.pop_back();
+}
+
+void Replayer::SayRepeatsDamage(const RepeatCursor& cursor) {
+  if (cursor.damaged()) SayDamage("repeats of a chunk do not match their stretches");
 }
 
 void Replayer::ShowRepeats(Tick until) {
@@ -27,7 +41,9 @@ void Replayer::ShowRepeats(Tick until) {
       ShowRepeated(cursor);
       cursor.Advance();
     }
-    if (cursor.done()) repeats_.pop_front();
+    if (!cursor.done()) continue;
+    SayRepeatsDamage(cursor);
+    repeats_.pop_front();
   }
 }
 
@@ -35,7 +51,9 @@ void Replayer::ShowRepeats(Tick until) {
 void Replayer::PassOrOpen(RepeatCursor& cursor, Tick until) {
   const SkipWalk& skip = cursor.skip();
   if (cycle_.open()) {
-    visitor_.OnCycleEnd(MakeEvent<CycleEvent>(process_, ThreadId(), now_));
+    auto end = MakeEvent<CycleEvent>(process_, ThreadId(), now_);
+    end.ticks = skip.TicksBefore();
+    visitor_.OnCycleEnd(end);
     cycle_.End(CountsNow());
   }
   std::size_t cycles = 0;
@@ -81,6 +99,7 @@ void Replayer::PassOver(RepeatCursor& cursor, RepeatedEvent& event) {
   known_blocks_.PassOver(change.known_steps, event.times);
   const std::vector<const Block*> moved = MoveBlocks(cursor, event.tick - cursor.skip().EndBefore());
   event.moved = moved;
+  event.ticks = cursor.skip().Ticks(static_cast<std::size_t>(event.times));
   cursor.Pass(static_cast<std::size_t>(event.times));
   visitor_.OnRepeated(event);
 }
@@ -112,7 +131,7 @@ void Replayer::ShowRepeated(RepeatCursor& cursor) {
   if (tick < now_) ++report_->late_events;
   now_ = std::max(now_, tick);
   if (!thread.stack().empty()) SetDepth(thread, 0, tick);
-  const bool skims = cursor.chunk().memory_alone;
+  const bool skims = cursor.memory_alone();
   if (const auto stack = cursor.TakeStartStack(); stack && !skims) ShowStack(thread, ids_->stack(*stack), tick, true);
   switch (event.kind) {
     case v1::STEP: {

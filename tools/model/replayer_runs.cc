@@ -1,10 +1,30 @@
-// The part of a replay that takes a chunk's runs, and counts the records of each thread.
+// The part of a replay that takes what a chunk defines and its runs, and counts the records of each thread.
 #include <algorithm>
 #include <utility>
 
 #include "tools/model/replayer.h"
 
 namespace memoir {
+
+void Replayer::Define(const Chunk& chunk) {
+  const Payload& payload = *chunk.payload;
+  damage_place_ = {*chunk.file, chunk.header.offset, ""};
+  if (chunk.part_begins) {
+    Drain(kForever);  // what waits still speaks in the numbers of the part before
+    ids_->ForgetPart();
+    stretches_.Clear();
+  }
+  ids_->Define(payload);
+  if (chunk.memory_alone != skimming_) SwitchSkimming(chunk.memory_alone);
+  torch_threads_.clear();  // more may be known of a thread now
+  if (payload.clock.tick() != 0) clocks_[process_.value].Add(payload.clock);
+  if (!payload.keyframe.empty()) TakeKeyframe(chunk);
+  ReplayReport::Process& process = report_->processes[process_.value];
+  if (payload.has_counters) process.counters = payload.counters;
+  if (payload.has_end) process.end = payload.end;
+  report_->events += payload.events;
+  began_ = true;
+}
 
 void Replayer::AddRuns(const std::shared_ptr<Chunk>& chunk) {
   if (look_at_tensors_) chunk->tensor_is_known.resize(chunk->payload->tensors.size());

@@ -227,11 +227,11 @@ absl::Status WalkPart(Window& file, PartFile* part) {
   return absl::OkStatus();
 }
 
-absl::Status Decompress(const std::string& stored, std::uint64_t size, std::string* payload) {
+absl::Status Decompress(ZSTD_DCtx* context, const std::string& stored, std::uint64_t size, std::string* payload) {
   const unsigned long long stated = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (stated != size) return absl::DataLossError("zstd frame of a chunk states another size than the chunk");
   payload->resize(static_cast<std::size_t>(size));
-  const std::size_t got = ZSTD_decompress(payload->data(), payload->size(), stored.data(), stored.size());
+  const std::size_t got = ZSTD_decompressDCtx(context, payload->data(), payload->size(), stored.data(), stored.size());
   if (ZSTD_isError(got))
     return absl::DataLossError(absl::StrCat("zstd cannot decompress a chunk (", ZSTD_getErrorName(got), ")"));
   if (got != size) return absl::DataLossError("chunk decompresses to another size than it states");
@@ -275,8 +275,11 @@ absl::Status ContinuePart(PartFile* part) {
   return WalkPart(window, part);
 }
 
+PayloadReader::PayloadReader() : decompressor_(ZSTD_createDCtx()) {}
+
 PayloadReader::~PayloadReader() {
   if (file_ >= 0) close(file_);
+  ZSTD_freeDCtx(decompressor_);
 }
 
 absl::Status PayloadReader::OpenFile(const std::string& path) {
@@ -300,7 +303,7 @@ absl::Status PayloadReader::Read(const PartFile& part, const ChunkHeader& chunk,
   if (XXH64(stored_.data(), stored_.size(), 0) != chunk.checksum) {
     return absl::DataLossError("checksum of a chunk does not match");
   }
-  return Decompress(stored_, chunk.payload_bytes, payload);
+  return Decompress(decompressor_, stored_, chunk.payload_bytes, payload);
 }
 
 }  // namespace memoir

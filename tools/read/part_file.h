@@ -17,6 +17,8 @@
 #include "memoir/v1/capture.pb.h"
 #include "tools/read/damage.h"
 
+struct ZSTD_DCtx_s;  // zstd.h
+
 namespace memoir {
 
 inline constexpr std::uint64_t kMaxPayloadBytes = 64u << 20;
@@ -59,7 +61,7 @@ absl::Status ContinuePart(PartFile* part);
 
 class PayloadReader {
  public:
-  PayloadReader() = default;
+  PayloadReader();
   ~PayloadReader();
   PayloadReader(const PayloadReader&) = delete;
   PayloadReader& operator=(const PayloadReader&) = delete;
@@ -69,6 +71,7 @@ class PayloadReader {
 
  private:
   absl::Status OpenFile(const std::string& path);
+  ZSTD_DCtx_s* const decompressor_;
   int file_ = -1;
   std::string path_;
   std::string stored_;

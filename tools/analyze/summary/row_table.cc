@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace memoir {
+namespace {
+
+constexpr double kMostTicks = 1e18;  // what a damaged capture says is longer
+
+}  // namespace
 
 CellNumber& RowTable::CellAt(const Block& block) {
   if (block.slot == Block::kNoSlot) return cell_of_late_block_;
@@ -69,19 +74,22 @@ void RowTable::AddReserved(DeviceId id, ProcessId process, CellNumber cell, std:
 TableChange RowTable::Sums() const {
   TableChange sums(devices_.size());
   for (std::size_t device = 0; device < devices_.size(); ++device) {
-    for (const Cell& cell : devices_[device].cells) sums[device].push_back(cell.columns);
+    for (const Cell& cell : devices_[device].cells)
+      sums[device].push_back({cell.columns, cell.life_ticks, cell.unknown_lives});
   }
   return sums;
 }
 
-// How long their blocks lived is not known, for steps have other lengths.
-void RowTable::Add(const TableChange& change, const RepeatedEvent& event) {
+void RowTable::Add(const TableChange& change, Tick ticks, const RepeatedEvent& event) {
+  const double longer = ticks == 0 ? 0 : static_cast<double>(event.ticks) / static_cast<double>(ticks);
   for (std::size_t device = 0; device < change.size(); ++device) {
     for (std::size_t i = 0; i < change[device].size(); ++i) {
-      const Columns& of_cycle = change[device][i];
+      const CellChange& of_cycle = change[device][i];
       Cell& cell = devices_[device].cells[i];
-      cell.columns.Add(of_cycle, event.times);
-      cell.unknown_lives += of_cycle.deallocations * event.times;
+      cell.columns.Add(of_cycle.columns, event.times);
+      const double life_ticks = std::min(static_cast<double>(of_cycle.life_ticks) * longer, kMostTicks);
+      cell.life_ticks += static_cast<std::uint64_t>(life_ticks);
+      cell.unknown_lives += of_cycle.unknown_lives * event.times;
     }
   }
 }

@@ -63,8 +63,16 @@ struct DeviceTable {
   std::vector<Cell> cells;  // by CellNumber
 };
 
-// What one cycle of steps adds to each cell (RepeatedEvent). By DeviceId and CellNumber; without lives.
-using TableChange = std::vector<std::vector<Columns>>;
+// What one cycle of steps adds to a cell. Two are alike whose blocks lived for other times.
+struct CellChange {
+  Columns columns;
+  std::uint64_t life_ticks = 0;
+  std::uint64_t unknown_lives = 0;
+  bool operator==(const CellChange& other) const {
+    return columns == other.columns && unknown_lives == other.unknown_lives;
+  }
+};
+using TableChange = std::vector<std::vector<CellChange>>;  // by DeviceId and CellNumber
 
 class RowTable {
  public:
@@ -77,8 +85,8 @@ class RowTable {
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
   TableChange Sums() const;  // so far
-  // As often as the event says.
-  void Add(const TableChange& change, const RepeatedEvent& event);
+  // As often as the event says. `ticks`: of the cycle; the longer its steps are, the longer their blocks live.
+  void Add(const TableChange& change, Tick ticks, const RepeatedEvent& event);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);

@@ -133,6 +133,7 @@ class SummaryPass : public WindowedVisitor {
   std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
   std::vector<std::size_t> row_of_cell_;  // by CellNumber
   StepCounts at_cycle_, of_cycle_;
+  Tick ticks_of_cycle_ = 0;
   bool knows_cycle_ = false;         // two that followed one another did the same
   std::vector<Block> new_segments_;  // whose first block is awaited: what it is, they were taken for
 };

@@ -48,14 +48,20 @@ void SummaryPass::SeeCycleBegin(const CycleEvent&) {
   at_cycle_.table = table_.Sums();
 }
 
-void SummaryPass::SeeCycleEnd(const CycleEvent&) {
+void SummaryPass::SeeCycleEnd(const CycleEvent& event) {
   StepCounts change = CountsNow();
   Add(change, at_cycle_, kMinusOnce);
   change.table = table_.Sums();
   for (std::size_t device = 0; device < at_cycle_.table.size(); ++device) {
-    for (std::size_t cell = 0; cell < at_cycle_.table[device].size(); ++cell)
-      change.table[device][cell].Add(at_cycle_.table[device][cell], kMinusOnce);
+    for (std::size_t i = 0; i < at_cycle_.table[device].size(); ++i) {
+      CellChange& cell = change.table[device][i];
+      const CellChange& before = at_cycle_.table[device][i];
+      cell.columns.Add(before.columns, kMinusOnce);
+      cell.life_ticks -= before.life_ticks;
+      cell.unknown_lives -= before.unknown_lives;
+    }
   }
+  ticks_of_cycle_ = event.ticks;
   knows_cycle_ = change == of_cycle_;
   of_cycle_ = std::move(change);
 }
@@ -73,7 +79,7 @@ void SummaryPass::SeeRepeated(const RepeatedEvent& event) {
   }
   apart_ = std::move(now.apart);
   window_steps_ = now.steps;
-  table_.Add(of_cycle_.table, event);
+  table_.Add(of_cycle_.table, ticks_of_cycle_, event);
 }
 
 }  // namespace memoir
