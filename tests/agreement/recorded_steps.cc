@@ -148,8 +148,12 @@ class Program {
   }
 
   void AllocateHost(std::deque<Host>& blocks, std::uint64_t bytes) {
-    const std::uint64_t fresh = 0x550000000000 + (random_() % (1u << 30) << 12) + ++allocations_ % 4096;
-    const std::uint64_t address = std::exchange(lost_, 0) != 0 ? last_lost_ : fresh;
+    std::uint64_t address = 0x550000000000 + (random_() % (1u << 30) << 12) + ++allocations_ % 4096;
+    if (std::exchange(lost_, 0) != 0) {
+      address = last_lost_;
+    } else if (freed_ != 0 && random_() % 2 == 0) {
+      address = std::exchange(freed_, 0);  // as malloc does
+    }
     WriteRecord<AllocateRecord>(RecordKind::kAllocate, 0, [&](AllocateRecord& record) {
       record.address = address;
       record.bytes = bytes;
@@ -176,6 +180,7 @@ class Program {
       record.serial = ++serial_;
       record.device_index = -1;
     });
+    freed_ = block->address;
     live_["cpu"] -= bytes_[block->address];
     expected_.events.push_back(absl::StrCat("free ", block->number, " 0"));
     blocks.erase(block);
@@ -237,6 +242,7 @@ class Program {
   const Course course_;
   const std::size_t longest_turn_;          // in steps, until another kind comes
   const unsigned actions_of_chunk_;         // on average
+  std::uint64_t freed_ = 0;                 // the address that was freed last, if nothing lives there
   std::uint64_t lost_ = 0, last_lost_ = 0;  // addresses of blocks whose frees were not recorded
   std::uint64_t serial_ = 0, gpu_serial_ = 0, next_gpu_ = 0, allocations_ = 0;
 };

@@ -261,7 +261,7 @@ class Taking : public Numbers {
   bool takes_repeats() const override { return true; }
 };
 
-// So nothing is passed over from the tenth chunk into the next.
+// So nothing is passed over from the tenth chunk into the next, but behind that, though its blocks live on.
 TEST(Repeats, ThatFreeOtherBlocksThanTheChunkBeforeHasLeftAreShown) {
   ProcessBuilder process;
   CutChunks chunks(process);
@@ -271,12 +271,33 @@ TEST(Repeats, ThatFreeOtherBlocksThanTheChunkBeforeHasLeftAreShown) {
   EXPECT_THAT(report.damage, IsEmpty());
   EXPECT_EQ(report.unmatched_deallocations, 3u);
   EXPECT_EQ(counts.steps + counts.passed, chunks.steps());
-  EXPECT_GE(counts.passed, 30u);
+  EXPECT_GE(counts.passed, 55u);
   EXPECT_EQ(counts.frees + 3, 2 * (counts.steps - 1) + 3);
   const auto [shown, report_of_shown] = Visit<Numbers>(process);
   const auto [taken, report_of_taken] = Visit<Taking>(process);
   EXPECT_TRUE(taken.numbers == shown.numbers);
   EXPECT_EQ(report_of_taken.unmatched_deallocations, report_of_shown.unmatched_deallocations);
+}
+
+// It frees blocks of the lost one, and nobody what the one before has left. Chunks are not joined behind it.
+TEST(Repeats, BehindALostChunkBeginAnew) {
+  ProcessBuilder process;
+  CutChunks chunks(process);
+  for (int i = 0; i < 20; ++i) {
+    chunks.Add({7, 7, 7}, i == 9 ? 0x100000 : 0);
+    if (i == 9) process.SkipChunks(1);
+  }
+  chunks.FreeWhatLives();
+  const auto [shown, report_of_shown] = Visit<Numbers>(process);
+  const auto [taken, report_of_taken] = Visit<Taking>(process);
+  const auto [counts, report] = Visit<Counts>(process);
+  EXPECT_EQ(report_of_shown.lost_chunks, 1u);
+  EXPECT_EQ(report_of_shown.unmatched_deallocations, 3u);
+  EXPECT_TRUE(taken.numbers == shown.numbers);
+  EXPECT_EQ(report_of_taken.unmatched_deallocations, 3u);
+  EXPECT_EQ(report.unmatched_deallocations, 3u);
+  EXPECT_EQ(counts.steps + counts.passed, chunks.steps());
+  EXPECT_GE(counts.passed, 30u);
 }
 
 TEST(Repeats, OfManyChunksAreTakenInPieces) {
@@ -301,11 +322,15 @@ TEST(Repeats, OfManyDevicesTakeNoTimeForEachStep) {
   std::vector<testing::StretchEventSpec> events = {{.kind = v1::STEP}};
   for (std::uint32_t i = 1; i < kDevices; ++i)
     events.push_back({.kind = v1::DEALLOCATE, .tick = i, .address = i, .device = 1 + i});
-  const v1::StretchDef wide = testing::StretchOf(8, events), narrow = testing::StretchOf(7, {{.kind = v1::STEP}});
+  const v1::StretchDef wide = testing::StretchOf(8, events),
+                       narrow = testing::StretchOf(
+                           7,
+                           {{.kind = v1::STEP}, {.kind = v1::DEALLOCATE, .tick = 1, .address = 1, .device = kDevices}});
   std::vector<Row> rows = {{8, 0, kDevices, 1100, kDevices, 0}};
-  for (std::uint32_t i = 0; i < kSteps; ++i) rows.push_back({7, 0, 1, 1, 0, i % 11 == 0 ? 2u : 1u});
+  for (std::uint32_t i = 0; i < kSteps; ++i) rows.push_back({7, 0, 2, 1, 0, i % 11 == 0 ? 2u : 1u});
   v1::Repeats repeats = RepeatsOf(rows, {});
   for (std::uint32_t i = 1; i < kDevices; ++i) repeats.add_serial_delta(1);
+  for (std::uint32_t i = 0; i < kSteps; ++i) repeats.add_serial_delta(0);
   ProcessBuilder process;
   process.Repeat(wide, repeats);
   process.Repeat(narrow, repeats);

@@ -42,10 +42,11 @@ std::int64_t CycleLives::EventOf(std::int64_t step, std::uint32_t event) const {
   return cycle * length() + begins_[static_cast<std::size_t>(step - cycle * steps)] + event;
 }
 
-std::int64_t CycleLives::FreeOf(std::int64_t event) const {
+std::optional<std::int64_t> CycleLives::FreeOf(std::int64_t event) const {
   const std::int64_t of_cycle = event - Quotient(event, length()) * length();
   const std::int64_t lives = lengths_[static_cast<std::size_t>(of_cycle)];
-  return lives == 0 ? -1 : event + lives;
+  if (lives == 0) return std::nullopt;
+  return event + lives;
 }
 
 std::vector<std::int64_t> CycleLives::LivingBefore(std::int64_t event) const {

@@ -2,7 +2,9 @@
 #ifndef TOOLS_MODEL_CYCLE_LIVES_H_
 #define TOOLS_MODEL_CYCLE_LIVES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tools/read/stretch.h"
@@ -14,11 +16,12 @@ class CycleLives {
  public:
   explicit CycleLives(const std::vector<const Stretch*>& steps);
 
+  std::size_t steps() const { return begins_.size() - 1; }
   std::int64_t length() const { return begins_.back(); }
   // Of a step, counted like events.
   std::int64_t EventOf(std::int64_t step, std::uint32_t event) const;
-  // The free of the block that an event allocates; -1: it is none of a block that lives so.
-  std::int64_t FreeOf(std::int64_t event) const;
+  // The free of the block that an event allocates; nothing: the cycle allocates none there that it frees.
+  std::optional<std::int64_t> FreeOf(std::int64_t event) const;
   // The events that allocate what lives before an event, in their order.
   std::vector<std::int64_t> LivingBefore(std::int64_t event) const;
 

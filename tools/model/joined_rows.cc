@@ -1,8 +1,14 @@
 #include "tools/model/joined_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace memoir {
+namespace {
+
+constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 39;  // BlockOfRow has room for
+
+}  // namespace
 
 bool JoinedRows::Add(const std::shared_ptr<Chunk>& chunk, StretchTable& stretches) {
   const std::vector<RepeatRow>& rows = chunk->payload->repeats.rows;
@@ -20,7 +26,7 @@ bool JoinedRows::Add(const std::shared_ptr<Chunk>& chunk, StretchTable& stretche
   for (const RepeatRow& row : rows) {
     std::shared_ptr<const Stretch> stretch = row.stretch == 0 ? nullptr : stretches.Find(row.stretch);
     const bool fits = stretch != nullptr && row.first_event < stretch->events.size() &&
-                      row.events <= stretch->events.size() - row.first_event;
+                      row.events <= stretch->events.size() - row.first_event && row.step + first_step < kMostSteps;
     damaged_ = row.stretch != 0 && !fits;
     if (damaged_) break;
     rows_.push_back(row);
@@ -28,6 +34,11 @@ bool JoinedRows::Add(const std::shared_ptr<Chunk>& chunk, StretchTable& stretche
     stretches_.push_back(std::move(stretch));
   }
   return true;
+}
+
+std::size_t JoinedRows::ChunkOf(std::size_t row) const {
+  const auto behind = std::ranges::upper_bound(chunks_, row, {}, &OfChunk::first_row);
+  return static_cast<std::size_t>(behind - chunks_.begin()) - 1;
 }
 
 // With the rest of a step, or the next one.

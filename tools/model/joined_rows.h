@@ -26,7 +26,8 @@ class JoinedRows {
     std::uint32_t living = 0;  // addresses of its last row, where that is an address row and none of `rows`
   };
 
-  // False: the chunk's rows do not go on where the last ones ended. The first chunk's always do.
+  // False: the chunk's rows do not go on where the last ones ended. The first chunk's always do. A step of another
+  // thread may lie between two chunks unseen: then the next one frees other blocks than these rows know.
   bool Add(const std::shared_ptr<Chunk>& chunk, StretchTable& stretches);
 
   // Steps are counted from the first one.
@@ -37,7 +38,8 @@ class JoinedRows {
   }
   const std::vector<OfChunk>& chunks() const { return chunks_; }
   const Repeats& RepeatsOf(std::size_t chunk) const { return chunks_[chunk].chunk->payload->repeats; }
-  // Rows from the first on whose stretch is not known, or that does not fit it, are left out.
+  std::size_t ChunkOf(std::size_t row) const;
+  // Rows of the last chunk from the first on whose stretch is not known, or that does not fit it, are left out.
   bool damaged() const { return damaged_; }
 
  private:

@@ -1,5 +1,7 @@
 #include "tools/model/repeat_cursor.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/numeric/int128.h"
@@ -7,11 +9,12 @@
 namespace memoir {
 
 RepeatCursor::RepeatCursor(JoinedRows joined, bool skips)
-    : joined_(std::move(joined)), steps_(StepsOf(joined_)), places_(joined_, &placed_), damaged_(joined_.damaged()) {
+    : joined_(std::move(joined)), steps_(StepsOf(joined_)), places_(joined_, &placed_) {
   if (skips) finder_.emplace(steps_);
+  if (joined_.damaged()) damaged_ = joined_.chunks().size() - 1;
   for (const JoinedRows::OfChunk& of : joined_.chunks()) {
     for (const v1::RepeatedRecords& records : of.chunk->payload->repeated_records)
-      start_stacks_.try_emplace(records.thread(), records.start_stack());
+      start_stacks_[records.thread()].push_back({of.first_row, records.start_stack()});
   }
   EnterRow();
 }
@@ -25,7 +28,7 @@ void RepeatCursor::TakeSteps() {
     const RowsOfStep& step = steps_[next_step_];
     if (next_row_ == step.first_row && TakeSkip()) continue;
     for (; next_row_ < step.end_row(); ++next_row_) {
-      if (placed_.size() > kMostPlaced && places_.TakeEndBefore(next_row_, shown_from_)) {
+      if (placed_.size() > kMostPlaced && places_.TakeEndBefore(next_row_)) {
         if (finder_) finder_->BeginBehind(next_step_);
         return;
       }
@@ -38,7 +41,7 @@ void RepeatCursor::TakeSteps() {
     }
     if (finder_) finder_->Note(next_step_, places_);
   }
-  if (!places_.Finish()) damaged_ = true;
+  if (const std::optional<std::size_t> misfit = places_.Finish()) damaged_ = misfit;
 }
 
 // That begins with the next step.
@@ -50,7 +53,6 @@ bool RepeatCursor::TakeSkip() {
   rows_.push_back({next_row_, skips_.size()});
   next_step_ += skip->period * skip->cycles - 1;
   next_row_ = steps_[next_step_].end_row();
-  shown_from_ = steps_[next_step_].step + 1;
   skips_.push_back(*std::move(skip));
   return true;
 }
@@ -59,7 +61,9 @@ std::optional<std::uint32_t> RepeatCursor::TakeStartStack() {
   if (start_stacks_.empty()) return std::nullopt;
   const auto found = start_stacks_.find(event().thread);
   if (found == start_stacks_.end()) return std::nullopt;
-  const std::uint32_t stack = found->second;
+  const auto behind = std::ranges::upper_bound(found->second, row(), {}, &StartStack::first_row);
+  std::optional<std::uint32_t> stack;
+  if (behind != found->second.begin()) stack = std::prev(behind)->stack;
   start_stacks_.erase(found);
   return stack;
 }

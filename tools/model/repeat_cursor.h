@@ -25,8 +25,8 @@ class RepeatCursor {
 
   bool memory_alone() const { return joined_.chunks().front().chunk->memory_alone; }  // Chunk::memory_alone
   bool done() const { return at_ == rows_.size() && next_step_ == steps_.size(); }
-  // Rows were left out, or do not fit what their chunk gives for them; known once it is done.
-  bool damaged() const { return damaged_; }
+  // The chunk of which rows were left out, or do not fit what it gives for them; nullptr: none. Known once it is done.
+  const Chunk* damaged() const { return damaged_ ? joined_.chunks()[*damaged_].chunk.get() : nullptr; }
   Tick tick() const { return tick_; }  // of the current event, or of the first of the skip
 
   // Before cycles that may be passed over: there is no event, until one of them is opened.
@@ -75,9 +75,13 @@ class RepeatCursor {
   RepeatPlaces places_;
   std::optional<SkipFinder> finder_;
   std::size_t next_step_ = 0, next_row_ = 0;
-  std::uint64_t shown_from_ = 0;                                    // the step behind the last skip
-  absl::flat_hash_map<std::uint32_t, std::uint32_t> start_stacks_;  // by thread
-  bool damaged_ = false;
+  std::uint64_t shown_from_ = 0;  // the step behind the last skip
+  struct StartStack {
+    std::size_t first_row = 0;  // of its chunk
+    std::uint32_t stack = 0;
+  };
+  absl::flat_hash_map<std::uint32_t, std::vector<StartStack>> start_stacks_;  // by thread
+  std::optional<std::size_t> damaged_;                                        // chunk
   std::size_t at_ = 0, index_ = 0, memory_event_ = 0;
   Tick tick_ = 0;
   RepeatPlace place_;

@@ -6,6 +6,15 @@
 #include "absl/hash/hash.h"
 
 namespace memoir {
+namespace {
+
+// Of the cycle that begins with a step.
+std::int64_t EventOf(const CycleLives& lives, std::uint64_t block, std::uint64_t step) {
+  return lives.EventOf(static_cast<std::int64_t>(StepOfBlock(block)) - static_cast<std::int64_t>(step),
+                       EventOfBlock(block));
+}
+
+}  // namespace
 
 void RepeatPlaces::TakeRow(std::size_t number) {
   EndChunksBefore(number);
@@ -31,33 +40,29 @@ void RepeatPlaces::TakeAddressRow(std::size_t row) {
   living_.clear();
 }
 
-bool RepeatPlaces::TakeEndBefore(std::size_t row, std::uint64_t step) {
-  const bool ends = taken_.chunk + 1 < joined_.chunks().size() && joined_.chunks()[taken_.chunk + 1].first_row == row;
-  const auto is_earlier = [step](const auto& living) { return StepOfBlock(living.first) < step; };
-  if (!ends || std::ranges::any_of(living_, is_earlier)) return false;
+bool RepeatPlaces::TakeEndBefore(std::size_t row) {
+  const bool ends = joined_.chunks()[joined_.ChunkOf(row)].first_row == row;
+  const auto is_passed = [](const auto& living) { return living.second.index == kPassedOver; };
+  if (!ends || std::ranges::any_of(living_, is_passed)) return false;
   EndChunksBefore(row);
   ShowGiven();
   living_.clear();
   return true;
 }
 
-bool RepeatPlaces::Finish() {
+std::optional<std::size_t> RepeatPlaces::Finish() {
   EndChunksBefore(joined_.rows().size());
   CheckChunk();
   ShowGiven();
-  return fits_ && serials_.Finish();
+  return misfit_ ? misfit_ : serials_.Misfit();
 }
 
-std::uint64_t RepeatPlaces::HashOfLiving(std::uint64_t step) const {
-  std::uint64_t sum = living_.size();
-  for (const auto& [block, place] : living_) sum += absl::HashOf(BlockOfRow(step, 0) - block);
+std::uint64_t RepeatPlaces::HashOfLiving(std::uint64_t step, std::uint64_t steps_back) const {
+  std::uint64_t sum = 0;
+  for (const auto& [block, place] : living_) {
+    if (step - StepOfBlock(block) <= steps_back) sum += absl::HashOf(BlockOfRow(step, 0) - block);
+  }
   return sum;
-}
-
-std::vector<LivingBlock> RepeatPlaces::Living() const {
-  std::vector<LivingBlock> living;
-  for (const auto& [block, place] : living_) living.push_back({block, place.address, place.device});
-  return living;
 }
 
 void RepeatPlaces::Allocate(std::uint64_t block, std::uint32_t device) {
@@ -73,9 +78,10 @@ std::uint64_t RepeatPlaces::Freed(const StretchEvent& event, std::uint64_t step)
   const auto block = is_of_row ? living_.find(BlockOfRow(step - back, event.freed_event)) : living_.end();
   const bool is_of_chunk = block != living_.end() && !block->second.given;
   const std::optional<std::uint64_t> address = is_of_chunk ? std::nullopt : NextAddress(taken_);
-  fits_ = fits_ && (is_of_chunk || address);
+  if (!is_of_chunk && !address) SayMisfit();
   if (block == living_.end() || (!is_of_chunk && block->second.given->address != address)) {
     ++others_freed_;
+    if (block != living_.end() && block->second.index == kPassedOver) living_.erase(block);
     return address.value_or(0);
   }
   const std::uint64_t shown = block->second.address;
@@ -97,11 +103,11 @@ void RepeatPlaces::GiveAddresses(std::uint32_t count) {
     const auto block = living_.find(allocated);
     if (block == living_.end() || block->second.given) continue;
     const std::optional<RepeatPlace> given = NextLiving(taken_);
-    fits_ = fits_ && given;
+    if (!given) SayMisfit();
     block->second.given = given.value_or(RepeatPlace());
     ++living;
   }
-  fits_ = fits_ && living == count;
+  if (living != count) SayMisfit();
 }
 
 // Rows free what they have allocated; the rest may be freed by others, who know the real address.
@@ -112,8 +118,7 @@ void RepeatPlaces::ShowGiven() {
 }
 
 void RepeatPlaces::CheckChunk() {
-  const Repeats& repeats = joined_.RepeatsOf(taken_.chunk);
-  fits_ = fits_ && taken_.address == repeats.addresses.size();
+  if (taken_.address != joined_.RepeatsOf(taken_.chunk).addresses.size()) SayMisfit();
 }
 
 std::optional<std::uint64_t> RepeatPlaces::NextAddress(Taken& taken) const {
@@ -129,80 +134,113 @@ std::optional<RepeatPlace> RepeatPlaces::NextLiving(Taken& taken) const {
   return RepeatPlace{*address, serials[taken.living_serial++]};
 }
 
-std::int64_t RepeatPlaces::PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
-                                    absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before) {
-  EndChunksBefore(steps.front().first_row);
-  const auto first_step = static_cast<std::int64_t>(steps.front().step);
-  const auto event_of = [&](std::uint64_t block) {
-    return lives.EventOf(static_cast<std::int64_t>(StepOfBlock(block)) - first_step, EventOfBlock(block));
-  };
-  GivenByEvent given;
+std::vector<LivingBlock> RepeatPlaces::LivingOf(const CycleLives& lives, std::uint64_t step) const {
+  std::vector<LivingBlock> living;
   for (const auto& [block, place] : living_) {
-    if (place.given) given[event_of(block)] = *place.given;
+    if (lives.FreeOf(EventOf(lives, block, step)) >= 0) living.push_back({block, place.address, place.device});
   }
-  Taken taken = taken_;
+  return living;
+}
+
+std::size_t RepeatPlaces::PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
+                                   absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before) {
+  EndChunksBefore(steps.front().first_row);
+  Passing passing = BeginPassing(lives, steps.front().step);
   const std::int64_t end = lives.EventOf(static_cast<std::int64_t>(steps.size()), 0);
   auto step = steps.begin();
   for (std::int64_t begin = 0; begin < end;) {
-    const std::size_t next = taken.chunk + 1;
+    const std::size_t next = passing.taken.chunk + 1;
     const bool ends = next < joined_.chunks().size() && joined_.chunks()[next].first_row < steps.back().end_row();
     std::int64_t at = end;
     if (ends) {
       const std::size_t row = joined_.chunks()[next].first_row;
-      step = std::partition_point(step, steps.end(), [&](const RowsOfStep& of) { return of.end_row() <= row; });
+      step = std::partition_point(step, steps.end(), [row](const RowsOfStep& of) { return of.end_row() <= row; });
       at = lives.EventOf(step - steps.begin(), joined_.rows()[row].first_event);
     }
-    if (!TakeFrees(lives, begin, at, given, taken)) return begin / lives.length();
-    if (ends && !EndChunk(lives, at, given, taken)) return begin / lives.length();
+    const std::optional<std::int64_t> wrong_free = TakeFrees(lives, begin, at, passing);
+    if (wrong_free || (ends && !EndChunk(lives, at, passing))) {
+      const auto wrong_cycle = static_cast<std::size_t>(wrong_free.value_or(at) / lives.length());
+      fits_from_ = steps[std::min((wrong_cycle + 1) * lives.steps(), steps.size() - 1)].first_row;
+      return static_cast<std::size_t>((wrong_free ? begin : at) / lives.length());
+    }
     begin = at;
   }
-  taken_ = taken;
   *serials_before = serials_.PassOver(steps.front().first_row, steps.back().end_row());
-  // Blocks that live go on as those that the last cycle allocates in their place.
+  EndPassing(lives, steps.front().step, steps.size(), std::move(passing));
+  return static_cast<std::size_t>(end / lives.length());
+}
+
+RepeatPlaces::Passing RepeatPlaces::BeginPassing(const CycleLives& lives, std::uint64_t step) const {
+  Passing passing{taken_, {}, {}};
+  for (const auto& [block, place] : living_) {
+    const std::int64_t event = EventOf(lives, block, step);
+    const bool is_of_cycle = lives.FreeOf(event) >= 0;
+    if (place.given && is_of_cycle) passing.given[event] = *place.given;
+    if (!place.given && !is_of_cycle) passing.others.emplace_back(block, std::nullopt);
+  }
+  std::ranges::sort(passing.others, {}, [](const auto& other) { return other.first; });
+  return passing;
+}
+
+// Of blocks of earlier chunks, in their order. Returns the first that frees another one.
+std::optional<std::int64_t> RepeatPlaces::TakeFrees(const CycleLives& lives, std::int64_t begin, std::int64_t end,
+                                                    Passing& passing) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> frees;
+  for (const auto& [event, place] : passing.given) {
+    const std::optional<std::int64_t> free = lives.FreeOf(event);
+    if (begin <= free && free < end) frees.emplace_back(*free, event);
+  }
+  std::ranges::sort(frees);
+  for (const auto& [free, event] : frees) {
+    const auto block = passing.given.find(event);
+    if (NextAddress(passing.taken) != block->second.address) return free;
+    passing.given.erase(block);
+  }
+  return std::nullopt;
+}
+
+// Gives the addresses of what the chunk has allocated: blocks from before the cycle first.
+bool RepeatPlaces::EndChunk(const CycleLives& lives, std::int64_t at, Passing& passing) const {
+  std::uint32_t living = 0;
+  for (auto& [block, given] : passing.others) {
+    if (given) continue;
+    given = NextLiving(passing.taken);
+    if (!given) return false;
+    ++living;
+  }
+  for (const std::int64_t event : lives.LivingBefore(at)) {
+    const auto [block, is_of_chunk] = passing.given.try_emplace(event);
+    if (!is_of_chunk) continue;
+    const std::optional<RepeatPlace> given = NextLiving(passing.taken);
+    if (!given) return false;
+    block->second = *given;
+    ++living;
+  }
+  const Taken& taken = passing.taken;
+  const bool all = taken.address == joined_.RepeatsOf(taken.chunk).addresses.size();
+  if (!all || living != joined_.chunks()[taken.chunk].living) return false;
+  passing.taken = {taken.chunk + 1};
+  return true;
+}
+
+// Blocks of the cycle go on as those that the last one allocates in their place.
+void RepeatPlaces::EndPassing(const CycleLives& lives, std::uint64_t step, std::uint64_t steps, Passing passing) {
+  taken_ = passing.taken;
+  for (const auto& [block, given] : passing.others) living_[block].given = given;
   allocations_.clear();
   for (auto& [block, place] : std::exchange(living_, {})) {
-    const auto known = given.find(event_of(block) + end);
-    place.given = known == given.end() ? std::nullopt : std::optional(known->second);
-    place.index = kPassedOver;
-    const std::uint64_t later = block + (steps.size() << 24);
+    const std::int64_t event = EventOf(lives, block, step);
+    std::uint64_t later = block;
+    if (lives.FreeOf(event) >= 0) {
+      const auto given = passing.given.find(lives.EventOf(static_cast<std::int64_t>(steps), 0) + event);
+      place.given = given == passing.given.end() ? std::nullopt : std::optional(given->second);
+      place.index = kPassedOver;
+      later += steps << 24;
+    }
     living_[later] = place;
     if (!place.given) allocations_.push_back(later);
   }
   std::ranges::sort(allocations_);
-  return end / lives.length();
-}
-
-// Of blocks of earlier chunks, in the order of the frees.
-bool RepeatPlaces::TakeFrees(const CycleLives& lives, std::int64_t begin, std::int64_t end, GivenByEvent& given,
-                             Taken& taken) const {
-  std::vector<std::pair<std::int64_t, std::int64_t>> frees;
-  for (const auto& [event, place] : given) {
-    const std::int64_t free = lives.FreeOf(event);
-    if (begin <= free && free < end) frees.emplace_back(free, event);
-  }
-  std::ranges::sort(frees);
-  for (const auto& [free, event] : frees) {
-    const auto block = given.find(event);
-    if (NextAddress(taken) != block->second.address) return false;
-    given.erase(block);
-  }
-  return true;
-}
-
-bool RepeatPlaces::EndChunk(const CycleLives& lives, std::int64_t at, GivenByEvent& given, Taken& taken) const {
-  std::uint32_t living = 0;
-  for (const std::int64_t event : lives.LivingBefore(at)) {
-    const auto [block, is_of_chunk] = given.try_emplace(event);
-    if (!is_of_chunk) continue;
-    const std::optional<RepeatPlace> place = NextLiving(taken);
-    if (!place) return false;
-    block->second = *place;
-    ++living;
-  }
-  const bool all = taken.address == joined_.RepeatsOf(taken.chunk).addresses.size();
-  if (!all || living != joined_.chunks()[taken.chunk].living) return false;
-  taken = {taken.chunk + 1};
-  return true;
 }
 
 }  // namespace memoir

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,8 +18,8 @@
 
 namespace memoir {
 
-// Where host blocks are shown whose addresses no row gives, for they come and go in the rows: from here on. No other
-// block lives there at the time.
+// Where host blocks are shown that come and go in the rows, so that nobody else knows their addresses: from here on. No
+// other block lives there at the time.
 inline constexpr std::uint64_t kFirstUnknownAddress = std::uint64_t{1} << 63;
 
 // Which block of a row: the event that allocates it, of the n-th step of the rows.
@@ -50,27 +51,30 @@ class RepeatPlaces {
 
   void TakeRow(std::size_t row);
   void TakeAddressRow(std::size_t row);
-  // Takes the end of a chunk, where the row is the first of the next, and all that lives is of a step or behind it:
-  // blocks are known by their addresses from there on.
-  bool TakeEndBefore(std::size_t row, std::uint64_t step);
-  // Behind the last row. False: what the chunks give is not what their rows take.
-  bool Finish();
+  // Takes the end of a chunk, where the row is the first of the next, and no block lives that stands for one of rows
+  // passed over: blocks are known by their addresses from there on.
+  bool TakeEndBefore(std::size_t row);
+  // Behind the last row. The first chunk that gives other than what its rows take; nothing: none.
+  std::optional<std::size_t> Finish();
 
   // How many blocks rows freed that rows have not allocated.
   std::size_t others_freed() const { return others_freed_; }
-  // A hash of which blocks of rows live, by how many steps before `step` they were allocated: where it is the same
-  // behind two rows, rows that are alike do the same from there on.
-  std::uint64_t HashOfLiving(std::uint64_t step) const;
-  std::vector<LivingBlock> Living() const;
+  // A hash of which blocks of rows live that were allocated at most so many steps before `step`, by how many: where it
+  // is the same behind two rows, rows that are alike and free none from before that do the same from there on.
+  std::uint64_t HashOfLiving(std::uint64_t step, std::uint64_t steps_back) const;
   std::size_t living() const { return living_.size(); }
+  std::size_t devices() const { return serials_.devices(); }
 
   // The next of the rows before which a device has had no other events.
   std::size_t RowsInStep(std::size_t first_row, std::size_t end_row) { return serials_.RowsInStep(first_row, end_row); }
+  // Of a cycle that goes on from a step: the blocks that live and that it will free.
+  std::vector<LivingBlock> LivingOf(const CycleLives& lives, std::uint64_t step) const;
   // Passes over rows in step, of whole cycles that leave behind what was before them. Returns how many of the cycles
-  // can be: where it is not all of them, for a chunk among them says that other blocks live at its end, nothing is
-  // done.
-  std::int64_t PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
-                        absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before);
+  // can be: where it is not all of them, for a chunk among them says that other blocks live at its end, none is.
+  std::size_t PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
+                       absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before);
+  // The row before which nothing can be passed over, for the last one that could not.
+  std::size_t fits_from() const { return fits_from_; }
 
  private:
   struct Place {
@@ -85,24 +89,33 @@ class RepeatPlaces {
     std::size_t chunk = 0;
     std::size_t address = 0, living_serial = 0;
   };
-  using GivenByEvent = absl::flat_hash_map<std::int64_t, RepeatPlace>;  // by the event that allocates
+  // While cycles are passed over.
+  struct Passing {
+    Taken taken;
+    absl::flat_hash_map<std::int64_t, RepeatPlace> given;                      // by the event that allocates
+    std::vector<std::pair<std::uint64_t, std::optional<RepeatPlace>>> others;  // of the chunk, not of the cycle
+  };
   void Allocate(std::uint64_t block, std::uint32_t device);
   std::uint64_t Freed(const StretchEvent& event, std::uint64_t step);
   void EndChunksBefore(std::size_t row);
   void GiveAddresses(std::uint32_t count);
   void ShowGiven();
   void CheckChunk();
+  void SayMisfit() { misfit_ = misfit_.value_or(taken_.chunk); }
   std::optional<std::uint64_t> NextAddress(Taken& taken) const;
   std::optional<RepeatPlace> NextLiving(Taken& taken) const;
-  bool TakeFrees(const CycleLives& lives, std::int64_t begin, std::int64_t end, GivenByEvent& given,
-                 Taken& taken) const;
-  bool EndChunk(const CycleLives& lives, std::int64_t at, GivenByEvent& given, Taken& taken) const;
+  Passing BeginPassing(const CycleLives& lives, std::uint64_t step) const;
+  std::optional<std::int64_t> TakeFrees(const CycleLives& lives, std::int64_t begin, std::int64_t end,
+                                        Passing& passing) const;
+  bool EndChunk(const CycleLives& lives, std::int64_t at, Passing& passing) const;
+  void EndPassing(const CycleLives& lives, std::uint64_t step, std::uint64_t steps, Passing passing);
 
   const JoinedRows& joined_;
   RepeatSerials serials_;
   std::vector<RepeatPlace>& placed_;
   Taken taken_;
-  bool fits_ = true;
+  std::optional<std::size_t> misfit_;  // chunk
+  std::size_t fits_from_ = 0;
   std::size_t others_freed_ = 0;
   absl::flat_hash_map<std::uint64_t, Place> living_;  // by BlockOfRow
   std::vector<std::uint64_t> allocations_;            // BlockOfRow, of the chunk in hand

@@ -1,6 +1,7 @@
 #include "tools/model/repeat_serials.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/model/repeat_places.h"
 
@@ -16,7 +17,7 @@ std::uint64_t RepeatSerials::Next(std::uint32_t device) {
     devices_in_row_.push_back(device);
     TakeDelta(device, taken_);
   }
-  return taken_.serials[device]++;
+  return taken_.serials[device].next++;
 }
 
 std::size_t RepeatSerials::RowsInStep(std::size_t first_row, std::size_t end_row) {
@@ -25,7 +26,7 @@ std::size_t RepeatSerials::RowsInStep(std::size_t first_row, std::size_t end_row
     EnterChunkOf(row, taken);
     for (const auto& [device, count] : EventsOf(row)) {
       if (!TakeDelta(device, taken)) return row - first_row;
-      taken.serials[device] += count;
+      taken.serials[device].next += count;
     }
   }
   return end_row - first_row;
@@ -37,7 +38,7 @@ absl::flat_hash_map<std::uint32_t, std::uint64_t> RepeatSerials::PassOver(std::s
     EnterChunkOf(row, taken_);
     for (const auto& [device, count] : EventsOf(row)) {
       TakeDelta(device, taken_);
-      std::uint64_t& serial = taken_.serials[device];
+      std::uint64_t& serial = taken_.serials[device].next;
       before.try_emplace(device, serial);
       serial += count;
     }
@@ -45,7 +46,11 @@ absl::flat_hash_map<std::uint32_t, std::uint64_t> RepeatSerials::PassOver(std::s
   return before;
 }
 
-bool RepeatSerials::Finish() { return taken_.fits && AllIsUsed(taken_); }
+std::optional<std::size_t> RepeatSerials::Misfit() const {
+  Taken taken = taken_;
+  CheckChunk(taken);
+  return taken.misfit;
+}
 
 const RepeatSerials::EventsByDevice& RepeatSerials::EventsOf(std::size_t row) {
   const RepeatRow& of_row = joined_.rows()[row];
@@ -64,28 +69,29 @@ const RepeatSerials::EventsByDevice& RepeatSerials::EventsOf(std::size_t row) {
 
 void RepeatSerials::EnterChunkOf(std::size_t row, Taken& taken) const {
   while (taken.chunk + 1 < joined_.chunks().size() && joined_.chunks()[taken.chunk + 1].first_row <= row) {
-    taken.fits = taken.fits && AllIsUsed(taken);
+    CheckChunk(taken);
     ++taken.chunk;
     taken.next = 0;
-    taken.devices.clear();
   }
 }
 
 // The first of a chunk is the serial itself.
 bool RepeatSerials::TakeDelta(std::uint32_t device, Taken& taken) const {
   const std::vector<std::int64_t>& deltas = joined_.RepeatsOf(taken.chunk).serial_deltas;
-  if (taken.next >= deltas.size()) return taken.fits = false;
+  if (taken.next >= deltas.size()) {
+    if (!taken.misfit) taken.misfit = taken.chunk;
+    return false;
+  }
   const auto delta = static_cast<std::uint64_t>(deltas[taken.next++]);
-  std::uint64_t& serial = taken.serials[device];
-  const std::uint64_t before = serial;
-  const bool is_first = std::ranges::find(taken.devices, device) == taken.devices.end();
-  if (is_first) taken.devices.push_back(device);
-  serial = is_first ? delta : serial + delta;
-  return serial == before;
+  OfDevice& serial = taken.serials[device];
+  const bool is_first = std::exchange(serial.chunk, taken.chunk) != taken.chunk;
+  const std::uint64_t before = std::exchange(serial.next, is_first ? delta : serial.next + delta);
+  return serial.next == before;
 }
 
-bool RepeatSerials::AllIsUsed(const Taken& taken) const {
-  return taken.next == joined_.RepeatsOf(taken.chunk).serial_deltas.size();
+void RepeatSerials::CheckChunk(Taken& taken) const {
+  const bool fits = taken.next == joined_.RepeatsOf(taken.chunk).serial_deltas.size();
+  if (!fits && !taken.misfit) taken.misfit = taken.chunk;
 }
 
 }  // namespace memoir

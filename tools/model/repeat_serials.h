@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -26,8 +27,9 @@ class RepeatSerials {
   // Passes over rows in step. Returns the serials before them of the devices in them.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> PassOver(std::size_t first_row, std::size_t end_row);
 
-  // All that chunks give is used up; false once for what did not fit.
-  bool Finish();
+  std::size_t devices() const { return taken_.serials.size(); }
+  // Behind the last row: the first chunk whose rows take other serials than it gives; nothing: none.
+  std::optional<std::size_t> Misfit() const;
 
  private:
   struct EventsOfDevice {
@@ -35,16 +37,19 @@ class RepeatSerials {
     std::uint64_t events = 0;
   };
   using EventsByDevice = std::vector<EventsOfDevice>;  // in the order in which the devices come
+  struct OfDevice {
+    std::uint64_t next = 0;
+    std::size_t chunk = ~std::size_t{0};  // of its last row
+  };
   struct Taken {
     std::size_t chunk = 0, next = 0;
-    std::vector<std::uint32_t> devices;  // of the chunk so far
-    absl::flat_hash_map<std::uint32_t, std::uint64_t> serials;
-    bool fits = true;
+    absl::flat_hash_map<std::uint32_t, OfDevice> serials;
+    std::optional<std::size_t> misfit;
   };
   const EventsByDevice& EventsOf(std::size_t row);  // of rows that are mostly alike
   void EnterChunkOf(std::size_t row, Taken& taken) const;
   bool TakeDelta(std::uint32_t device, Taken& taken) const;  // whether the device is in step
-  bool AllIsUsed(const Taken& taken) const;
+  void CheckChunk(Taken& taken) const;
 
   const JoinedRows& joined_;
   Taken taken_;

@@ -13,20 +13,28 @@ constexpr std::uint64_t kMostWork = 1u << 24;
 
 }  // namespace
 
-SkipFinder::SkipFinder(const std::vector<RowsOfStep>& steps) : steps_(steps), behind_(steps.size()) {
-  for (const RowsOfStep& step : steps) {
-    if (step.whole != nullptr) steps_back_ = std::max<std::uint64_t>(steps_back_, step.whole->steps_back);
-  }
-}
+SkipFinder::SkipFinder(const std::vector<RowsOfStep>& steps) : steps_(steps), behind_(steps.size()) {}
 
+// Blocks that the last steps would not free do not count: one that a step in a hundred replaces is there for long.
 void SkipFinder::Note(std::size_t step, const RepeatPlaces& places) {
   if (steps_[step].whole == nullptr || places.living() > kMostLiving || work_ > kMostWork) return;
   work_ += places.living();
-  behind_[step] = {true, places.HashOfLiving(steps_[step].step), places.others_freed()};
+  const std::uint64_t steps_back = StepsBack(step + 1 - std::min(step + 1, kLongestPeriod), step + 1);
+  behind_[step] = {true, places.living(), steps_back, places.HashOfLiving(steps_[step].step, steps_back),
+                   places.others_freed()};
+}
+
+// The most, from a free in these steps to what it frees.
+std::uint64_t SkipFinder::StepsBack(std::size_t first_step, std::size_t end_step) const {
+  std::uint64_t most = 0;
+  for (std::size_t i = first_step; i < end_step; ++i) {
+    if (steps_[i].whole != nullptr) most = std::max<std::uint64_t>(most, steps_[i].whole->steps_back);
+  }
+  return most;
 }
 
 std::optional<RepeatSkip> SkipFinder::Find(std::size_t step, RepeatPlaces& places) {
-  if (steps_back_ >= steps_.size() || work_ > kMostWork || step < first_) return std::nullopt;
+  if (work_ > kMostWork || step < first_ || steps_[step].first_row < places.fits_from()) return std::nullopt;
   for (std::size_t period = 1; period <= std::min(kLongestPeriod, (step - first_) / 2); ++period) {
     if (!IsLike(step, period)) continue;
     if (std::optional<RepeatSkip> skip = FindOf(period, step, places)) return skip;
@@ -44,46 +52,48 @@ bool SkipFinder::IsSteady(std::size_t step, std::size_t period) const {
   for (std::size_t i = step - period; i < step; ++i) {
     if (!IsLike(i, period) || !behind_[i].known) return false;
   }
-  const Behind& now = behind_[step - 1];
-  const Behind& before = behind_[step - 1 - period];
-  return before.known && now.living == before.living && now.others_freed == before.others_freed;
+  return behind_[step - 1] == behind_[step - 1 - period];
 }
 
 std::optional<RepeatSkip> SkipFinder::FindOf(std::size_t period, std::size_t step, RepeatPlaces& places) {
-  if (!IsSteady(step, period)) return std::nullopt;
-  std::size_t end = step;
-  while (end < steps_.size() && IsLike(end, period)) ++end;
+  const std::uint64_t steps_back = StepsBack(step - period, step);
+  if (!IsSteady(step, period) || steps_back >= steps_.size()) return std::nullopt;
   // One at least: it allocates what lives on a device anew.
   const std::size_t shown_behind =
-      std::max<std::size_t>(1, static_cast<std::size_t>(steps_back_ + period - 1) / period);
-  const std::size_t fewest = (kFewestSteps + period - 1) / period;
+      std::max<std::size_t>(1, (static_cast<std::size_t>(steps_back) + period - 1) / period);
+  const std::size_t fewest = shown_behind + (kFewestSteps + period - 1) / period;
   const std::size_t first_row = steps_[step].first_row;
-  const auto end_of = [&](std::size_t cycles) { return steps_[step + cycles * period - 1].end_row(); };
-  std::size_t cycles = (end - step) / period;
-  if (cycles >= shown_behind + fewest) {
+  std::size_t cycles = 0, end = step;
+  const auto find_cycles = [&](std::size_t most) {
+    while (end < steps_.size() && end - step < most && IsLike(end, period)) ++end;
+    cycles = (end - step) / period;
+    if (cycles == 0) return;
+    const auto end_of = [&](std::size_t count) { return steps_[step + count * period - 1].end_row(); };
     const std::size_t in_step = first_row + places.RowsInStep(first_row, end_of(cycles));
     while (cycles > 0 && end_of(cycles) > in_step) --cycles;
-  }
-  if (cycles >= shown_behind + fewest) {
-    if (std::optional<RepeatSkip> skip = PassOver(period, step, cycles - shown_behind, fewest, places)) return skip;
-  }
-  work_ += 1 + end - step;
-  return std::nullopt;
+  };
+  find_cycles(fewest * period);
+  work_ += 1 + end - step + places.devices();
+  if (cycles < fewest) return std::nullopt;
+  find_cycles(steps_.size());
+  return PassOver(period, step, cycles, shown_behind, places);
 }
 
-// So many cycles, or fewer: a chunk among them may not go on with what rows have allocated.
+// So many cycles but the last ones, or fewer: a chunk among them may not go on with what rows have allocated. Then,
+// too, the last ones before it are shown.
 std::optional<RepeatSkip> SkipFinder::PassOver(std::size_t period, std::size_t step, std::size_t cycles,
-                                               std::size_t fewest, RepeatPlaces& places) {
-  RepeatSkip skip{step, period, cycles, places.Living(), {}};
+                                               std::size_t shown_behind, RepeatPlaces& places) {
   std::vector<const Stretch*> stretches;
   for (std::size_t i = step; i < step + period; ++i) stretches.push_back(steps_[i].whole);
   const CycleLives lives(stretches);
-  while (skip.cycles >= fewest) {
+  RepeatSkip skip{step, period, 0, places.LivingOf(lives, steps_[step].step), {}};
+  work_ += static_cast<std::uint64_t>(lives.length());
+  while (cycles > shown_behind) {
+    skip.cycles = cycles - shown_behind;
     const auto passed = absl::MakeConstSpan(steps_).subspan(step, skip.cycles * period);
-    const auto fit = static_cast<std::size_t>(places.PassOver(passed, lives, &skip.serials));
-    if (fit == skip.cycles) return skip;
+    cycles = places.PassOver(passed, lives, &skip.serials);
+    if (cycles == skip.cycles) return skip;
     work_ += passed.size();
-    skip.cycles = fit;
   }
   return std::nullopt;
 }

@@ -2,7 +2,7 @@
 // replay may pass over them (Visitor::MostRepeats).
 //
 //     steps  A B A B A B A B A B A B C      a cycle of two steps; the first two cycles are shown, so that it is known
-//            shown-- passed over- shown     what one changes, and the last, for it says which blocks go on
+//            shown-- passed over- shown     what one changes, and the last, whose blocks others may free
 #ifndef TOOLS_MODEL_REPEAT_SKIPS_H_
 #define TOOLS_MODEL_REPEAT_SKIPS_H_
 
@@ -42,18 +42,20 @@ class SkipFinder {
  private:
   struct Behind {
     bool known = false;  // a whole step, which is shown
-    std::uint64_t living = 0;
+    std::size_t living = 0;
+    std::uint64_t steps_back = 0, hash_of_living = 0;
     std::size_t others_freed = 0;
+    bool operator==(const Behind&) const = default;
   };
+  std::uint64_t StepsBack(std::size_t first_step, std::size_t end_step) const;
   bool IsLike(std::size_t step, std::size_t period) const;  // as the one so many before, and just behind one
   bool IsSteady(std::size_t step, std::size_t period) const;
   std::optional<RepeatSkip> FindOf(std::size_t period, std::size_t step, RepeatPlaces& places);
-  std::optional<RepeatSkip> PassOver(std::size_t period, std::size_t step, std::size_t cycles, std::size_t fewest,
+  std::optional<RepeatSkip> PassOver(std::size_t period, std::size_t step, std::size_t cycles, std::size_t shown_behind,
                                      RepeatPlaces& places);
 
   const std::vector<RowsOfStep>& steps_;
-  std::uint64_t steps_back_ = 0;  // the most, from a free to what it frees
-  std::uint64_t work_ = 0;        // done in vain; a chunk of the recorder's makes little
+  std::uint64_t work_ = 0;  // done in vain; a chunk of the recorder's makes little
   std::size_t first_ = 0;
   std::vector<Behind> behind_;  // by step
 };

@@ -7,11 +7,14 @@
 
 namespace memoir {
 
+// Where frees were lost, another block at the same address tells so: then chunks have to show theirs.
 void Replayer::AddRepeats(absl::Span<const std::shared_ptr<Chunk>> chunks) {
+  const bool joins = !resync_ && report_->lost_records == 0;
   JoinedRows joined;
   for (const std::shared_ptr<Chunk>& chunk : chunks) {
     for (const std::shared_ptr<const Stretch>& stretch : chunk->payload->stretches) stretches_.Define(stretch);
-    if (joined.Add(chunk, stretches_)) continue;
+    if (chunk->payload->repeats.rows.empty()) continue;
+    if ((joined.chunks().empty() || joins) && joined.Add(chunk, stretches_)) continue;
     AddJoined(std::exchange(joined, JoinedRows()));
     joined.Add(chunk, stretches_);
   }
@@ -19,6 +22,7 @@ void Replayer::AddRepeats(absl::Span<const std::shared_ptr<Chunk>> chunks) {
 }
 
 void Replayer::AddJoined(JoinedRows joined) {
+  if (joined.chunks().empty()) return;
   repeats_.emplace_back(std::move(joined), visitor_.takes_repeats());
   if (!repeats_.back().done()) return;
   SayRepeatsDamage(repeats_.back());
@@ -26,7 +30,10 @@ void Replayer::AddJoined(JoinedRows joined) {
 }
 
 void Replayer::SayRepeatsDamage(const RepeatCursor& cursor) {
-  if (cursor.damaged()) SayDamage("repeats of a chunk do not match their stretches");
+  const Chunk* const damaged = cursor.damaged();
+  if (damaged == nullptr) return;
+  report_->damage.push_back(
+      {*damaged->file, damaged->header.offset, "repeats of a chunk do not match their stretches"});
 }
 
 void Replayer::ShowRepeats(Tick until) {

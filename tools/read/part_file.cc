@@ -228,6 +228,7 @@ absl::Status WalkPart(Window& file, PartFile* part) {
 }
 
 absl::Status Decompress(ZSTD_DCtx* context, const std::string& stored, std::uint64_t size, std::string* payload) {
+  if (context == nullptr) return absl::ResourceExhaustedError("no memory to decompress a chunk");
   const unsigned long long stated = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (stated != size) return absl::DataLossError("zstd frame of a chunk states another size than the chunk");
   payload->resize(static_cast<std::size_t>(size));

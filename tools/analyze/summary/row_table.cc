@@ -89,7 +89,7 @@ void RowTable::Add(const TableChange& change, Tick ticks, const RepeatedEvent& e
       cell.columns.Add(of_cycle.columns, event.times);
       const double life_ticks = std::min(static_cast<double>(of_cycle.life_ticks) * longer, kMostTicks);
       cell.life_ticks += static_cast<std::uint64_t>(life_ticks);
-      cell.unknown_lives += of_cycle.unknown_lives * event.times;
+      cell.unknown_lives += (ticks == 0 ? of_cycle.columns.deallocations : of_cycle.unknown_lives) * event.times;
     }
   }
 }
