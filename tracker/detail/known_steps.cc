@@ -1,9 +1,9 @@
 #include "tracker/detail/known_steps.h"
 
-#include <sys/mman.h>
-
 #include <array>
 #include <cstddef>
+
+#include "tracker/detail/known_numbers.h"
 
 namespace memoir {
 namespace known_steps {
@@ -21,14 +21,9 @@ enum class Mode : std::uint32_t {
   kExpected,  // recorded without operators, as long as its numbers are known
 };
 
-constexpr std::size_t kSlots = 1u << 20;
-constexpr std::size_t kBytes = kSlots * sizeof(std::uint64_t);
-constexpr std::size_t kMostProbes = 64;
-constexpr std::uint64_t kCountBits = 3;  // the low bits of a slot; the others are those of a number
-static_assert(kTimesInFull <= kCountBits && kMostKnownAllocations * 2 <= kSlots);
+using known_numbers::Count;
+using known_numbers::Times;
 
-constinit std::atomic<std::uint64_t>* table = nullptr;  // mapped once, kept: hooks may run until the very end
-constinit std::atomic<std::uint64_t> entries{0};
 constinit std::atomic<void (*)()> deviation{nullptr};
 constinit std::atomic<std::uint64_t> step{0};
 constinit std::atomic<Mode> mode{Mode::kPassed};
@@ -50,53 +45,17 @@ constinit std::atomic<std::uint64_t> last_step{0};
 struct alignas(64) Sequence {
   std::atomic<std::uint64_t> number{0};
   std::atomic<std::uint64_t> step{0};
+  known_numbers::Cursor cursor{0};
 };
 constexpr std::size_t kDevices = 32;
 constinit std::array<Sequence, 1 + kDevices> sequences{};  // the host's, then those of CUDA's devices
+constinit known_numbers::Cursor step_cursor{0};
 
 // As splitmix64 ends.
 std::uint64_t Mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
-}
-
-std::uint64_t Load(std::size_t slot) { return table[slot].load(std::memory_order_relaxed); }
-std::uint64_t Key(std::uint64_t number) {
-  const std::uint64_t key = number & ~kCountBits;
-  return key == 0 ? kCountBits + 1 : key;
-}
-
-// How often the number was seen in a step recorded in full.
-std::uint32_t Times(std::uint64_t number) {
-  const std::uint64_t key = Key(number);
-  for (std::size_t i = 0; i < kMostProbes; ++i) {
-    const std::uint64_t found = Load((number + i) % kSlots);
-    if (found == 0) return 0;
-    if ((found & ~kCountBits) == key) return static_cast<std::uint32_t>(found & kCountBits);
-  }
-  return 0;
-}
-
-// The same, this time included.
-std::uint32_t Count(std::uint64_t number) {
-  const std::uint64_t key = Key(number);
-  for (std::size_t i = 0; i < kMostProbes; ++i) {
-    std::atomic<std::uint64_t>& slot = table[(number + i) % kSlots];
-    std::uint64_t found = slot.load(std::memory_order_relaxed);
-    if (found == 0) {
-      if (entries.load(std::memory_order_relaxed) >= kMostKnownAllocations) return 0;
-      if (slot.compare_exchange_strong(found, key | 1, std::memory_order_relaxed)) {
-        entries.fetch_add(1, std::memory_order_relaxed);
-        return 1;
-      }
-    }
-    if ((found & ~kCountBits) != key) continue;
-    const std::uint64_t times = found & kCountBits;
-    if (times < kTimesInFull) slot.store(key | (times + 1), std::memory_order_relaxed);
-    return static_cast<std::uint32_t>(times < kTimesInFull ? times + 1 : times);
-  }
-  return 0;
 }
 
 void Deviate() {
@@ -116,8 +75,8 @@ void Follow(std::size_t which, std::uint64_t allocation) {
   sequence.number.store(number, std::memory_order_relaxed);
   sequence.step.store(now, std::memory_order_relaxed);
   const Mode what = mode.load(std::memory_order_relaxed);
-  if (what == Mode::kLearned) Count(number);
-  if (what == Mode::kExpected && Times(number) < kTimesInFull && !KnownStepsAreFull()) Deviate();
+  if (what == Mode::kLearned) Count(number, sequence.cursor);
+  if (what == Mode::kExpected && Times(number, sequence.cursor) < kTimesInFull && !KnownStepsAreFull()) Deviate();
 }
 
 // Of the whole step that ends.
@@ -139,7 +98,7 @@ bool FollowerIsKnown(std::uint64_t ends) {
   of_before.next.store(ends, std::memory_order_relaxed);
   const Successor& successor = successors[ends % kSuccessors];
   return successor.step.load(std::memory_order_relaxed) != ends ||
-         Times(successor.next.load(std::memory_order_relaxed)) >= kTimesInFull;
+         Times(successor.next.load(std::memory_order_relaxed), step_cursor) >= kTimesInFull;
 }
 
 // Whether the step that begins may be one that deviates, by those before. `learned`: how often the step that ends was
@@ -161,11 +120,7 @@ bool MayDeviate(std::uint64_t begins, std::uint32_t learned) {
 }  // namespace
 
 bool BeginKnownSteps(void (*deviates)()) noexcept {
-  if (table == nullptr) {
-    void* mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) return false;
-    table = static_cast<std::atomic<std::uint64_t>*>(mapped);
-  }
+  if (!known_numbers::Map()) return false;
   ForgetKnownSteps();
   step.fetch_add(1, std::memory_order_relaxed);
   step_thread.store(0, std::memory_order_relaxed);
@@ -175,8 +130,7 @@ bool BeginKnownSteps(void (*deviates)()) noexcept {
 }
 
 void ForgetKnownSteps() noexcept {
-  madvise(table, kBytes, MADV_DONTNEED);  // reads as zero again
-  entries.store(0, std::memory_order_relaxed);
+  known_numbers::Clear();
   mode.store(Mode::kPassed, std::memory_order_relaxed);
   last_deviation.store(0, std::memory_order_relaxed);
   between_deviations.store(0, std::memory_order_relaxed);
@@ -189,14 +143,14 @@ void EndKnownSteps() noexcept {
 
 void PassKnownStep() noexcept { mode.store(Mode::kPassed, std::memory_order_relaxed); }
 
-bool KnownStepsAreFull() noexcept { return entries.load(std::memory_order_relaxed) >= kMostKnownAllocations; }
+bool KnownStepsAreFull() noexcept { return known_numbers::IsFull(); }
 
 bool KnownStepBegins(std::uint32_t thread, bool in_full) noexcept {
   const std::uint64_t number = StepNumber();
   const Mode before = mode.load(std::memory_order_relaxed);
   std::uint32_t times = 0;
-  if (before == Mode::kLearned) times = Count(number);
-  if (before == Mode::kExpected) times = Times(number);
+  if (before == Mode::kLearned) times = Count(number, step_cursor);
+  if (before == Mode::kExpected) times = Times(number, step_cursor);
   const bool awaited = MayDeviate(step.load(std::memory_order_relaxed) + 1, before == Mode::kLearned ? times : 0);
   const bool follows = FollowerIsKnown(number);
   const bool known = (times >= kTimesInFull && follows && !awaited) || KnownStepsAreFull();

@@ -1,8 +1,8 @@
 // Which allocations the steps before had (detail=auto): a step that repeats one that was recorded in full is recorded
 // without its operators, for readers know them by their place in the step (tools/model/known_blocks.h).
 //
-//     step mark ─► blocks of the host's step thread:  a ─ ab ─ abc   each a number in the table, with how often it was
-//                  blocks of each CUDA device:        d ─ de         seen in a step that was recorded in full
+//     step mark ─► blocks of the host's step thread:  a ─ ab ─ abc   each a number (known_numbers.h), with how often it
+//                  blocks of each CUDA device:        d ─ de         was seen in a step that was recorded in full
 //     step mark ─► all of them together, likewise
 //
 // A number stands for all allocations of its sequence since the mark: the sizes asked for and the streams, in order. A
@@ -26,13 +26,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "tracker/detail/known_numbers.h"
+
 namespace memoir {
 
-inline constexpr std::uint32_t kTimesInFull = 3;
-inline constexpr std::uint64_t kMostKnownAllocations = 1u << 19;
+inline constexpr std::uint32_t kTimesInFull = known_numbers::kMostCounted;
+inline constexpr std::uint64_t kMostKnownAllocations = known_numbers::kMost;
 
 // From here on allocations are followed, until EndKnownSteps. `deviates` is called in the allocation with which a step
-// that was expected to be known deviates, under the allocator's lock. False: no memory for the table (8 MiB).
+// that was expected to be known deviates, under the allocator's lock. False: no memory for the table (12 MiB).
 bool BeginKnownSteps(void (*deviates)()) noexcept;
 void EndKnownSteps() noexcept;
 
