@@ -36,10 +36,16 @@ CycleLives::CycleLives(const std::vector<const Stretch*>& steps) : begins_{0} {
   }
 }
 
-std::int64_t CycleLives::EventOf(std::int64_t step, std::uint32_t event) const {
-  const auto steps = static_cast<std::int64_t>(begins_.size()) - 1;
-  const std::int64_t cycle = Quotient(step, steps);
-  return cycle * length() + begins_[static_cast<std::size_t>(step - cycle * steps)] + event;
+std::int64_t CycleLives::BeginOf(std::int64_t step) const {
+  const auto steps_of_cycle = static_cast<std::int64_t>(steps());
+  const std::int64_t cycle = Quotient(step, steps_of_cycle);
+  return cycle * length() + begins_[static_cast<std::size_t>(step - cycle * steps_of_cycle)];
+}
+
+std::optional<std::int64_t> CycleLives::EventOf(std::int64_t step, std::uint32_t event) const {
+  const std::int64_t of_step = BeginOf(step) + event;
+  if (of_step >= BeginOf(step + 1)) return std::nullopt;
+  return of_step;
 }
 
 std::optional<std::int64_t> CycleLives::FreeOf(std::int64_t event) const {

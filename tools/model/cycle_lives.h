@@ -18,8 +18,9 @@ class CycleLives {
 
   std::size_t steps() const { return begins_.size() - 1; }
   std::int64_t length() const { return begins_.back(); }
-  // Of a step, counted like events.
-  std::int64_t EventOf(std::int64_t step, std::uint32_t event) const;
+  // Of a step, counted like events; nothing: the cycle's step has not so many.
+  std::optional<std::int64_t> EventOf(std::int64_t step, std::uint32_t event) const;
+  std::int64_t BeginOf(std::int64_t step) const;
   // The free of the block that an event allocates; nothing: the cycle allocates none there that it frees.
   std::optional<std::int64_t> FreeOf(std::int64_t event) const;
   // The events that allocate what lives before an event, in their order.

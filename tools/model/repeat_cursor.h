@@ -75,7 +75,6 @@ class RepeatCursor {
   RepeatPlaces places_;
   std::optional<SkipFinder> finder_;
   std::size_t next_step_ = 0, next_row_ = 0;
-  std::uint64_t shown_from_ = 0;  // the step behind the last skip
   struct StartStack {
     std::size_t first_row = 0;  // of its chunk
     std::uint32_t stack = 0;

@@ -8,10 +8,12 @@
 namespace memoir {
 namespace {
 
-// Of the cycle that begins with a step.
-std::int64_t EventOf(const CycleLives& lives, std::uint64_t block, std::uint64_t step) {
-  return lives.EventOf(static_cast<std::int64_t>(StepOfBlock(block)) - static_cast<std::int64_t>(step),
-                       EventOfBlock(block));
+// The event that allocated a block which a cycle that begins with a step will free; nothing: it is none of the cycle's.
+std::optional<std::int64_t> EventOf(const CycleLives& lives, std::uint64_t block, std::uint64_t step) {
+  const std::uint64_t allocated = StepOfBlock(block);
+  if (allocated >= step) return std::nullopt;
+  const auto event = lives.EventOf(-static_cast<std::int64_t>(step - allocated), EventOfBlock(block));
+  return event && lives.FreeOf(*event) >= 0 ? event : std::nullopt;
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ std::optional<RepeatPlace> RepeatPlaces::NextLiving(Taken& taken) const {
 std::vector<LivingBlock> RepeatPlaces::LivingOf(const CycleLives& lives, std::uint64_t step) const {
   std::vector<LivingBlock> living;
   for (const auto& [block, place] : living_) {
-    if (lives.FreeOf(EventOf(lives, block, step)) >= 0) living.push_back({block, place.address, place.device});
+    if (EventOf(lives, block, step)) living.push_back({block, place.address, place.device});
   }
   return living;
 }
@@ -146,7 +148,7 @@ std::size_t RepeatPlaces::PassOver(absl::Span<const RowsOfStep> steps, const Cyc
                                    absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before) {
   EndChunksBefore(steps.front().first_row);
   Passing passing = BeginPassing(lives, steps.front().step);
-  const std::int64_t end = lives.EventOf(static_cast<std::int64_t>(steps.size()), 0);
+  const std::int64_t end = lives.BeginOf(static_cast<std::int64_t>(steps.size()));
   auto step = steps.begin();
   for (std::int64_t begin = 0; begin < end;) {
     const std::size_t next = passing.taken.chunk + 1;
@@ -155,7 +157,7 @@ std::size_t RepeatPlaces::PassOver(absl::Span<const RowsOfStep> steps, const Cyc
     if (ends) {
       const std::size_t row = joined_.chunks()[next].first_row;
       step = std::partition_point(step, steps.end(), [row](const RowsOfStep& of) { return of.end_row() <= row; });
-      at = lives.EventOf(step - steps.begin(), joined_.rows()[row].first_event);
+      at = lives.BeginOf(step - steps.begin()) + joined_.rows()[row].first_event;
     }
     const std::optional<std::int64_t> wrong_free = TakeFrees(lives, begin, at, passing);
     if (wrong_free || (ends && !EndChunk(lives, at, passing))) {
@@ -173,10 +175,9 @@ std::size_t RepeatPlaces::PassOver(absl::Span<const RowsOfStep> steps, const Cyc
 RepeatPlaces::Passing RepeatPlaces::BeginPassing(const CycleLives& lives, std::uint64_t step) const {
   Passing passing{taken_, {}, {}};
   for (const auto& [block, place] : living_) {
-    const std::int64_t event = EventOf(lives, block, step);
-    const bool is_of_cycle = lives.FreeOf(event) >= 0;
-    if (place.given && is_of_cycle) passing.given[event] = *place.given;
-    if (!place.given && !is_of_cycle) passing.others.emplace_back(block, std::nullopt);
+    const std::optional<std::int64_t> event = EventOf(lives, block, step);
+    if (place.given && event) passing.given[*event] = *place.given;
+    if (!place.given && !event) passing.others.emplace_back(block, std::nullopt);
   }
   std::ranges::sort(passing.others, {}, [](const auto& other) { return other.first; });
   return passing;
@@ -229,10 +230,9 @@ void RepeatPlaces::EndPassing(const CycleLives& lives, std::uint64_t step, std::
   for (const auto& [block, given] : passing.others) living_[block].given = given;
   allocations_.clear();
   for (auto& [block, place] : std::exchange(living_, {})) {
-    const std::int64_t event = EventOf(lives, block, step);
     std::uint64_t later = block;
-    if (lives.FreeOf(event) >= 0) {
-      const auto given = passing.given.find(lives.EventOf(static_cast<std::int64_t>(steps), 0) + event);
+    if (const std::optional<std::int64_t> event = EventOf(lives, block, step)) {
+      const auto given = passing.given.find(lives.BeginOf(static_cast<std::int64_t>(steps)) + *event);
       place.given = given == passing.given.end() ? std::nullopt : std::optional(given->second);
       place.index = kPassedOver;
       later += steps << 24;

@@ -63,14 +63,14 @@ class RepeatPlaces {
   // is the same behind two rows, rows that are alike and free none from before that do the same from there on.
   std::uint64_t HashOfLiving(std::uint64_t step, std::uint64_t steps_back) const;
   std::size_t living() const { return living_.size(); }
-  std::size_t devices() const { return serials_.devices(); }
+  std::uint64_t serials_compared() const { return serials_.compared(); }
 
   // The next of the rows before which a device has had no other events.
   std::size_t RowsInStep(std::size_t first_row, std::size_t end_row) { return serials_.RowsInStep(first_row, end_row); }
   // Of a cycle that goes on from a step: the blocks that live and that it will free.
   std::vector<LivingBlock> LivingOf(const CycleLives& lives, std::uint64_t step) const;
-  // Passes over rows in step, of whole cycles that leave behind what was before them. Returns how many of the cycles
-  // can be: where it is not all of them, for a chunk among them says that other blocks live at its end, none is.
+  // Passes over rows in step, of whole cycles that leave behind what was before them. Returns all the cycles that it
+  // was given; or fewer, and has passed over none: as many as could be, for then a chunk says that other blocks live.
   std::size_t PassOver(absl::Span<const RowsOfStep> steps, const CycleLives& lives,
                        absl::flat_hash_map<std::uint32_t, std::uint64_t>* serials_before);
   // The row before which nothing can be passed over, for the last one that could not.

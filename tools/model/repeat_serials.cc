@@ -22,9 +22,12 @@ std::uint64_t RepeatSerials::Next(std::uint32_t device) {
 
 std::size_t RepeatSerials::RowsInStep(std::size_t first_row, std::size_t end_row) {
   Taken taken = taken_;
+  compared_ += taken.serials.size();
   for (std::size_t row = first_row; row < end_row; ++row) {
     EnterChunkOf(row, taken);
-    for (const auto& [device, count] : EventsOf(row)) {
+    const EventsByDevice& events = EventsOf(row);
+    compared_ += 1 + events.size();
+    for (const auto& [device, count] : events) {
       if (!TakeDelta(device, taken)) return row - first_row;
       taken.serials[device].next += count;
     }

@@ -27,7 +27,8 @@ class RepeatSerials {
   // Passes over rows in step. Returns the serials before them of the devices in them.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> PassOver(std::size_t first_row, std::size_t end_row);
 
-  std::size_t devices() const { return taken_.serials.size(); }
+  // That RowsInStep took in all, copies included.
+  std::uint64_t compared() const { return compared_; }
   // Behind the last row: the first chunk whose rows take other serials than it gives; nothing: none.
   std::optional<std::size_t> Misfit() const;
 
@@ -53,6 +54,7 @@ class RepeatSerials {
 
   const JoinedRows& joined_;
   Taken taken_;
+  std::uint64_t compared_ = 0;
   std::vector<std::uint32_t> devices_in_row_;
   absl::flat_hash_map<std::tuple<const Stretch*, std::uint32_t, std::uint32_t>, EventsByDevice> events_;
 };

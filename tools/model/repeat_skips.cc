@@ -47,10 +47,17 @@ bool SkipFinder::IsLike(std::size_t step, std::size_t period) const {
          steps_[step].step == steps_[step - 1].step + 1;
 }
 
-// Behind the steps before `step` lives what lived a cycle before, and the cycle freed nothing that is older than rows.
+// Behind the steps before `step` lives what lived a cycle before, all that the cycle will free is of steps like its
+// own, and it freed nothing that is older than rows.
 bool SkipFinder::IsSteady(std::size_t step, std::size_t period) const {
+  const auto steps_back = static_cast<std::size_t>(std::min<std::uint64_t>(StepsBack(step - period, step), step));
+  const std::size_t like = std::max(period, steps_back);
+  if (step - first_ < period + like) return false;
+  for (std::size_t i = step - like; i < step; ++i) {
+    if (!IsLike(i, period)) return false;
+  }
   for (std::size_t i = step - period; i < step; ++i) {
-    if (!IsLike(i, period) || !behind_[i].known) return false;
+    if (!behind_[i].known) return false;
   }
   return behind_[step - 1] == behind_[step - 1 - period];
 }
@@ -72,8 +79,9 @@ std::optional<RepeatSkip> SkipFinder::FindOf(std::size_t period, std::size_t ste
     const std::size_t in_step = first_row + places.RowsInStep(first_row, end_of(cycles));
     while (cycles > 0 && end_of(cycles) > in_step) --cycles;
   };
+  const std::uint64_t compared = places.serials_compared();
   find_cycles(fewest * period);
-  work_ += 1 + end - step + places.devices();
+  work_ += 1 + end - step + places.serials_compared() - compared;
   if (cycles < fewest) return std::nullopt;
   find_cycles(steps_.size());
   return PassOver(period, step, cycles, shown_behind, places);
@@ -84,7 +92,12 @@ std::optional<RepeatSkip> SkipFinder::FindOf(std::size_t period, std::size_t ste
 std::optional<RepeatSkip> SkipFinder::PassOver(std::size_t period, std::size_t step, std::size_t cycles,
                                                std::size_t shown_behind, RepeatPlaces& places) {
   std::vector<const Stretch*> stretches;
-  for (std::size_t i = step; i < step + period; ++i) stretches.push_back(steps_[i].whole);
+  std::size_t events = 0;
+  for (std::size_t i = step; i < step + period; ++i) {
+    stretches.push_back(steps_[i].whole);
+    events += steps_[i].whole->events.size();
+  }
+  if (events > kMaxRepeatedEvents) return std::nullopt;
   const CycleLives lives(stretches);
   RepeatSkip skip{step, period, 0, places.LivingOf(lives, steps_[step].step), {}};
   work_ += static_cast<std::uint64_t>(lives.length());

@@ -59,10 +59,6 @@ Word* Find(std::uint64_t number, Cursor& cursor, Word** free) {
   return nullptr;
 }
 
-std::uint32_t CountOf(const Word& word) {
-  return static_cast<std::uint32_t>(word.load(std::memory_order_relaxed) & kCountMask);
-}
-
 }  // namespace
 
 bool Map() noexcept {
@@ -85,7 +81,7 @@ std::uint32_t Times(std::uint64_t number, Cursor& cursor) noexcept {
   Word* free = nullptr;
   const Word* word = FindNext(number, cursor);
   if (word == nullptr) word = Find(number, cursor, &free);
-  return word == nullptr ? 0 : CountOf(*word);
+  return word == nullptr ? 0 : static_cast<std::uint32_t>(word->load(std::memory_order_relaxed) & kCountMask);
 }
 
 std::uint32_t Count(std::uint64_t number, Cursor& cursor) noexcept {
@@ -93,9 +89,10 @@ std::uint32_t Count(std::uint64_t number, Cursor& cursor) noexcept {
   Word* word = FindNext(number, cursor);
   if (word == nullptr) word = Find(number, cursor, &free);
   if (word != nullptr) {
-    const std::uint32_t times = CountOf(*word);
+    const std::uint64_t counted = word->load(std::memory_order_relaxed);
+    const auto times = static_cast<std::uint32_t>(counted & kCountMask);
     if (times >= kMostCounted) return times;
-    word->store(word->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    word->store(counted + 1, std::memory_order_relaxed);
     return times + 1;
   }
   if (free == nullptr || IsFull()) return 0;
@@ -103,8 +100,11 @@ std::uint32_t Count(std::uint64_t number, Cursor& cursor) noexcept {
   if (index >= kMost) return 0;
   list[index].store((number & ~kCountMask) | 1, std::memory_order_relaxed);
   std::uint64_t none = 0;
-  // Where another thread takes the slot meanwhile, the number is not known, and counted the next time.
-  free->compare_exchange_strong(none, number >> kIndexBits << kIndexBits | (index + 1), std::memory_order_release);
+  const std::uint64_t slot = number >> kIndexBits << kIndexBits | (index + 1);
+  if (!free->compare_exchange_strong(none, slot, std::memory_order_release)) {
+    list[index].store(0, std::memory_order_relaxed);  // another thread took the slot: it is counted the next time
+    return 0;
+  }
   cursor.store(static_cast<std::uint32_t>(index), std::memory_order_relaxed);
   return 1;
 }
