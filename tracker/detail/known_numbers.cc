@@ -43,8 +43,9 @@ Word* FindNext(std::uint64_t number, Cursor& cursor) {
   return nullptr;
 }
 
-// Of a number anywhere. `free`: the slot in which it would be; nullptr: there is none.
+// `free`: of a number that is not there, the slot in which it would be; nullptr: there is none.
 Word* Find(std::uint64_t number, Cursor& cursor, Word** free) {
+  if (Word* const next = FindNext(number, cursor)) return next;
   for (std::size_t i = 0; i < kMostProbes; ++i) {
     Word& slot = table[(number + i) & kSlotMask];
     const std::uint64_t found = slot.load(std::memory_order_acquire);
@@ -79,16 +80,13 @@ bool IsFull() noexcept { return entries.load(std::memory_order_relaxed) >= kMost
 
 std::uint32_t Times(std::uint64_t number, Cursor& cursor) noexcept {
   Word* free = nullptr;
-  const Word* word = FindNext(number, cursor);
-  if (word == nullptr) word = Find(number, cursor, &free);
+  const Word* const word = Find(number, cursor, &free);
   return word == nullptr ? 0 : static_cast<std::uint32_t>(word->load(std::memory_order_relaxed) & kCountMask);
 }
 
 std::uint32_t Count(std::uint64_t number, Cursor& cursor) noexcept {
   Word* free = nullptr;
-  Word* word = FindNext(number, cursor);
-  if (word == nullptr) word = Find(number, cursor, &free);
-  if (word != nullptr) {
+  if (Word* const word = Find(number, cursor, &free)) {
     const std::uint64_t counted = word->load(std::memory_order_relaxed);
     const auto times = static_cast<std::uint32_t>(counted & kCountMask);
     if (times >= kMostCounted) return times;
