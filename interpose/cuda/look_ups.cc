@@ -128,18 +128,38 @@ void* DlsymHook(void (*after)()) {
 
 namespace {
 
-// cuGetProcAddress looks up itself, too: its versions differ in their parameters, and CUDA 12 has the later one.
-constexpr int kLaterGetProcAddress = 12000;
 constexpr int kFirstWithLaterSizes = 3020;  // of cuMemAlloc and its like: those before take 32 bits
+
+// Of what takes other parameters from some CUDA on: a look-up says for which one it asks. All other functions take the
+// same in all versions since kFirstWithLaterSizes (tests/interpose/cuda/test_versions.py).
+struct VersionedCall {
+  const char* name;
+  int later;                 // the CUDA of the later version
+  const char* earlier_name;  // by which it is wrapped; nullptr: it is not
+  const char* later_name;
+};
+constexpr VersionedCall kVersionedCalls[] = {
+    {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // looks up itself, too
+    {"cuCtxSynchronize", 13000, "cuCtxSynchronize", "cuCtxSynchronize_v2"},
+    {"cuStreamBeginCapture", 10010, nullptr, "cuStreamBeginCapture_v2"},
+    {"cuCtxCreate", 11040, nullptr, nullptr},  // and once more with CUDA 12.5
+};
+
+const VersionedCall* FindVersionedCall(const char* name) {
+  for (const VersionedCall& call : kVersionedCalls) {
+    if (std::strcmp(call.name, name) == 0) return &call;
+  }
+  return nullptr;
+}
 
 void Wrap(const char* name, void** function, int version) {
   if (name == nullptr || function == nullptr || *function == nullptr || version < kFirstWithLaterSizes) return;
   if (!AreWrapped()) return;
   const ErrnoKeeper errno_keeper;
-  if (std::strcmp(name, "cuGetProcAddress") == 0) {
-    const char* full = version >= kLaterGetProcAddress ? "cuGetProcAddress_v2" : "cuGetProcAddress";
-    *function = WrapperFor(full, *function);
-  } else if (std::strcmp(name, "cuCtxCreate") != 0) {  // its versions differ, too
+  if (const VersionedCall* const call = FindVersionedCall(name)) {
+    const char* const full = version >= call->later ? call->later_name : call->earlier_name;
+    if (full != nullptr) *function = WrapperFor(full, *function);
+  } else {
     *function = WrapperForShortName(name, *function);
   }
 }
@@ -152,12 +172,11 @@ int GetProcAddress(const LookedUp&, int (*original)(const char*, void**, int, un
   return result;
 }
 
-// As of the CUDA that the program was built with.
+// As of the CUDA that the runtime was built with, whichever that is.
 int GetEntryPoint(const LookedUp&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,
                   void** function, unsigned long long flags, int* status) {
   const int result = original(name, function, flags, status);
-  if (result == 0 && name != nullptr && std::strcmp(name, "cuGetProcAddress") != 0)
-    Wrap(name, function, kLaterGetProcAddress);
+  if (result == 0 && name != nullptr && FindVersionedCall(name) == nullptr) Wrap(name, function, kFirstWithLaterSizes);
   return result;
 }
 

@@ -84,6 +84,11 @@ int SynchronizeContext(const Called&, int (*original)()) {
   return Record(DeviceCall::kDeviceSynchronize, original, [](int) { return DeviceWork{}; });
 }
 
+// Since CUDA 13 the driver is told which one.
+int SynchronizeContextOf(const Called&, int (*original)(void*), void* context) {
+  return Record(DeviceCall::kDeviceSynchronize, [&] { return original(context); }, [](int) { return DeviceWork{}; });
+}
+
 int SynchronizeEvent(const Called&, int (*original)(void*), void* event) {
   return Record(DeviceCall::kEventSynchronize, [&] { return original(event); }, [](int) { return DeviceWork{}; });
 }
@@ -182,6 +187,7 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"cuMemsetD32Async", &Set<DeviceCall::kSetAsync, unsigned, 4, Stream>>(),
     Wrapped<"cuStreamSynchronize", &SynchronizeStream>(),
     Wrapped<"cuCtxSynchronize", &SynchronizeContext>(),
+    Wrapped<"cuCtxSynchronize_v2", &SynchronizeContextOf>(),
     Wrapped<"cuEventSynchronize", &SynchronizeEvent>(),
     Wrapped<"cuStreamBeginCapture_v2", &BeginCapture>(),
     Wrapped<"cuStreamEndCapture", &EndCapture>(),

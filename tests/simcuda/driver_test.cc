@@ -32,6 +32,23 @@ TEST(DriverEntryPoints, AreFoundByNameAndVersioned) {
   EXPECT_EQ(SIM(cuGetProcAddress_v2)("cuGetProcAddress", &function, 12000, 0, nullptr), CUDA_SUCCESS);
 }
 
+TEST(DriverEntryPoints, TakeWhatTheirCudaTakes) {
+  void *earlier = nullptr, *later = nullptr;
+  ASSERT_EQ(SIM(cuGetProcAddress_v2)("cuCtxSynchronize", &earlier, 12090, 0, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(SIM(cuGetProcAddress_v2)("cuCtxSynchronize", &later, 13000, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(earlier)(), CUDA_SUCCESS);
+  const auto synchronize = reinterpret_cast<CUresult (*)(CUcontext)>(later);
+  CUcontext second = nullptr;
+  ASSERT_EQ(SIM(cuDevicePrimaryCtxRetain)(&second, 1), CUDA_SUCCESS);
+  EXPECT_EQ(synchronize(second), CUDA_SUCCESS);
+  EXPECT_EQ(synchronize(nullptr), CUDA_SUCCESS) << "the one in use";
+  EXPECT_EQ(synchronize(reinterpret_cast<CUcontext>(&later)), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ASSERT_EQ(SIM(cuGetProcAddress_v2)("cuCtxGetDevice", &later, 13000, 0, nullptr), CUDA_SUCCESS);
+  CUdevice device = -1;
+  EXPECT_EQ((reinterpret_cast<CUresult (*)(CUdevice*, CUcontext)>(later)(&device, second)), CUDA_SUCCESS);
+  EXPECT_EQ(device, 1);
+}
+
 TEST(DriverContexts, AreTheirDevices) {
   CUcontext second = nullptr, current = nullptr;
   ASSERT_EQ(SIM(cuDevicePrimaryCtxRetain)(&second, 1), CUDA_SUCCESS);

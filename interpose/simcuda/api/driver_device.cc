@@ -54,9 +54,12 @@ void* Self() {
   return self.load(std::memory_order_relaxed);
 }
 
-// Names are without version; the newest that the headers had is taken, as a driver of their age would.
-void* FindDriverFunction(const std::string& name) {
+// Names are without version; the newest that the headers had is taken, as a driver of their age would. But what takes
+// other parameters since CUDA 13 is that of the CUDA that is asked for.
+void* FindDriverFunction(const std::string& name, int version) {
+  const bool as_before = version < 13000 && (name == "cuCtxSynchronize" || name == "cuCtxGetDevice");
   for (const char* const suffix : {"_v4", "_v3", "_v2", ""}) {
+    if (as_before && *suffix != '\0') continue;
     if (void* const found = dlsym(Self(), (name + suffix).c_str())) return found;
   }
   return nullptr;
@@ -158,8 +161,25 @@ SIMULATED CUresult cuCtxGetDevice(CUdevice* device) {
   return Known(*device);
 }
 
+SIMULATED CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  if (context == nullptr) return cuCtxGetDevice(device);
+  *device = DeviceOf(context);
+  return *device < 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+}
+
 SIMULATED CUresult cuCtxSynchronize() {
   return cudaDeviceSynchronize() == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+}
+
+SIMULATED CUresult cuCtxSynchronize_v2(CUcontext context) {
+  if (context == nullptr) return cuCtxSynchronize();
+  const int device = DeviceOf(context);
+  if (device < 0) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  const int before = CurrentDevice();
+  memoir::simcuda::SetCurrentDevice(device);
+  const CUresult result = cuCtxSynchronize();
+  memoir::simcuda::SetCurrentDevice(before);
+  return result;
 }
 
 // The private tables by which a statically linked runtime talks to the driver: refused, and such libraries (extensions
@@ -180,17 +200,17 @@ SIMULATED CUresult cuGetExportTable(const void** table, const CUuuid*) {
   return CUDA_ERROR_NOT_FOUND;
 }
 
-SIMULATED CUresult cuGetProcAddress_v2(const char* name, void** function, int, cuuint64_t,
+SIMULATED CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t,
                                        CUdriverProcAddressQueryResult* status) {
-  *function = FindDriverFunction(name);
+  *function = FindDriverFunction(name, version);
   const bool found = *function != nullptr;
   if (status != nullptr) *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-SIMULATED cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
-                                                       cudaDriverEntryPointQueryResult* status) {
-  *function = FindDriverFunction(name);
+SIMULATED cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                                       unsigned long long, cudaDriverEntryPointQueryResult* status) {
+  *function = FindDriverFunction(name, static_cast<int>(version));
   if (status != nullptr)
     *status = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;

@@ -98,6 +98,20 @@ TEST_F(DriverWatch, FoundByGetProcAddress) {
   EXPECT_THAT(Events(), ElementsAre(GotBack(address)));
 }
 
+// Its parameters are those of the CUDA that is asked for, and all of them reach it.
+TEST_F(DriverWatch, FoundByGetProcAddressForItsVersion) {
+  using GetProcAddress = int (*)(const char*, void**, int, std::uint64_t, int*);
+  const auto look_up = reinterpret_cast<GetProcAddress>(LookUp("cuGetProcAddress_v2"));
+  void *earlier = nullptr, *later = nullptr;
+  int status = 0;
+  ASSERT_EQ(look_up("cuCtxSynchronize", &earlier, 12090, 0, &status), 0);
+  ASSERT_EQ(look_up("cuCtxSynchronize", &later, 13000, 0, &status), 0);
+  EXPECT_TRUE(earlier == LookUp("cuCtxSynchronize") && later == LookUp("cuCtxSynchronize_v2")) << "both are wrapped";
+  EXPECT_EQ(reinterpret_cast<int (*)()>(earlier)(), 5);
+  EXPECT_EQ(reinterpret_cast<int (*)(void*)>(later)(reinterpret_cast<void*>(0x300)), 6);
+  EXPECT_EQ(reinterpret_cast<int (*)(void*)>(later)(nullptr), 709);
+}
+
 // What RTLD_NEXT and RTLD_DEFAULT find depends on where dlsym is called from: they must find the same as without
 // Memoir, which the test's own slot, never redirected, shows from its place.
 TEST_F(DriverWatch, WhatNextAndDefaultMeanStays) {

@@ -47,6 +47,8 @@ int cuArrayDestroy(void* array);
 int cuDeviceGetPCIBusId(char* text, int length, int device);
 int cuDeviceGetUuid_v2(unsigned char* uuid, int device);
 int cuDeviceTotalMem_v2(size_t* bytes, int device);
+int cuCtxSynchronize(void);
+int cuCtxSynchronize_v2(void* context);
 int cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status);
 
 static int holders = 2;        // of the primary context
@@ -173,10 +175,15 @@ int cuMemRetainAllocationHandle(uint64_t* handle, void* address) {
   return 0;
 }
 
+int cuCtxSynchronize(void) { return 5; }
+int cuCtxSynchronize_v2(void* context) { return context == (void*)0x300 ? 6 : 709; }
+
 int cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status) {
-  (void)version, (void)flags, (void)status;
-  *function = strcmp(name, "cuMemAlloc") == 0  ? (void*)cuMemAlloc_v2
-              : strcmp(name, "cuMemFree") == 0 ? (void*)cuMemFree_v2
-                                               : NULL;
+  (void)flags, (void)status;
+  *function = strcmp(name, "cuMemAlloc") == 0         ? (void*)cuMemAlloc_v2
+              : strcmp(name, "cuMemFree") == 0        ? (void*)cuMemFree_v2
+              : strcmp(name, "cuCtxSynchronize") != 0 ? NULL
+              : version >= 13000                      ? (void*)cuCtxSynchronize_v2
+                                                      : (void*)cuCtxSynchronize;
   return *function == NULL;
 }
