@@ -1,9 +1,10 @@
-"""What a recording with --detail auto costs once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--json]
+"""What a recording with --detail auto costs once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--real] [--no-bytes] [--json]
 
-A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. Each contestant runs in processes of its own, in turn; figures are
+A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. --real takes the GPU of this machine instead, and a step more: `large`, of
+a transformer whose kernels take longer than their launches. There each step ends with torch.cuda.synchronize(). Each contestant runs in processes of its own, in turn; figures are
 medians over the rounds, of the steps behind the first tenth. Captures are written to disk as in real use. "of a processor" is what the program's threads
 took, without Memoir's writer: other work on the machine hardly changes it. Bytes a step are those by which a capture grows: the difference of two runs, one
-of them with twice as many steps.
+of them with twice as many steps; --no-bytes does without these.
 
   bare     no recording
   history  torch's own: torch.cuda.memory._record_memory_history(), on the GPU alone
@@ -20,7 +21,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONTESTANTS = {"cpu": ["bare", "full", "auto", "blocks"], "cuda": ["bare", "history", "full", "auto", "blocks"]}
+CONTESTANTS = {"cpu": ["bare", "full", "auto", "blocks"], "cuda": ["bare", "history", "full", "auto", "blocks"],
+               "large": ["bare", "history", "full", "auto", "blocks"]}
+SHAPES = {"cpu": (64, 4, 128, 4, (4, 16)), "large": (1024, 16, 4096, 8, (32, 512))}  # width, heads, inner width, layers, batch
 
 
 # Inside a contestant's process.
@@ -33,7 +36,8 @@ def processor_ns():
     return taken
 
 
-def contestant(name, device, steps):
+def contestant(name, program, steps, real):
+    import contextlib
     import time
 
     import torch
@@ -42,15 +46,22 @@ def contestant(name, device, steps):
     torch.manual_seed(0)
     if name == "history":
         torch.cuda.memory._record_memory_history()
-    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
-    model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
-    batch = torch.randn(4, 16, 64, device=device)
+    device = "cpu" if program == "cpu" else "cuda"
+    width, heads, inner, layers, batch = SHAPES["large" if program == "large" else "cpu"]
+    layer = torch.nn.TransformerEncoderLayer(width, heads, inner, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=program == "large")
+    batch = torch.randn(*batch, width, device=device)
+    precision = torch.autocast("cuda", torch.bfloat16) if program == "large" else contextlib.nullcontext()
 
     def step():
         optimizer.zero_grad()
-        model(batch).pow(2).mean().backward()
+        with precision:
+            loss = model(batch).pow(2).mean()
+        loss.backward()
         optimizer.step()
+        if real:
+            torch.cuda.synchronize()
 
     times, before = [], {}
     for number in range(steps):
@@ -71,10 +82,10 @@ def contestant(name, device, steps):
 
 
 # The contest.
-def run(name, device, memoir, steps):
-    command = [sys.executable, __file__, "--contestant", name, "--device", device, "--steps", str(steps)]
+def run(name, program, memoir, steps, real):
+    command = [sys.executable, __file__, "--contestant", name, "--program", program, "--steps", str(steps), *(["--real"] if real else [])]
     recorded = name in ("full", "auto", "blocks")
-    simulated = ["--simulate", "h100"] if device == "cuda" else []
+    simulated = ["--simulate", "h100"] if program == "cuda" and not real else []
     folder = pathlib.Path(tempfile.mkdtemp(prefix="memoir-benchmark-"))
     try:
         how = [memoir, "run", "-q", *simulated, "-o", folder / "capture"]
@@ -100,12 +111,12 @@ def run(name, device, memoir, steps):
         shutil.rmtree(folder)
 
 
-def measure(device, options):
-    rounds = {name: [] for name in CONTESTANTS[device]}
+def measure(program, options):
+    rounds = {name: [] for name in CONTESTANTS[program]}
     for number in range(options.rounds):
         for name, results in rounds.items():
-            print(f"{device}, round {number + 1}/{options.rounds}: {name}", file=sys.stderr)
-            results.append(run(name, device, options.memoir, options.steps))
+            print(f"{program}, round {number + 1}/{options.rounds}: {name}", file=sys.stderr)
+            results.append(run(name, program, options.memoir, options.steps, options.real))
     middle = {name: {key: statistics.median(result[key] for result in results) for key in ("median_ns", "p99_ns", "most_ns", "processor_ns")}
               for name, results in rounds.items()}
     operators = rounds["bare"][0]["operators"]
@@ -114,9 +125,9 @@ def measure(device, options):
         rows[name] = {**row, "added_per_operator_ns": (row["median_ns"] - middle["bare"]["median_ns"]) / operators,
                       "processor_added_per_operator_ns": (row["processor_ns"] - middle["bare"]["processor_ns"]) / operators,
                       "slower": row["median_ns"] / middle["bare"]["median_ns"] - 1, "p99_slower": row["p99_ns"] / middle["bare"]["p99_ns"] - 1}
-        if "bytes" in rounds[name][0]:
-            print(f"{device}: {name}, twice as many steps", file=sys.stderr)
-            longer = run(name, device, options.memoir, 2 * options.steps)
+        if "bytes" in rounds[name][0] and not options.no_bytes:
+            print(f"{program}: {name}, twice as many steps", file=sys.stderr)
+            longer = run(name, program, options.memoir, 2 * options.steps, options.real)
             rows[name]["bytes_per_step"] = (longer["bytes"] - rounds[name][0]["bytes"]) / options.steps
             rows[name]["events_per_step"] = (longer["events"] - rounds[name][0]["events"]) / options.steps
     return {"operators": operators, "rows": rows, "known_steps": rounds["auto"][0]["known_steps"]}
@@ -128,17 +139,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--real", action="store_true")
+    parser.add_argument("--no-bytes", action="store_true")
     parser.add_argument("--contestant", choices=CONTESTANTS["cuda"])
-    parser.add_argument("--device", choices=CONTESTANTS)
+    parser.add_argument("--program", choices=CONTESTANTS)
     options = parser.parse_args()
     if options.contestant:
-        return contestant(options.contestant, options.device, options.steps)
-    found = {device: measure(device, options) for device in ([options.device] if options.device else CONTESTANTS)}
+        return contestant(options.contestant, options.program, options.steps, options.real)
+    programs = [options.program] if options.program else ["cuda", "large"] if options.real else ["cpu", "cuda"]
+    found = {program: measure(program, options) for program in programs}
     if options.json:
         return print(json.dumps(found, indent=2))
-    for device, result in found.items():
+    for program, result in found.items():
         known = result["known_steps"]
-        print(f"\n{device}{', SIMULATED' if device == 'cuda' else ''}: {result['operators']} operators a step; of {known['steps']} steps {known['steps_in_full']} in full")
+        print(f"\n{program}{', SIMULATED' if program == 'cuda' and not options.real else ''}: {result['operators']} operators a step; of {known['steps']} steps {known['steps_in_full']} in full")
         print(f"{'':8} {'step':>9} {'slower':>8} {'added per':>10} {'of full':>8} {'of a pro-':>9} {'added per':>10} {'p99':>9} {'most':>9} {'events':>8} {'bytes':>8} {'10^6 steps':>11}")
         print(f"{'':8} {'ms':>9} {'':>8} {'op, ns':>10} {'':>8} {'cessor':>9} {'op, ns':>10} {'slower':>9} {'ms':>9} {'a step':>8} {'a step':>8} {'MiB':>11}")
         for name, row in result["rows"].items():
