@@ -100,7 +100,7 @@ file(STRINGS "${CMAKE_SOURCE_DIR}/tests/costs.txt" memoir_test_costs REGEX "^[0-
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/costs.txt")
 function(memoir_test_cost name)
   foreach(line IN LISTS memoir_test_costs)
-    if(line MATCHES "^([0-9]+) (.*)$" AND CMAKE_MATCH_2 STREQUAL name)
+    if(line MATCHES "^([0-9]+) ([^ ]+)( in_thirds)?$" AND CMAKE_MATCH_2 STREQUAL name)
       set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
     endif()
   endforeach()
