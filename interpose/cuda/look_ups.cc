@@ -130,8 +130,8 @@ namespace {
 
 constexpr int kFirstWithLaterSizes = 3020;  // of cuMemAlloc and its like: those before take 32 bits
 
-// Of what takes other parameters from some CUDA on: a look-up says for which one it asks. All other functions take the
-// same in all versions since kFirstWithLaterSizes (tests/interpose/cuda/test_versions.py).
+// A function whose parameters changed with some CUDA: a look-up says for which CUDA it asks. All others take the same
+// in all versions since kFirstWithLaterSizes (tests/interpose/cuda/test_versions.py).
 struct VersionedCall {
   const char* name;
   int later;                 // the CUDA of the later version
@@ -172,11 +172,15 @@ int GetProcAddress(const LookedUp&, int (*original)(const char*, void**, int, un
   return result;
 }
 
-// As of the CUDA that the runtime was built with, whichever that is.
+// As of the CUDA that the runtime was built with, which is this one or a later one.
+constexpr int kFirstWithEntryPoints = 11030;
+
 int GetEntryPoint(const LookedUp&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,
                   void** function, unsigned long long flags, int* status) {
   const int result = original(name, function, flags, status);
-  if (result == 0 && name != nullptr && FindVersionedCall(name) == nullptr) Wrap(name, function, kFirstWithLaterSizes);
+  if (result != 0 || name == nullptr) return result;
+  const VersionedCall* const call = FindVersionedCall(name);
+  if (call == nullptr || call->later <= kFirstWithEntryPoints) Wrap(name, function, kFirstWithEntryPoints);
   return result;
 }
 
