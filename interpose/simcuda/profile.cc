@@ -44,6 +44,8 @@ bool SetField(Profile& profile, std::string_view field, std::string_view value) 
   if (field == "memory_most") return SetSize(value, profile.memory_most);
   if (field == "context") return SetSize(value, profile.context);
   if (field == "unowned") return SetSize(value, profile.unowned);
+  if (field == "cublas_handle") return SetSize(value, profile.cublas_handle);
+  if (field == "cudnn") return SetSize(value, profile.cudnn);
   if (field == "multiprocessors") return ParseCount(value, profile.multiprocessors);
   if (field == "threads_per_multiprocessor") return ParseCount(value, profile.threads_per_multiprocessor);
   if (field == "blocks_per_multiprocessor") return ParseCount(value, profile.blocks_per_multiprocessor);
@@ -66,6 +68,7 @@ bool BeLike(Profile& profile, std::string_view key, const std::vector<Profile>& 
   profile = *found;
   profile.key = own;
   profile.common = false;
+  profile.cublas_handle = profile.cudnn = 0;  // another card's context may have them in it
   return true;
 }
 

@@ -15,12 +15,15 @@ struct Profile {
   std::string key;   // "h100": what --simulate takes
   std::string name;  // "NVIDIA H100 80GB HBM3"
   int compute_major = 0, compute_minor = 0;
-  int binary_version = 0;     // 86: newest kernel image of PyTorch's wheels that runs on it
-  bool common = false;        // one of `memoir fit --gpu all`
-  std::uint64_t memory = 0;   // bytes, cudaMemGetInfo's total: the least that a driver reports
+  int binary_version = 0;         // 86: newest kernel image of PyTorch's wheels that runs on it
+  bool common = false;            // one of `memoir fit --gpu all`
+  std::uint64_t memory = 0;       // bytes, cudaMemGetInfo's total: the least that a driver reports
   std::uint64_t memory_most = 0;  // the most; 0: only the one is known
-  std::uint64_t context = 0;  // bytes taken before the first allocation
-  std::uint64_t unowned = 0;  // bytes that belong to no process, and are not free
+  std::uint64_t context = 0;      // bytes taken before the first allocation
+  std::uint64_t unowned = 0;      // bytes that belong to no process, and are not free
+  // Of these libraries, outside of torch; a card need not have them. 0: not known.
+  std::uint64_t cublas_handle = 0;  // of each handle
+  std::uint64_t cudnn = 0;          // with the first handle on the device
   int multiprocessors = 0, threads_per_multiprocessor = 0, blocks_per_multiprocessor = 0;
   std::uint64_t shared_memory = 0;  // bytes per multiprocessor
   std::uint64_t shared_memory_per_block = 0;

@@ -22,7 +22,7 @@ struct Library {
   std::initializer_list<Word> words;
 };
 constexpr Library kLibraries[] = {
-    {"cufft.", {Word::kCount, Word::kElement}},
+    {"cufft.", {Word::kCount, Word::kBatch, Word::kElement}},
     {"cusolver.", {Word::kM, Word::kN, Word::kBatch, Word::kElement}},
     {"cudnn.", {Word::kX, Word::kW, Word::kY, Word::kConverted, Word::kTaps, Word::kElement}},
 };
@@ -30,6 +30,8 @@ constexpr Library kLibraries[] = {
 constexpr std::string_view kFormulas[] = {"cufft.smooth",
                                           "cufft.rough",
                                           "cufft.prime",
+                                          "cufft.prime_real",
+                                          "cufft.large",
                                           "cusolver.geqrf",
                                           "cusolver.orgqr",
                                           "cusolver.ormqr",
@@ -41,7 +43,8 @@ constexpr std::string_view kFormulas[] = {"cufft.smooth",
                                           "cudnn.convolution_forward",
                                           "cudnn.convolution_backward_data",
                                           "cudnn.convolution_backward_filter",
-                                          "cudnn.convolution_fallback"};
+                                          "cudnn.convolution_fallback",
+                                          "cudnn.attention"};
 
 bool IsLetter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
 

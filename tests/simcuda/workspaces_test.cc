@@ -67,12 +67,23 @@ class BuiltInWorkspacesTest : public testing::Test {
 };
 
 TEST_F(BuiltInWorkspacesTest, AreWhatUsersPublished) {
-  EXPECT_EQ(workspaces.size(), 15u);
-  EXPECT_EQ(workspaces.Bytes("cufft.smooth", {{Word::kCount, 512 * 512 * 32}, {Word::kElement, 8}}), 64u << 20);
+  EXPECT_EQ(workspaces.size(), 18u);
   EXPECT_EQ(Solver("cusolver.gesvdj", 20000, 20000) * 4, 3211456640u);
   EXPECT_EQ(Solver("cusolver.syevj_batched", 4, 4, 1), 2077u);
   EXPECT_EQ(Solver("cusolver.syevj_batched", 4, 4, 512) - Solver("cusolver.syevj_batched", 4, 4, 256), 256u * 1049);
   EXPECT_EQ(Solver("cusolver.syevj_batched", 4, 4, 2'047'171), 2'147'483'407u);
+}
+
+// docs/real_card.md.
+TEST_F(BuiltInWorkspacesTest, AreWhatACardAskedFor) {
+  const auto transforms = [&](const char* name, std::uint64_t elements, std::uint64_t batch) {
+    return workspaces.Bytes(name, {{Word::kCount, elements}, {Word::kBatch, batch}, {Word::kElement, 8}});
+  };
+  EXPECT_EQ(transforms("cufft.smooth", 16 * 4096, 16), 0u);
+  EXPECT_EQ(transforms("cufft.large", 16 * 65536, 16), 16u * 65536 * 8);
+  EXPECT_EQ(transforms("cufft.prime_real", 16 * 1021 * 511, 16), 16u * 1021 * 511 * 16);
+  EXPECT_EQ(transforms("cufft.prime_real", 1021 * 511, 1), 1021u * 511 * 32);
+  EXPECT_EQ(workspaces.Bytes("cudnn.attention", {}), 256u);
 }
 
 // Where a size of 32 bits is known to overflow, and where it is known not to.

@@ -25,7 +25,7 @@ def only_line(done):
 
 @pytest.mark.parametrize("variables, words", [
     ({"MEMOIR_SIM_GPU": "h101"}, "unknown card h101; known are h100, h100-pcie"),
-    ({"MEMOIR_SIM_MEMORY": "1MiB"}, "MEMOIR_SIM_MEMORY=1MiB: expected a size from 527.00 MiB"),
+    ({"MEMOIR_SIM_MEMORY": "1MiB"}, "MEMOIR_SIM_MEMORY=1MiB: expected a size from 621.00 MiB"),
     ({"MEMOIR_SIM_MEMORY": "900TiB"}, "to 4.00 TiB"),
     ({"MEMOIR_SIM_DEVICES": "65"}, "MEMOIR_SIM_DEVICES=65: expected a number from 1 to 64"),
     ({"MEMOIR_SIM_WORLD": "5000"}, "MEMOIR_SIM_WORLD=5000: expected a number from 1 to 4096"),

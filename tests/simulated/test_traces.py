@@ -49,6 +49,7 @@ def traced(request, tree):
     return request.param, runs
 
 
+@pytest.mark.skipif(ON_GPU, reason="a card's driver gives each process addresses of its own")
 def test_two_runs_are_equal_to_the_address(traced):
     _, (first, second) = traced
     assert len(first) > 5 and first == second

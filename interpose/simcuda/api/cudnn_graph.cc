@@ -32,7 +32,7 @@ struct Tensor {
 
 // What an operation keeps of a tensor.
 struct Operand {
-  std::uint64_t bytes, converted, taps;
+  std::uint64_t bytes, converted, taps, pixels;
 };
 
 struct Descriptor {
@@ -71,16 +71,15 @@ bool HasTensorCores(int type) {
 }
 
 Operand Describe(const Tensor& tensor) {
-  Operand operand{ElementBytes(tensor.type), 0, 1};
-  std::uint64_t pixels = 1;
+  Operand operand{ElementBytes(tensor.type), 0, 1, 1};
   for (int i = 0; i < tensor.dimensions; ++i) {
     const auto size = static_cast<std::uint64_t>(std::max<int64_t>(tensor.sizes[i], 0));
     operand.bytes *= size;
     if (i >= 1) operand.taps *= size;
-    if (i >= 2) pixels *= size;
+    if (i >= 2) operand.pixels *= size;
   }
   // The second dimension is the channels, or what the filter sees of them.
-  const bool ambiguous = tensor.dimensions < 3 || tensor.sizes[1] <= 1 || pixels == 1;
+  const bool ambiguous = tensor.dimensions < 3 || tensor.sizes[1] <= 1 || operand.pixels == 1;
   const bool channels_last = ambiguous || tensor.strides[1] == 1;
   if (!channels_last && HasTensorCores(tensor.type)) operand.converted = operand.bytes;
   return operand;
@@ -93,7 +92,9 @@ void SetOperand(Descriptor& operation, Operand Descriptor::* which, cudnnBackend
   operation.element = ElementBytes(tensor.type);
   operation.single = tensor.type == CUDNN_DATA_FLOAT;
   const Operand &x = operation.x, &w = operation.w, &y = operation.y;
-  const std::uint64_t converted = x.converted + w.converted + y.converted;
+  // One pixel by one is a matrix product, in whatever order.
+  const bool is_product = w.pixels == 1 && x.pixels == y.pixels;
+  const std::uint64_t converted = is_product ? 0 : x.converted + w.converted + y.converted;
   const auto bytes = [&](const char* name) {
     return TheMachine().workspaces().Bytes(name, {{Word::kX, x.bytes},
                                                   {Word::kW, w.bytes},
@@ -121,9 +122,12 @@ void InheritFallback(Descriptor& to, const Descriptor& from) {
   to.tensor_cores = false;
 }
 
-// A graph's operations run one after the other, in the same workspace.
+// A graph's operations run one after the other, in the same workspace. Those without a convolution are attention:
+// torch makes no others.
 void Join(Descriptor& graph, std::span<const cudnnBackendDescriptor_t> operations) {
-  graph.preferred = graph.fallback = 0;
+  const auto is_convolution = [](cudnnBackendDescriptor_t handle) { return In<Descriptor>(handle).w.bytes > 0; };
+  const bool is_attention = !operations.empty() && std::ranges::none_of(operations, is_convolution);
+  graph.preferred = graph.fallback = is_attention ? TheMachine().workspaces().Bytes("cudnn.attention", {}) : 0;
   for (const cudnnBackendDescriptor_t handle : operations) {
     const auto& operation = In<Descriptor>(handle);
     graph.preferred = std::max(graph.preferred, operation.preferred);

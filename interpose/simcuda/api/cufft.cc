@@ -13,8 +13,19 @@ namespace {
 
 struct Transforms {
   std::uint64_t elements = 1;  // of the complex side of all of them
-  std::uint64_t largest_factor = 1;
+  std::uint64_t batch = 1;
+  std::uint64_t largest_factor = 1, largest_size = 1;
+  bool real = false;
 };
+
+constexpr std::uint64_t kMostInARow = 16384;  // that one kernel transforms
+
+const char* Formula(const Transforms& transforms) {
+  if (transforms.largest_size > kMostInARow) return "cufft.large";
+  if (transforms.largest_factor <= 7) return "cufft.smooth";
+  if (transforms.largest_factor <= 127) return "cufft.rough";
+  return transforms.real ? "cufft.prime_real" : "cufft.prime";
+}
 
 std::uint64_t LargestPrimeFactor(std::uint64_t number) {
   std::uint64_t largest = 1;
@@ -42,21 +53,23 @@ std::uint64_t ComplexBytes(cudaDataType execution) {
 }
 
 std::uint64_t WorkArea(const Transforms& transforms, std::uint64_t element) {
-  const char* const formula = transforms.largest_factor <= 7     ? "cufft.smooth"
-                              : transforms.largest_factor <= 127 ? "cufft.rough"
-                                                                 : "cufft.prime";
-  return TheMachine().workspaces().Bytes(formula, {{Word::kCount, transforms.elements}, {Word::kElement, element}});
+  return TheMachine().workspaces().Bytes(
+      Formula(transforms),
+      {{Word::kCount, transforms.elements}, {Word::kBatch, transforms.batch}, {Word::kElement, element}});
 }
 
-// The last dimension is the one of which a real transform has only a half.
+// The last dimension is the one of which a real transform has only a half, and whose factors count there.
 template <typename Integer>
 Transforms Describe(int rank, const Integer* sizes, Integer batch, bool real) {
   Transforms transforms;
-  transforms.elements = static_cast<std::uint64_t>(std::max<Integer>(batch, 0));
+  transforms.real = real;
+  transforms.batch = transforms.elements = static_cast<std::uint64_t>(std::max<Integer>(batch, 0));
   for (int i = 0; i < rank; ++i) {
     const auto size = static_cast<std::uint64_t>(std::max<Integer>(sizes[i], 1));
     transforms.elements *= real && i == rank - 1 ? size / 2 + 1 : size;
-    transforms.largest_factor = std::max(transforms.largest_factor, LargestPrimeFactor(size));
+    transforms.largest_size = std::max(transforms.largest_size, size);
+    if (!real || i == rank - 1)
+      transforms.largest_factor = std::max(transforms.largest_factor, LargestPrimeFactor(size));
   }
   return transforms;
 }

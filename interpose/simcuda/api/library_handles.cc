@@ -1,11 +1,12 @@
-// Handles of cuBLAS, cuBLASLt, cuDNN and cuSOLVER, which take memory of the device on a real card. How much is
-// published nowhere, so it is nothing here, unless MEMOIR_SIM_HANDLES says how much; where that is not left, the error
-// is theirs.
+// Handles of cuBLAS, cuBLASLt, cuDNN and cuSOLVER, which take memory of the device on a real card. How much is known of
+// a few cards (profiles.txt), and is nothing here of others, unless MEMOIR_SIM_HANDLES says how much; where that is not
+// left, the error is theirs.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cudnn.h>
 #include <cusolverDn.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,16 +25,18 @@ namespace {
 
 struct Charges {
   memoir::simcuda::Mutex mutex;
-  std::map<const void*, std::unique_ptr<LibraryCharge>> of;
+  std::map<const void*, std::unique_ptr<LibraryCharge>> of;  // by handle
+  std::array<std::unique_ptr<LibraryCharge>, memoir::simcuda::kMostDevices> cudnn;
 };
 
 constinit memoir::simcuda::MadeOnce<Charges> charges;
 
 Charges& TheCharges() { return charges.Get(); }
 
+// `of_card`: what the simulated card's profile says.
 template <typename Handle>
-bool Make(Handle* handle, const char* library) {
-  const std::uint64_t bytes = TheMachine().configuration().handle;
+bool Make(Handle* handle, const char* library, std::uint64_t of_card = 0) {
+  const std::uint64_t asked = TheMachine().configuration().handle, bytes = asked > 0 ? asked : of_card;
   auto charge = std::make_unique<LibraryCharge>(library);
   if (bytes > 0 && TheMachine().devices() > 0 && !charge->Add(TheMachine().device(CurrentDevice()), bytes)) {
     *handle = nullptr;
@@ -43,6 +46,17 @@ bool Make(Handle* handle, const char* library) {
   const std::lock_guard lock(TheCharges().mutex);
   if (bytes > 0) TheCharges().of[*handle] = std::move(charge);
   return true;
+}
+
+// What cuDNN takes once it is used on the device, and keeps. False: the device has not so much left.
+bool ChargeCudnn() {
+  const auto device = static_cast<std::size_t>(CurrentDevice());
+  const std::uint64_t bytes = TheMachine().profile().cudnn;
+  if (bytes == 0 || TheMachine().configuration().handle > 0 || TheMachine().devices() == 0) return true;
+  const std::lock_guard lock(TheCharges().mutex);
+  std::unique_ptr<LibraryCharge>& charge = TheCharges().cudnn[device];
+  if (charge == nullptr) charge = std::make_unique<LibraryCharge>("libcudnn.so");
+  return charge->bytes() > 0 || charge->Add(TheMachine().device(CurrentDevice()), bytes);
 }
 
 template <typename Handle>
@@ -62,7 +76,8 @@ void End(Handle handle) {
 }  // namespace
 
 SIMULATED cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  return Make(handle, "libcublas.so") ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+  const std::uint64_t of_card = TheMachine().profile().cublas_handle;
+  return Make(handle, "libcublas.so", of_card) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
 SIMULATED cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   End(handle);
@@ -78,6 +93,10 @@ SIMULATED cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
 }
 
 SIMULATED cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  if (!ChargeCudnn()) {
+    *handle = nullptr;
+    return CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+  }
   return Make(handle, "libcudnn.so") ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
 }
 SIMULATED cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {

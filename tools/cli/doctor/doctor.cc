@@ -68,9 +68,12 @@ std::size_t Wrong(const std::vector<Check>& checks) {
 
 std::string Verdict(const std::vector<Check>& checks) {
   const std::size_t wrong = Wrong(checks);
-  if (wrong == 0)
-    return "Recorded here: operators, backward nodes and user ranges with their tensors, and every CPU tensor's "
-           "memory.";
+  if (wrong == 0) {
+    const bool of_gpus = std::ranges::any_of(checks, [](const Check& check) { return check.subject == "CUDA memory"; });
+    return fmt::format(
+        "Recorded here: operators, backward nodes and user ranges with their tensors, and the memory {}.",
+        of_gpus ? "of GPUs and of every CPU tensor" : "of every CPU tensor");
+  }
   return fmt::format("{}: recording will fail or be incomplete until {} fixed.",
                      FormatCounted(wrong, "problem", "problems"), wrong == 1 ? "it is" : "they are");
 }

@@ -292,7 +292,7 @@ std::string RenderFitNotes(const Terminal& terminal) {
   return Painted(
              terminal, Color::kDim,
              Wrapped("Simulated: kernels did nothing, no GPU was measured. Estimates from tables: each card's memory "
-                     "and context, NCCL's buffers, and workspaces that NVIDIA's libraries request from torch. Not "
+                     "and context, what NCCL, cuBLAS and cuDNN take, and workspaces that they request from torch. Not "
                      "counted: workspaces of unpublished size, other programs on the card (docs/fit.md).",
                      terminal.width, 0)) +
          "\n";
