@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
@@ -48,6 +51,38 @@ TEST(Files, WhatIsMadeIsForItsOwnerAlone) {
     for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/a/b/c"))
       EXPECT_EQ(mode(entry.path()), perms::owner_read | perms::owner_write) << mask;
   }
+}
+
+// What has come waits in the ring, where a death leaves it, until somebody follows the recording.
+TEST(Files, WhatNobodyFollowsIsWrittenLessOften) {
+  using std::chrono::steady_clock, std::chrono::seconds;
+  std::atomic<bool> followed{false};
+  std::atomic<int> asked{0};
+  Recording recording({.capture = "", .is_followed = [&] {
+                         ++asked;
+                         return followed.load();
+                       }});
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const auto wait = [](const auto& is_done) {
+    for (const auto until = steady_clock::now() + seconds(30); !is_done() && steady_clock::now() < until;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return is_done();
+  };
+  StepStream stream;
+  RingProducer producer;
+  std::uint64_t events = RecordOperators(1, &stream, &producer);
+  recording.writer().Flush();
+  const auto begin = steady_clock::now();
+  const auto written = [&] { return recording.writer().Status().events; };
+  events += RecordOperators(1, &stream, &producer);
+  ASSERT_TRUE(wait([&] { return asked > 0; })) << "it is a second old";
+  // Of a machine that stood still nothing can be said.
+  const std::uint64_t now = written();
+  if (steady_clock::now() - begin < seconds(3)) {
+    EXPECT_LT(now, events);
+  }
+  followed = true;
+  EXPECT_TRUE(wait([&] { return written() == events; }));
 }
 
 // Of what was recorded nothing is left but sums; what comes then has a part.

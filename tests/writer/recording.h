@@ -3,6 +3,7 @@
 #define TESTS_WRITER_RECORDING_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -37,7 +38,8 @@ class Recording {
     std::uint64_t max_bytes = 0;
     std::uint64_t part_bytes = kDefaultPartBytes;
     std::uint64_t retry_ns = kDefaultRetryNs;
-    bool repeats = false;  // as with --detail auto
+    bool repeats = false;                         // as with --detail auto
+    std::function<bool()> is_followed = nullptr;  // likewise
   };
   explicit Recording(const Options& options);
   Recording() : Recording(Options{}) {}

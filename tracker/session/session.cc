@@ -22,6 +22,7 @@
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/dead_rings.h"
 #include "tracker/session/end_snapshot.h"
+#include "tracker/session/followed_mark.h"
 #include "tracker/session/own_facts.h"
 #include "tracker/session/own_ring.h"
 #include "tracker/session/rank.h"
@@ -165,6 +166,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     OfControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
   };
+  if (settings.controls.detail == Detail::kAuto)
+    options.is_followed = [folder = settings.output] { return IsFollowed(folder); };
   own.snapshots = std::make_shared<Snapshots>(settings.output, options.stem, settings.snapshots);
   own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
   options.snapshots = HooksOf(own.snapshots);

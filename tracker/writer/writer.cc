@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t kBusyWaitNs = 10'000'000;
 constexpr std::uint64_t kIdleWaitNs = 100'000'000;
-constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000;
+constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000, kMaxAgeUnfollowedNs = 4'000'000'000;
 // Ring bytes that pack to about a chunk; a small ring wakes the writer earlier, when half of it is taken.
 constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
 constexpr std::size_t kMaxProcessInfoBytes = 3900;
@@ -52,6 +52,7 @@ struct Writer::State {
   State(const CaptureOptions& options, const WriterOptions& given, const RingClock& start_clock,
         std::unique_ptr<RingReader> reader)
       : on_look(given.on_look),
+        is_followed(given.is_followed),
         on_failure(given.on_failure),
         ring(std::move(reader)),
         builder(*ring),
@@ -74,7 +75,9 @@ struct Writer::State {
   void Publish(std::uint64_t flush_done);
   void Fail(const char* what, int cause) noexcept;
 
-  const std::function<void()> on_look, on_failure;
+  const std::function<void()> on_look;
+  const std::function<bool()> is_followed;
+  const std::function<void()> on_failure;
   std::unique_ptr<RingReader> ring;
   ChunkBuilder builder;
   CaptureWriter capture;
@@ -196,7 +199,8 @@ bool Writer::State::Work(bool flush) {
   // Long before the pass scans: a processor may read its counter a little late.
   const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
-  const bool old = now - last_chunk_ns >= kMaxChunkAgeNs;
+  const std::uint64_t age = now - last_chunk_ns;
+  const bool old = age >= kMaxAgeUnfollowedNs || (age >= kMaxChunkAgeNs && (!is_followed || is_followed()));
   const std::uint64_t waiting = pump.Waiting();
   if (flush) capture.RetryNow();
   if (!flush && !woken_early && !old && waiting < kRingBytesPerChunk) return waiting != 0;

@@ -40,6 +40,9 @@ struct WriterOptions {
   // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
   // wait for anybody who waits for room in the ring.
   std::function<void()> on_look;
+  // Likewise: whether somebody reads the capture as it grows. Then, and without it, what has come is written each
+  // second, else every four: where steps are named most of a chunk are the addresses that it begins with.
+  std::function<bool()> is_followed;
   std::function<void()> on_failure;
   SnapshotHooks snapshots;
 };

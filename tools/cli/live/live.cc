@@ -20,6 +20,7 @@
 #include "fmt/format.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
+#include "tools/cli/live/follow_mark.h"
 #include "tools/cli/live/followed_picture.h"
 #include "tools/cli/live/live_output.h"
 #include "tools/cli/live/live_terminal.h"
@@ -124,13 +125,14 @@ int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
 
 // A recording that is just beginning has a folder, and no whole chunk yet.
 absl::StatusOr<std::unique_ptr<FollowedPicture>> OpenSoon(const std::string& folder, const LiveArguments& arguments,
-                                                          const LiveSignals& signals) {
+                                                          const LiveSignals& signals, FollowMark& mark) {
   constexpr auto kPatience = std::chrono::seconds(5);
   const auto begin = steady_clock::now();
   for (;;) {
     absl::StatusOr<std::unique_ptr<FollowedPicture>> opened = FollowedPicture::Open(folder, arguments.cpu / 100);
     const bool may_come = absl::IsNotFound(opened.status()) || absl::IsDataLoss(opened.status());
     if (opened.ok() || !may_come || signals.ended_by() != 0 || steady_clock::now() - begin > kPatience) return opened;
+    mark.Touch();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }
@@ -182,8 +184,9 @@ class Keys {
 // One who watches: looks, shows, waits.
 class Watch {
  public:
-  Watch(FollowedPicture& followed, LiveSignals& signals, LiveOutput& output, const LiveArguments& arguments)
-      : followed_(followed), signals_(signals), output_(output), arguments_(arguments) {}
+  Watch(FollowedPicture& followed, FollowMark& mark, LiveSignals& signals, LiveOutput& output,
+        const LiveArguments& arguments)
+      : followed_(followed), mark_(mark), signals_(signals), output_(output), arguments_(arguments) {}
 
   int Run(bool on_terminal) {
     if (on_terminal) terminal_.emplace(STDIN_FILENO, STDOUT_FILENO);
@@ -192,6 +195,7 @@ class Watch {
     for (int over = 0; code == kExitFine && !quit_ && signals_.ended_by() == 0;) {
       next = std::max(next + Interval(), steady_clock::now());
       followed_.Look([this] { return signals_.ended_by() == 0; });
+      if (RunsOn(followed_.picture())) mark_.Touch();
       keys_.Look();
       code = Show();
       // A process that was killed may have its newest events merged by now.
@@ -237,6 +241,7 @@ class Watch {
   }
 
   FollowedPicture& followed_;
+  FollowMark& mark_;
   LiveSignals& signals_;
   LiveOutput& output_;
   const LiveArguments& arguments_;
@@ -249,7 +254,8 @@ int Live(const LiveArguments& arguments) {
   absl::StatusOr<std::string> folder = FolderToFollow(arguments.what);
   if (!folder.ok()) return Fail(folder.status());
   LiveSignals signals;
-  const auto followed = OpenSoon(*folder, arguments, signals);
+  FollowMark mark(*folder);
+  const auto followed = OpenSoon(*folder, arguments, signals, mark);
   if (!followed.ok()) return Fail(followed.status());
   if (arguments.action == "snapshot") {
     (*followed)->Look([&] { return signals.ended_by() == 0; });
@@ -258,7 +264,7 @@ int Live(const LiveArguments& arguments) {
   LiveOutput output({arguments.json, arguments.once, arguments.top.value_or(8), arguments.prometheus});
   if (const absl::Status status = output.Start(); !status.ok()) return Fail(status);
   const bool terminal = DetectTerminal(STDOUT_FILENO).interactive && isatty(STDIN_FILENO) == 1;
-  return Watch(**followed, signals, output, arguments).Run(terminal && !arguments.json && !arguments.once);
+  return Watch(**followed, mark, signals, output, arguments).Run(terminal && !arguments.json && !arguments.once);
 }
 
 }  // namespace

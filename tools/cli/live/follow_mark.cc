@@ -1,0 +1,36 @@
+#include "tools/cli/live/follow_mark.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace memoir {
+
+namespace {
+
+std::string MarkOf(const std::filesystem::path& capture) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(capture, error);
+  return ((is_folder ? capture : capture.parent_path()) / ".followed").string();
+}
+
+}  // namespace
+
+FollowMark::FollowMark(const std::string& capture) : path_(MarkOf(capture)) {}
+
+FollowMark::~FollowMark() {
+  if (touched_) unlink(path_.c_str());
+}
+
+void FollowMark::Touch() {
+  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (file < 0) return;
+  touched_ = true;
+  futimens(file, nullptr);
+  close(file);
+}
+
+}  // namespace memoir

@@ -1,0 +1,21 @@
+#include "tracker/session/followed_mark.h"
+
+#include <sys/stat.h>
+
+#include <climits>
+#include <cstdio>
+#include <ctime>
+
+namespace memoir {
+
+// As tools/cli/live/follow_mark.cc writes it.
+bool IsFollowed(const std::string& folder) noexcept {
+  constexpr std::time_t kRecentSeconds = 10;
+  char path[PATH_MAX];
+  const int size = std::snprintf(path, sizeof path, "%s/.followed", folder.c_str());
+  if (size < 0 || static_cast<std::size_t>(size) >= sizeof path) return false;
+  struct stat status;
+  return lstat(path, &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec <= kRecentSeconds;
+}
+
+}  // namespace memoir
