@@ -144,6 +144,8 @@ def main():
     parser.add_argument("--contestant", choices=CONTESTANTS["cuda"])
     parser.add_argument("--program", choices=CONTESTANTS)
     options = parser.parse_args()
+    if options.program == ("cpu" if options.real else "large"):
+        parser.error("--program large needs --real, and --program cpu excludes it")
     if options.contestant:
         return contestant(options.contestant, options.program, options.steps, options.real)
     programs = [options.program] if options.program else ["cuda", "large"] if options.real else ["cpu", "cuda"]
