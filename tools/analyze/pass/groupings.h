@@ -17,31 +17,28 @@ struct GroupingFacts {
   std::string_view json_key;  // "ranges"
   std::string_view none;      // the row of what is in none
   bool has_calls;             // rows are calls of something, so that counting them makes sense
-  bool needs_modules;         // a block's module, or that it is of compiled code, has to be known
-  bool needs_categories;      // so have categories, whose pass comes first
+  bool needs_categories;      // categories have to be known, whose pass comes first
   bool needs_stacks = false;  // rows are lines, which recordings with Python stacks have
 };
 
 // In the order in which they are listed to people.
 inline constexpr GroupingFacts kGroupings[] = {
-    {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, true, false},
-    {GroupBy::kModule, "module", "module", "modules", "modules", "(no module)", true, true, false},
-    {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, false, true},
+    {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, false},
+    {GroupBy::kModule, "module", "module", "modules", "modules", "(no module)", true, false},
+    {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, true},
     {GroupBy::kCategoryModule, "category,module", "module and category", "modules and categories", "module_categories",
-     "(no category)", false, true, true},
-    {GroupBy::kLine, "line", "line", "lines", "lines", "(no Python line)", false, true, false, true},
+     "(no category)", false, true},
+    {GroupBy::kLine, "line", "line", "lines", "lines", "(no Python line)", false, false, true},
     {GroupBy::kCategoryLine, "category,line", "line and category", "lines and categories", "line_categories",
-     "(no category)", false, true, true, true},
-    {GroupBy::kParameter, "parameter", "parameter", "parameters", "parameters", "(of no parameter)", false, false,
-     true},
-    {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false, false},
-    {GroupBy::kRange, "range", "user range", "user ranges", "ranges", "(no range)", true, false, false},
-    {GroupBy::kRegion, "region", "compiled region", "compiled regions", "regions", "(no compiled region)", true, true,
-     false},
-    {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false, false},
-    {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false, false},
-    {GroupBy::kPool, "pool", "pool", "pools", "pools", "(no caching allocator)", false, false, false},
-    {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false, false},
+     "(no category)", false, true, true},
+    {GroupBy::kParameter, "parameter", "parameter", "parameters", "parameters", "(of no parameter)", false, true},
+    {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false},
+    {GroupBy::kRange, "range", "user range", "user ranges", "ranges", "(no range)", true, false},
+    {GroupBy::kRegion, "region", "compiled region", "compiled regions", "regions", "(no compiled region)", true, false},
+    {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false},
+    {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false},
+    {GroupBy::kPool, "pool", "pool", "pools", "pools", "(no caching allocator)", false, false},
+    {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false},
 };
 
 constexpr const GroupingFacts& FactsAbout(GroupBy by) { return *std::ranges::find(kGroupings, by, &GroupingFacts::by); }

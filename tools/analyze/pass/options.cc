@@ -37,8 +37,6 @@ std::optional<GroupBy> ParseGroupBy(const std::string& text) {
 
 bool NeedsCategories(GroupBy by) { return FactsAbout(by).needs_categories; }
 
-bool NeedsModules(GroupBy by) { return FactsAbout(by).needs_modules; }
-
 bool NeedsStacks(GroupBy by) { return FactsAbout(by).needs_stacks; }
 
 }  // namespace memoir

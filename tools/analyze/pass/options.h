@@ -86,8 +86,6 @@ enum class GroupBy : std::uint8_t {
 std::optional<GroupBy> ParseGroupBy(const std::string& text);
 // Whether categories have to be known for it; their pass comes first.
 bool NeedsCategories(GroupBy by);
-// Whether a block's module, or that it is of compiled code, has to be known.
-bool NeedsModules(GroupBy by);
 // Whether rows are lines of the program.
 bool NeedsStacks(GroupBy by);
 

@@ -44,7 +44,7 @@ namespace {
 absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
                                                  const SummaryOptions& options, bool stop) {
   ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = replay.modules || NeedsModules(options.by);
+  replay.modules = true;  // by them backward finds its forward operators, whose line the peak's is in every grouping
   SummaryPass pass(capture, options, grouping);
   if (stop) {
     pass.StopAtCachingDevice();
