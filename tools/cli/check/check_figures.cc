@@ -91,7 +91,7 @@ bool HasGpu(const Summary& summary) {
 std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
   if (!HasGpu(checked.summary) && checked.balance.devices.empty()) {
     return checked.device ? "nothing of " + Escaped(*checked.device) + " is recorded"
-                          : "no GPU memory is recorded; record the program on a GPU, or leave the condition out";
+                          : "no GPU memory is recorded; of the host's memory: --device cpu";
   }
   if (checked.summary.folded && !checked.capture.processes().empty())
     return "it was in parts that --max-size evicted; record with a larger --max-size";
