@@ -148,9 +148,9 @@ std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& term
   for (const FitCard& card : cards) {
     const FitRun* const run = RunOfNeed(card);
     if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
-    return Paragraph(
-        fmt::format("The peak on {0}: {1}. All owners: memoir fit --gpu {0}.", Escaped(card.key), FitPeakWords(*run)),
-        terminal);
+    return Paragraph(fmt::format("The peak on {0}: {1}. All owners: the same with --gpu {0}.", Escaped(card.key),
+                                 FitPeakWords(*run)),
+                     terminal);
   }
   return "";
 }
