@@ -63,8 +63,10 @@ bool SetField(Profile& profile, std::string_view field, std::string_view value) 
 // False: there is no such card above it, or some of its fields were given already.
 bool BeLike(Profile& profile, std::string_view key, const std::vector<Profile>& profiles) {
   const auto found = std::ranges::find(profiles, key, &Profile::key);
-  if (found == profiles.end() || !profile.name.empty() || profile.memory != 0) return false;
   const std::string own = profile.key;
+  Profile fresh;
+  fresh.key = own;
+  if (found == profiles.end() || profile != fresh) return false;
   profile = *found;
   profile.key = own;
   profile.common = false;

@@ -12,6 +12,8 @@
 namespace memoir::simcuda {
 
 struct Profile {
+  bool operator==(const Profile&) const = default;
+
   std::string key;   // "h100": what --simulate takes
   std::string name;  // "NVIDIA H100 80GB HBM3"
   int compute_major = 0, compute_minor = 0;

@@ -53,7 +53,16 @@ SIMULATED std::size_t cudnnGetVersion() {
 }
 SIMULATED std::size_t cudnnGetCudartVersion() { return memoir::simcuda::kCudaVersion; }
 SIMULATED const char* cudnnGetErrorString(cudnnStatus_t status) {
-  return status == CUDNN_STATUS_SUCCESS ? "CUDNN_STATUS_SUCCESS" : "simulated cuDNN error";
+  switch (status) {
+    case CUDNN_STATUS_SUCCESS:
+      return "CUDNN_STATUS_SUCCESS";
+    case CUDNN_STATUS_NOT_SUPPORTED:
+      return "CUDNN_STATUS_NOT_SUPPORTED";
+    case CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED:
+      return "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED";
+    default:
+      return "simulated cuDNN error";
+  }
 }
 SIMULATED void cudnnGetLastErrorString(char* text, std::size_t bytes) {
   if (bytes > 0) text[0] = '\0';

@@ -25,8 +25,13 @@ struct Network {
   int output() const { return projection > 0 ? projection : hidden; }
   // Activations that are kept for each cell.
   int kept() const { return cell == CUDNN_LSTM ? 5 : cell == CUDNN_GRU ? 6 : 1; }
+  // Of a layer and direction; the last one is what projects the output, where it is.
+  int matrices() const { return 2 * gates() + (projection > 0 ? 1 : 0); }
+  bool Projects(int which) const { return which == 2 * gates(); }
+  int Height(int which) const { return Projects(which) ? projection : hidden; }
   // Width of the matrix `which` of a layer: the first half reads the layer's input, the other its own last output.
   int Width(int layer, int which) const {
+    if (Projects(which)) return hidden;
     if (which >= gates()) return output();
     return layer < directions ? input : output() * directions;
   }
@@ -43,12 +48,13 @@ std::size_t Locate(const Network& network, int layer, int which, Place* place) {
   std::size_t offset = 0;
   for (const bool biases : {false, true}) {
     for (int l = 0; l < network.layers * network.directions; ++l) {
-      for (int w = 0; w < 2 * network.gates(); ++w) {
+      for (int w = 0; w < network.matrices(); ++w) {
         const bool wanted = place != nullptr && l == layer && w == which;
-        if (wanted && !biases) *place = {offset, 0, network.hidden, network.Width(l, w)};
+        if (wanted && !biases) *place = {offset, 0, network.Height(w), network.Width(l, w)};
         if (wanted && biases) place->bias = offset;
-        const int width = biases ? (network.biases ? 1 : 0) : network.Width(l, w);
-        offset += static_cast<std::size_t>(network.hidden) * static_cast<std::size_t>(width);
+        const int bias_width = network.biases && !network.Projects(w) ? 1 : 0;
+        const int width = biases ? bias_width : network.Width(l, w);
+        offset += static_cast<std::size_t>(network.Height(w)) * static_cast<std::size_t>(width);
       }
     }
   }
@@ -115,14 +121,14 @@ SIMULATED cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, cudnnRNNDescripto
                                                 cudnnTensorDescriptor_t matrix_shape, void** matrix,
                                                 cudnnTensorDescriptor_t bias_shape, void** bias) {
   const auto& network = In<Network>(handle);
-  const bool exists = which < 2 * network.gates();
+  const bool exists = which < network.matrices(), has_bias = exists && network.biases && !network.Projects(which);
   Place place;
   Locate(network, layer, which, &place);
   char* const base = static_cast<char*>(const_cast<void*>(weights));
   if (matrix != nullptr) *matrix = exists ? base + place.matrix * network.element : nullptr;
-  if (bias != nullptr) *bias = exists && network.biases ? base + place.bias * network.element : nullptr;
+  if (bias != nullptr) *bias = has_bias ? base + place.bias * network.element : nullptr;
   Describe(matrix_shape, exists ? place.rows : 0, place.columns);
-  return Describe(bias_shape, exists && network.biases ? place.rows : 0, 1);
+  return Describe(bias_shape, has_bias ? place.rows : 0, 1);
 }
 
 SIMULATED cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t handle, cudnnDataType_t,
