@@ -15,7 +15,9 @@ bool IsFollowed(const std::string& folder) noexcept {
   const int size = std::snprintf(path, sizeof path, "%s/.followed", folder.c_str());
   if (size < 0 || static_cast<std::size_t>(size) >= sizeof path) return false;
   struct stat status;
-  return lstat(path, &status) == 0 && std::time(nullptr) - status.st_mtim.tv_sec <= kRecentSeconds;
+  if (lstat(path, &status) != 0) return false;
+  const std::time_t age = std::time(nullptr) - status.st_mtim.tv_sec;
+  return age >= -kRecentSeconds && age <= kRecentSeconds;
 }
 
 }  // namespace memoir

@@ -26,10 +26,16 @@ FollowMark::~FollowMark() {
 }
 
 void FollowMark::Touch() {
+  const auto now = std::chrono::steady_clock::now();
+  if (touched_ && now - last_ < std::chrono::seconds(1)) return;
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
-  touched_ = true;
-  futimens(file, nullptr);
+  struct stat status;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 && status.st_nlink == 1) {
+    touched_ = true;
+    last_ = now;
+    futimens(file, nullptr);
+  }
   close(file);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 #define TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 
+#include <chrono>
 #include <string>
 
 namespace memoir {
@@ -15,13 +16,14 @@ class FollowMark {
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // With each look at a recording that runs. Where nothing may be written there, nothing is: the picture is a little
-  // older then.
+  // While somebody waits for a look at a recording that runs; does something once a second. Where nothing may be written
+  // there, or a file with a content has the name, nothing is: the picture is a little older then.
   void Touch();
 
  private:
   const std::string path_;
   bool touched_ = false;
+  std::chrono::steady_clock::time_point last_{};
 };
 
 }  // namespace memoir

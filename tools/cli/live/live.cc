@@ -125,14 +125,13 @@ int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
 
 // A recording that is just beginning has a folder, and no whole chunk yet.
 absl::StatusOr<std::unique_ptr<FollowedPicture>> OpenSoon(const std::string& folder, const LiveArguments& arguments,
-                                                          const LiveSignals& signals, FollowMark& mark) {
+                                                          const LiveSignals& signals) {
   constexpr auto kPatience = std::chrono::seconds(5);
   const auto begin = steady_clock::now();
   for (;;) {
     absl::StatusOr<std::unique_ptr<FollowedPicture>> opened = FollowedPicture::Open(folder, arguments.cpu / 100);
     const bool may_come = absl::IsNotFound(opened.status()) || absl::IsDataLoss(opened.status());
     if (opened.ok() || !may_come || signals.ended_by() != 0 || steady_clock::now() - begin > kPatience) return opened;
-    mark.Touch();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }
@@ -229,6 +228,8 @@ class Watch {
     while (!quit_ && signals_.ended_by() == 0) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - steady_clock::now()).count();
       if (left <= 0) return;
+      // So much earlier a new chunk is wanted: the recorder looks for the mark with each of its own looks.
+      if (left <= 5000 && RunsOn(followed_.picture())) mark_.Touch();
       const auto key =
           signals_.Wait(terminal_ ? STDIN_FILENO : -1, output_.server(), static_cast<int>(std::min<long>(left, 250)));
       output_.Answer();
@@ -255,7 +256,7 @@ int Live(const LiveArguments& arguments) {
   if (!folder.ok()) return Fail(folder.status());
   LiveSignals signals;
   FollowMark mark(*folder);
-  const auto followed = OpenSoon(*folder, arguments, signals, mark);
+  const auto followed = OpenSoon(*folder, arguments, signals);
   if (!followed.ok()) return Fail(followed.status());
   if (arguments.action == "snapshot") {
     (*followed)->Look([&] { return signals.ended_by() == 0; });
