@@ -139,6 +139,19 @@ def test_what_is_no_recording(training):
         sleeps.kill()
 
 
+def test_its_mark_is_gone_afterwards_and_no_other_file_is_one(training, tmp_path):
+    folder, other = pathlib.Path(json.loads(training.live("--once", "--json").stdout)["capture"]), tmp_path / ".followed"
+    assert folder.is_dir() and not (folder / ".followed").exists()
+    other.write_text("of somebody else")
+    assert training.live("--once", what=tmp_path).returncode == 1
+    (folder / ".followed").write_text("likewise")
+    try:
+        assert training.live("--once").returncode == 0
+        assert other.read_text() == "of somebody else" and (folder / ".followed").read_text() == "likewise"
+    finally:
+        (folder / ".followed").unlink()
+
+
 @pytest.mark.parametrize("arguments", [["--interval", "0"], ["--interval", "x"], ["--cpu", "-1"]])
 def test_wrong_usage(training, arguments):
     assert training.live(*arguments).returncode == 2

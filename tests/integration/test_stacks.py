@@ -139,6 +139,19 @@ forward(torch.ones(3, 8, requires_grad=True)).sum().backward()
     assert frames[0]["file"].endswith("torch/nn/modules/linear.py")
 
 
+def test_the_line_of_the_peak_is_that_of_the_forward_operator_in_every_grouping(tree, tmp_path):
+    capture, done = record(tree, tmp_path, '''
+import torch
+x = torch.ones(1 << 20, requires_grad=True)
+y = torch.exp(x).sum()  # line 4
+y.backward(retain_graph=True)
+''')
+    assert (done.returncode, done.stderr) == (0, "")
+    for by in ("operator", "line", "category", "parameter", "rank", "shape", "thread", "category,module"):
+        (device,) = show(tree, capture, "--by", by)["devices"]
+        assert (device["peak_line"]["line"], device["peak_operator"]) == (4, "aten::mul.Tensor"), by
+
+
 def test_off(tree, tmp_path):
     capture, done = record(tree, tmp_path, "import torch\ntorch.ones(3)\n", options=["--stacks", "off"])
     assert (done.returncode, done.stderr) == (0, "")

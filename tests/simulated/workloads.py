@@ -101,6 +101,7 @@ def recurrent():
     output, (hidden, _) = lstm(torch.randn(5, 3, 32, device="cuda"))
     output.sum().backward()
     nn.GRU(8, 16).cuda()(torch.randn(5, 3, 8, device="cuda"))[0].sum().backward()
+    nn.LSTM(8, 16, 2, proj_size=4).cuda().half()(torch.randn(5, 3, 8, device="cuda").half())[0].sum().backward()
     return {"output": list(output.shape), "hidden": list(hidden.shape), "gradient": list(lstm.weight_ih_l1.grad.shape)}
 
 

@@ -16,8 +16,8 @@ class FollowMark {
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // While somebody waits for a look at a recording that runs; does something once a second. Where nothing may be written
-  // there, or a file with a content has the name, nothing is: the picture is a little older then.
+  // While somebody waits for a look at a recording that runs; does something once a second. Where nothing may be
+  // written there, or a file with a content has the name, nothing is: the picture is a little older then.
   void Touch();
 
  private:
