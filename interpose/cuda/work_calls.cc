@@ -80,13 +80,10 @@ int SynchronizeStream(const Called&, int (*original)(Stream), Stream stream) {
       DeviceCall::kStreamSynchronize, [&] { return original(stream); }, [&](int) { return DeviceWork{stream}; });
 }
 
-int SynchronizeContext(const Called&, int (*original)()) {
-  return Record(DeviceCall::kDeviceSynchronize, original, [](int) { return DeviceWork{}; });
-}
-
 // Since CUDA 13 the driver is told which one.
-int SynchronizeContextOf(const Called&, int (*original)(void*), void* context) {
-  return Record(DeviceCall::kDeviceSynchronize, [&] { return original(context); }, [](int) { return DeviceWork{}; });
+template <class... Context>
+int SynchronizeContext(const Called&, int (*original)(Context...), Context... context) {
+  return Record(DeviceCall::kDeviceSynchronize, [&] { return original(context...); }, [](int) { return DeviceWork{}; });
 }
 
 int SynchronizeEvent(const Called&, int (*original)(void*), void* event) {
@@ -186,8 +183,8 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"cuMemsetD8Async", &Set<DeviceCall::kSetAsync, unsigned char, 1, Stream>>(),
     Wrapped<"cuMemsetD32Async", &Set<DeviceCall::kSetAsync, unsigned, 4, Stream>>(),
     Wrapped<"cuStreamSynchronize", &SynchronizeStream>(),
-    Wrapped<"cuCtxSynchronize", &SynchronizeContext>(),
-    Wrapped<"cuCtxSynchronize_v2", &SynchronizeContextOf>(),
+    Wrapped<"cuCtxSynchronize", &SynchronizeContext<>>(),
+    Wrapped<"cuCtxSynchronize_v2", &SynchronizeContext<void*>>(),
     Wrapped<"cuEventSynchronize", &SynchronizeEvent>(),
     Wrapped<"cuStreamBeginCapture_v2", &BeginCapture>(),
     Wrapped<"cuStreamEndCapture", &EndCapture>(),

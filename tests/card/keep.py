@@ -8,6 +8,8 @@ import argparse
 import json
 import pathlib
 
+from measure import exact
+
 FIGURES = ("allocated", "active", "reserved", "requested", "end_allocated", "end_reserved", "allocations", "retries", "process_bytes")
 PEAKS = ("allocated", "reserved")
 
@@ -19,10 +21,6 @@ def merged(paths):
             ran = {arm: found for arm, found in arms.items() if arm != "difference" and "failed" not in found}
             programs.setdefault(name, {}).update(ran)
     return programs
-
-
-def exact(found):
-    return not found["differs"] and not found["mismatches"] and not found["dropped"]
 
 
 def kept(arms, now):

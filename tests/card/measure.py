@@ -25,6 +25,7 @@ PROGRAMS = HERE / "programs.py"
 AROUND = 12
 CONFIGURATION = {"expandable": "expandable_segments:True"}
 PEAKS = ("allocated", "active", "reserved")
+SIMULATED = ("run", "-q", "--simulate", "h100", "--start", "off", "--")  # of memoir: the simulated card alone, without a recording
 
 
 def environment(name, folder, **variables):
@@ -78,15 +79,20 @@ def compare(real, simulated):
 def measure(name, arms, memoir, folder):
     folder = folder / name
     folder.mkdir(parents=True, exist_ok=True)
-    simulated, program, found, difference = [memoir, "run", "-q", "--simulate", "h100", "--start", "off", "--"], [sys.executable, PROGRAMS, name], {}, "not compared"
+    program, found, difference = [sys.executable, PROGRAMS, name], {}, "not compared"
     for arm in arms:
         if arm in ("full", "auto"):
             found[arm] = recorded(memoir, arm, name, folder)
         else:
-            found[arm] = run([*(simulated if arm == "simulated" else []), *program, folder / f"{arm}.gz"], name, folder, CARD_HISTORY="1")
+            found[arm] = run([*([memoir, *SIMULATED] if arm == "simulated" else []), *program, folder / f"{arm}.gz"], name, folder, CARD_HISTORY="1")
     if {"real", "simulated"} <= set(arms) and not any("failed" in found[arm] for arm in ("real", "simulated")):
         difference = compare(*(json.load(gzip.open(folder / f"{arm}.gz", "rt")) for arm in ("real", "simulated")))
     return name, found, difference
+
+
+def exact(found):
+    """Whether what Memoir recorded is what torch said."""
+    return "failed" not in found and not found["differs"] and not found["mismatches"] and not found["dropped"]
 
 
 def line(name, found, difference):
@@ -99,10 +105,10 @@ def line(name, found, difference):
         errors = {key: simulated[key] - real[key] for key in PEAKS}
         text = "events equal" if difference is None else f"events differ at {difference['place']} of {difference['of']}"
         text += f", peaks {errors}, process {real['process_bytes']} B" + (f", error: {real['error'][:90]}" if real["error"] else "")
-    for detail in {"full", "auto"} & set(found):
-        one = found[detail]
-        good = "failed" not in one and not one["differs"] and not one["mismatches"] and not one["dropped"]
-        text += f"; {detail} {'exact' if good else 'NOT: ' + json.dumps({key: one.get(key) for key in ('failed', 'differs', 'mismatches', 'dropped')})}"
+    for detail, one in found.items():
+        if detail not in ("full", "auto"):
+            continue
+        text += f"; {detail} {'exact' if exact(one) else 'NOT: ' + json.dumps({key: one.get(key) for key in ('failed', 'differs', 'mismatches', 'dropped')})}"
     return f"{name}: {text}"
 
 

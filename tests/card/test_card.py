@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from measure import environment
+from measure import SIMULATED, environment
 
 HERE = pathlib.Path(__file__).parent
 MEASURED = {name: figures for name, figures in json.loads((HERE / "h100.json").read_text())["programs"].items() if "now" in figures}
@@ -16,7 +16,7 @@ MEASURED = {name: figures for name, figures in json.loads((HERE / "h100.json").r
 @pytest.mark.in_turn(always=4)
 @pytest.mark.parametrize("name", MEASURED)
 def test_takes_what_it_took(tree, tmp_path, name):
-    command = [tree / "bin/memoir", "run", "-q", "--simulate", "h100", "--start", "off", "--", sys.executable, HERE / "programs.py", name, "-"]
+    command = [tree / "bin/memoir", *SIMULATED, sys.executable, HERE / "programs.py", name, "-"]
     done = subprocess.run(list(map(str, command)), env=environment(name, tmp_path), cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])

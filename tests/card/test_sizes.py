@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from measure import environment
+from measure import SIMULATED, environment
 
 HERE = pathlib.Path(__file__).parent
 PARTS = ("asked", "forward", "both", "inference")
@@ -22,7 +22,7 @@ def compared(tree, tmp_path_factory):
     """Of a group of shapes, (shape, part, what the card asked for, what the simulated one did)."""
     def compare(group):
         folder = tmp_path_factory.mktemp(group)
-        command = [tree / "bin/memoir", "run", "-q", "--simulate", "h100", "--start", "off", "--", sys.executable, HERE / "sizes.py", group]
+        command = [tree / "bin/memoir", *SIMULATED, sys.executable, HERE / "sizes.py", group]
         done = subprocess.run(list(map(str, command)), env=environment(group, folder), capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr[-3000:]
         real, found = rows_of((HERE / "h100_sizes" / f"{group}.jsonl").open()), rows_of(done.stdout.splitlines())
