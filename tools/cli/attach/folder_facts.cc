@@ -1,14 +1,14 @@
 #include "tools/cli/attach/folder_facts.h"
 
-#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "tools/cli/process/private_folder.h"
 
 namespace memoir {
 namespace {
@@ -54,14 +54,7 @@ FolderFacts ExamineFolder(const std::string& path) {
   }
   facts.room = std::uint64_t{room.f_bavail} * room.f_frsize;
   facts.network = NetworkName(static_cast<std::uint32_t>(kind.f_type));
-  const std::string probe = path + "/.memoir-probe-" + std::to_string(getpid());
-  const int file = open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0) {
-    facts.error = std::strerror(errno);
-    return facts;
-  }
-  close(file);
-  unlink(probe.c_str());
+  if (const std::error_code error = TryToWrite(path)) facts.error = error.message();
   return facts;
 }
 

@@ -1,11 +1,6 @@
 #include "tools/cli/process/output_folder.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -48,15 +43,11 @@ absl::Status OutputFolder::Prepare() {
   if (error) return Unusable(path_, error.message());
   if (!fs::is_directory(path_, error)) return Unusable(path_, "it is not a folder");
   first_made_ = missing;
-  const std::string probe = (path_ / (".probe-" + std::to_string(getpid()))).string();
-  const int file = open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0) {
-    const int cause = errno;
+  error = TryToWrite(path_);
+  if (error) {
     RemoveIfEmpty();
-    return Unusable(path_, std::strerror(cause));
+    return Unusable(path_, error.message());
   }
-  close(file);
-  unlink(probe.c_str());
   old_parts_ = Parts();
   return absl::OkStatus();
 }

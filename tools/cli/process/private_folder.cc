@@ -1,8 +1,12 @@
 #include "tools/cli/process/private_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 
 namespace memoir {
 namespace {
@@ -30,6 +34,15 @@ std::error_code MakePrivateFolders(const fs::path& path) {
     if (name.empty() || fs::is_directory(made, error)) continue;
     if (const std::error_code failed = MakeOne(made)) return failed;
   }
+  return {};
+}
+
+std::error_code TryToWrite(const fs::path& folder) {
+  std::string probe = (folder / ".memoir-probe-XXXXXX").string();
+  const int file = mkostemp(probe.data(), O_CLOEXEC);
+  if (file < 0) return {errno, std::generic_category()};
+  close(file);
+  unlink(probe.c_str());
   return {};
 }
 
