@@ -85,6 +85,9 @@ MEMOIR_API void* memoir_python_builtin_return(void* self, void* const* arguments
 MEMOIR_API int memoir_recording_holders(void);
 /* The address of the bytes that a torch::autograd::SavedVariable keeps; 0: none. Calls none of its hooks. */
 MEMOIR_API uint64_t memoir_python_saved(const void* saved);
+/* The addresses of the buckets that a c10d::Reducer (of DistributedDataParallel) holds, `most` at the most; how many
+ * they are. While no thread runs backward. */
+MEMOIR_API size_t memoir_python_buckets(const void* reducer, uint64_t* addresses, size_t most);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
 /* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never

@@ -38,6 +38,7 @@ _interval = 0.0  # as sys.setswitchinterval had it before that search
 
 _ALONE = 5.0  # seconds for which the search keeps the interpreter: longer than it takes
 _MOST_BYTES = 500  # of a holder's name
+_MOST_BUCKETS = 4096  # of one model: 100 GiB of gradients as torch divides them
 
 
 def start(of: ctypes.PyDLL) -> None:
@@ -120,14 +121,20 @@ def _cut(holder: str) -> str:
 
 
 def _look(of: ctypes.PyDLL, torch: Any, collects: bool) -> None:
+    import ctypes
+
     from memoir import _search
 
     def record(addresses: str, holder: str) -> None:
         of.memoir_mark(f"memoir.held_by {addresses} {_cut(holder)}".encode("utf-8", "replace"))
 
+    def buckets(reducer: int) -> list[int]:
+        addresses = (ctypes.c_uint64 * _MOST_BUCKETS)()
+        return addresses[: of.memoir_python_buckets(reducer, addresses, _MOST_BUCKETS)]
+
     search = _search.Search(torch, collects)
     try:
         with torch._C.DisableTorchFunction():
-            search.run(record, of.memoir_python_saved)
+            search.run(record, of.memoir_python_saved, buckets)
     finally:
         search.close()

@@ -111,6 +111,8 @@ def _tracker_of_modules(path: str) -> ctypes.PyDLL:
     library.memoir_mark.restype = None
     library.memoir_python_saved.argtypes = [ctypes.c_void_p]
     library.memoir_python_saved.restype = ctypes.c_uint64
+    library.memoir_python_buckets.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.c_size_t]
+    library.memoir_python_buckets.restype = ctypes.c_size_t
     library.memoir_parts.argtypes = []
     library.memoir_parts.restype = ctypes.c_uint64
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]

@@ -27,7 +27,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 MOST_ITEMS = 4096  # of a container; of a longer one as many from both ends
 
 _OPTIMIZED = 1  # CO_OPTIMIZED: locals are in the frame, not in a dict
-_SAVED_AT = 16  # in pybind11's instance, behind the object's header: the address of what it stands for
+_STANDS_FOR_AT = 16  # in pybind11's instance, behind the object's header: the address of what it stands for
 
 # What holds nothing, or what everything is reached from by a shorter way.
 _LEAVES = {id(kind) for kind in (
@@ -159,6 +159,11 @@ def closure_of(function: types.FunctionType) -> list[tuple[str, object]]:
     return found
 
 
+def stands_for(thing: object) -> int:
+    """Where the C++ object is that one of pybind11's objects stands for; 0: it is made yet."""
+    return ctypes.c_void_p.from_address(id(thing) + _STANDS_FOR_AT).value or 0
+
+
 class Referents:
     """Of the objects of one process. Make one for a search: it keeps what it learns of classes."""
 
@@ -171,6 +176,8 @@ class Referents:
         self._are_tensors: dict[int, bool] = {}  # by class
         self._saved: dict[int, list[str]] = {}  # by class of nodes: names of what they save
         self._kinds: list[type] = []  # whose identities those are
+        reducer = module_dict(sys.modules["torch._C._distributed_c10d"]).get("Reducer") if "torch._C._distributed_c10d" in sys.modules else None
+        self.reducer = reducer if isinstance(reducer, type) else None  # of DistributedDataParallel: it holds buckets of gradients in C++
         ndarray = getattr(sys.modules.get("numpy"), "ndarray", None)
         self._ndarray: Any = ndarray if type(ndarray) is type else None
 
@@ -265,4 +272,4 @@ class Referents:
                 continue
             for one in value if type(value) is tuple else (value,):
                 if class_name(type(one)) == "SavedTensor":
-                    yield ctypes.c_void_p.from_address(id(one) + _SAVED_AT).value or 0  # 0: memoir_python_saved says so, too
+                    yield stands_for(one)

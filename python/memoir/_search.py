@@ -47,6 +47,7 @@ class Search:
         self._seen: dict[int, int] = {}  # their numbers, by identity
         self._at = 0
         self._tensors: list[int] = []
+        self._reducers: list[int] = []
         self._nodes: list[object] = []
         self._node_ways: list[tuple[int, tuple[str, ...]]] = []  # of each the tensor whose graph it is of, and names of nodes on the way to it
         modules = [(name, module) for name, module in list(sys.modules.items()) if type(name) is str and type(module) is types.ModuleType]
@@ -59,13 +60,14 @@ class Search:
 
     def close(self) -> None:
         """Let go of everything: a circle of ours would hold what was found until the garbage collector comes, which may be off."""
-        for held in (self.objects, self._nodes, self._node_ways, self._circles, self._dicts, self._tensors):
+        for held in (self.objects, self._nodes, self._node_ways, self._circles, self._dicts, self._tensors, self._reducers):
             held.clear()
         for known in (self.labels, self._seen, self._own):
             known.clear()
         self.referents.close()
 
-    def run(self, record: Callable[[str, str], None], saved_address: Callable[[int], int]) -> None:
+    def run(self, record: Callable[[str, str], None], saved_address: Callable[[int], int], buckets: Callable[[int], list[int]]) -> None:
+        """`record` takes addresses and their holder; `saved_address` and `buckets` take the address of a C++ object: what a node saved, a reducer."""
         for name, space in self._dicts:
             if name == "__main__":
                 self._add(space, -1, f"global of {_main_file(space)}")
@@ -82,7 +84,7 @@ class Search:
         unfound = self._unfound() if self.has_time() else []
         if unfound and self.has_time():
             self._climb(unfound)
-        for holder, addresses in self._found(saved_address).items():
+        for holder, addresses in self._found(saved_address, buckets).items():
             for at in range(0, len(addresses), _ADDRESSES):
                 record(",".join(f"{address:x}" for address in addresses[at : at + _ADDRESSES]), holder)
 
@@ -114,6 +116,8 @@ class Search:
                 gradient = referents.gradient(thing)
                 if gradient is not None:
                     self._add(gradient, number)
+            elif kind is referents.reducer:
+                self._reducers.append(number)
             try:
                 found = referents.of(thing, kind)
             except Exception as error:  # a dict that another thread changes
@@ -226,7 +230,7 @@ class Search:
                 self._tensors.append(number)
             thing = below.get(id(thing))
 
-    def _found(self, saved_address: Callable[[int], int]) -> dict[str, list[int]]:
+    def _found(self, saved_address: Callable[[int], int], buckets: Callable[[int], list[int]]) -> dict[str, list[int]]:
         """Addresses of tensors by what holds them. A block is told of once: of what is nearest to the roots."""
         names = _holder_names.Names(self.objects, self.parents, self.labels, self.referents.is_tensor)
         found: dict[str, list[int]] = {}
@@ -244,6 +248,10 @@ class Search:
                 return found
             texts[number] = names.of(number).text()
             tell(self.referents.address(self.objects[number]), texts[number])
+        for number in () if self._others_run_backward else self._reducers:
+            holder = f"{names.of(number).text()} → buckets of gradients"
+            for address in buckets(_referents.stands_for(self.objects[number])):
+                tell(address, holder)
         for at, node in enumerate(() if self._others_run_backward else self._nodes):
             if at % 64 == 0 and not self.has_time():
                 return found

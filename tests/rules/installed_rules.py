@@ -33,7 +33,7 @@ TRACKER_EXPORTS = """
   memoir_begin_range memoir_end_range memoir_module_holds memoir_program_starts memoir_recordings
   memoir_python_compiled memoir_python_compiler
   memoir_python_trace_calls memoir_python_monitor_calls memoir_python_leave_calls memoir_recording_calls
-  memoir_python_call memoir_recording_holders memoir_python_saved memoir_python_return memoir_python_builtin_call memoir_python_builtin_return
+  memoir_python_call memoir_recording_holders memoir_python_saved memoir_python_buckets memoir_python_return memoir_python_builtin_call memoir_python_builtin_return
 """
 
 ARROW_EXPORTS = """

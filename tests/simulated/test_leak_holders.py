@@ -116,6 +116,34 @@ def test_steps_of_an_optimizer_and_an_error_that_ends_the_program(tree, tmp_path
         assert sum(holder["blocks"] for holder in leak["holders"]) == leak["blocks"]
 
 
+WRAPPED = """
+import memoir, torch
+from torch.nn.parallel import DistributedDataParallel
+torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+class Trainer:
+    def __init__(self):
+        self.model, self.wrapped = torch.nn.Linear(256, 256), []
+    def fit(self, steps):
+        for step in range(steps):
+            self.wrapped.append(DistributedDataParallel(self.model))
+            self.wrapped[-1](torch.ones(4, 256)).sum().backward()
+            memoir.step()
+Trainer().fit(20)
+"""
+
+
+def test_buckets_of_gradients_that_a_reducer_holds_in_cpp(tree, tmp_path):
+    program = tmp_path / "trainer.py"
+    program.write_text(WRAPPED)
+    capture, done = run(tree, tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    leaks = leaks_of(tree, capture, "--json")
+    assert sum(leak["bytes_per_step"] for leak in leaks) >= 256 << 10
+    for leak in leaks:
+        names = {holder["name"].partition(" (")[0]: holder["name"].rpartition(") ")[2] for holder in leak["holders"]}
+        assert names == {"Trainer.wrapped[…].reducer": "→ buckets of gradients"}, leak
+
+
 def test_without_the_option_nothing_is_looked_for(tree, tmp_path):
     program = tmp_path / "trainer.py"
     program.write_text(BY_OPTIMIZER)

@@ -21,6 +21,7 @@
 #include "tracker/session/session.h"
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
+#include "tracker/torch/gradient_buckets.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/saved_tensors.h"
 #include "tracker/writer/paths.h"
@@ -266,6 +267,10 @@ int memoir_recording_holders(void) {
 }
 
 uint64_t memoir_python_saved(const void* saved) { return memoir::SavedAddress(saved); }
+
+size_t memoir_python_buckets(const void* reducer, uint64_t* addresses, size_t most) {
+  return memoir::BucketAddresses(reducer, addresses, most);
+}
 
 int memoir_output(char* folder, size_t size) {
   try {

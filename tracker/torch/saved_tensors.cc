@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/saved_variable.h>
 
+#include "tracker/torch/storage_address.h"
+
 namespace memoir {
 namespace {
 
@@ -19,18 +21,12 @@ struct PrivateMember {
 };
 template struct PrivateMember<&SavedVariable::data_>;
 
-std::uint64_t AddressOf(const at::Tensor& tensor) {
-  if (!tensor.defined() || !tensor.unsafeGetTensorImpl()->has_storage()) return 0;
-  return reinterpret_cast<std::uint64_t>(
-      tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl()->data_ptr().get());
-}
-
 }  // namespace
 
 std::uint64_t SavedAddress(const void* saved) {
   if (saved == nullptr) return 0;
   try {
-    return AddressOf(static_cast<const SavedVariable*>(saved)->*DataMember());
+    return StorageAddress(static_cast<const SavedVariable*>(saved)->*DataMember());
   } catch (...) {  // a tensor without bytes
     return 0;
   }
