@@ -56,8 +56,7 @@ bool StepRepeats::Add(RepeatableEvent event, const Facts& facts) {
     EndRow();
     return false;
   }
-  const std::uint64_t hash = HashOfEvents(hash_, event);
-  const bool in_row = Follow(event, hash);
+  const bool in_row = Follow(event);
   if (in_row) {
     AddToRow(event, facts, was_in_row);
   } else {
@@ -66,7 +65,6 @@ bool StepRepeats::Add(RepeatableEvent event, const Facts& facts) {
   NoteBlock(event, facts, in_row);
   if (!in_row) events_.push_back(event);
   ticks_.push_back(facts.tick);
-  hash_ = hash;
   if (++position_ > kMostStretchEvents) LeaveStep();
   return in_row;
 }
@@ -83,15 +81,21 @@ bool StepRepeats::ResolveFree(const Place& place, RepeatableEvent* event) const 
   return block.in_row;
 }
 
-// Whether a stretch has this event next. Once none had, the rest of the step is in runs.
-bool StepRepeats::Follow(const RepeatableEvent& event, std::uint64_t hash) {
-  if (followed_ == nullptr) return false;
-  if (AllocatesOnHost(event) && host_blocks_.size() >= kMostHostBlocks) return false;
+// Whether a stretch has this event next. Once none had, the rest of the step is in runs. Takes it into the hash, which
+// until here is that of the stretch that is followed: the same event has the same one there.
+bool StepRepeats::Follow(const RepeatableEvent& event) {
   const auto has_next = [&](const KnownStretch& stretch) {
-    return position_ < stretch.events.size() && stretch.events[position_] == event && stretch.hashes[position_] == hash;
+    return position_ < stretch.events.size() && stretch.events[position_] == event;
   };
-  if (has_next(*followed_)) return true;
-  const auto other = std::ranges::find_if(stretches_, has_next);
+  const bool has_room = !AllocatesOnHost(event) || host_blocks_.size() < kMostHostBlocks;
+  if (followed_ != nullptr && has_room && has_next(*followed_)) {
+    hash_ = followed_->hashes[position_];
+    return true;
+  }
+  hash_ = HashOfEvents(hash_, event);
+  if (followed_ == nullptr || !has_room) return false;
+  const auto other = std::ranges::find_if(
+      stretches_, [&](const KnownStretch& stretch) { return has_next(stretch) && stretch.hashes[position_] == hash_; });
   if (other == stretches_.end()) return false;
   followed_ = &*other;
   return true;

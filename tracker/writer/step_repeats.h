@@ -87,7 +87,7 @@ class StepRepeats {
     return event.thread == step_thread_ || device_threads_.contains(event.thread);
   }
   bool ResolveFree(const Place& place, RepeatableEvent* event) const;
-  bool Follow(const RepeatableEvent& event, std::uint64_t hash);
+  bool Follow(const RepeatableEvent& event);
   void AddToRow(const RepeatableEvent& event, const Facts& facts, bool was_in_row);
   void NoteBlock(const RepeatableEvent& event, const Facts& facts, bool in_row);
   void LeaveStretch();
