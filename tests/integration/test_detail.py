@@ -68,6 +68,21 @@ def test_what_is_inferred_is_what_is_recorded(tree, tmp_path):
     assert "--detail auto: operators were recorded in 3 of 10 steps" in said(tree, captures["auto"])
 
 
+def test_behind_parts_that_were_evicted(tree, tmp_path):
+    """What the newest parts hold is known as with full: each part begins with steps that were recorded in full."""
+    lengths = TRANSFORMER.replace("range(10)", "range(240)").replace("16", "16 if _ % 4 else 8 + _ % 61")
+    categories = {}
+    for detail in ("full", "auto"):
+        capture, done = record(tree, tmp_path, lengths, options=["--detail", detail, "--max-size", "1MiB"])
+        assert (done.returncode, done.stderr) == (0, ""), done
+        report = show(tree, capture, "--by", "category")
+        assert report["devices"][0]["folded"]["allocations"] > 0 and not report["devices"][0]["peak_in_folded_parts"]
+        categories[detail] = {row["name"]: (row["bytes_at_peak"], row["net_bytes"]) for row in report["categories"] if row["bytes_at_peak"] or row["net_bytes"]}
+        capture.rename(tmp_path / detail)
+    assert categories["auto"] == categories["full"] and {"parameter", "gradient", "activation", "optimizer state"} <= set(categories["full"])
+    assert known_steps(tree, tmp_path / "auto")["inferred_blocks"] > 1000
+
+
 def test_blocks_alone(tree, tmp_path):
     program = "import memoir\nmemoir.start('explicit', detail='blocks')\n" + TRANSFORMER + "memoir.stop()\n"
     done = run_explicit(tree, tmp_path, program, cwd=tmp_path)
