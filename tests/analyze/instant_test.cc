@@ -118,7 +118,7 @@ TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
   over.window = Window::Range("forward");
   over.buckets = 5;
   const DeviceCurve curve = AnalyzeOverTime(capture, over)->devices.at(0);
-  EXPECT_THAT(curve.in_window, ElementsAre(true, true, false, false, true));
+  EXPECT_THAT(curve.known, ElementsAre(true, true, false, false, true));
   EXPECT_EQ(curve.allocated.max_bytes.back(), 155u);
 
   SummaryOptions summed;

@@ -78,6 +78,15 @@ def test_behind_parts_that_were_evicted(tree, tmp_path):
         report = show(tree, capture, "--by", "category")
         assert report["devices"][0]["folded"]["allocations"] > 0 and not report["devices"][0]["peak_in_folded_parts"]
         categories[detail] = {row["name"]: (row["bytes_at_peak"], row["net_bytes"]) for row in report["categories"] if row["bytes_at_peak"] or row["net_bytes"]}
+        evicted = report["processes"][0]["evicted"]
+        curve = show(tree, capture, "--over", "time")
+        length = (curve["window"]["end_ns"] - curve["window"]["begin_ns"]) / 100
+        for number, most in enumerate(curve["devices"][0]["max_bytes"]):
+            begin = curve["window"]["begin_ns"] + number * length
+            inside = any(span["begin_ns"] < begin - 1 and begin + length + 1 < span["end_ns"] for span in evicted)
+            assert most is None if inside else True, (detail, number)
+        assert None in curve["devices"][0]["max_bytes"]
+        assert "evicted by --max-size, only sums are left" in run_memoir(tree, "show", "--over", "time", capture).stdout
         capture.rename(tmp_path / detail)
     assert categories["auto"] == categories["full"] and {"parameter", "gradient", "activation", "optimizer state"} <= set(categories["full"])
     assert known_steps(tree, tmp_path / "auto")["inferred_blocks"] > 1000

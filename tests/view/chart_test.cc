@@ -19,8 +19,8 @@ Level LevelOf(std::vector<std::uint64_t> max_bytes, std::uint64_t peak) {
 }
 
 std::vector<std::string> Chart(std::vector<std::uint64_t> max_bytes, std::uint64_t peak, std::size_t rows) {
-  const std::vector<bool> in_window(max_bytes.size(), true);
-  return BlockChart(LevelOf(std::move(max_bytes), peak), in_window, rows);
+  const std::vector<bool> known(max_bytes.size(), true);
+  return BlockChart(LevelOf(std::move(max_bytes), peak), known, rows);
 }
 
 TEST(BlockChart, FillsInEighths) { EXPECT_THAT(Chart({0, 1, 4, 7, 8}, 8, 1), ElementsAre(" ▁▄▇█")); }
@@ -40,14 +40,14 @@ DeviceCurve Layers() {
   curve.allocated = LevelOf({0, 1, 4, 2}, 4);
   curve.active = LevelOf({0, 1, 4, 4}, 4);
   curve.reserved = LevelOf({0, 8, 8, 8}, 8);
-  curve.in_window = {true, true, true, true};
+  curve.known = {true, true, true, true};
   return curve;
 }
 
 TEST(LayeredChart, TheDarkestIsWhatIsAllocated) {
   DeviceCurve curve = Layers();
   EXPECT_THAT(LayeredChart(curve, 4), ElementsAre(" ░░░", " ░░░", " ░█▒", " ███"));
-  curve.in_window[2] = false;
+  curve.known[2] = false;
   EXPECT_THAT(LayeredChart(curve, 2), ElementsAre(" ░ ░", " █·█"));
 }
 

@@ -1,6 +1,7 @@
 #include "tools/analyze/time/over_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -226,7 +227,7 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   const std::vector<Iteration> iterations = iterations_.Take();
   std::vector<DeviceCurve> shown;
   for (auto& [id, curve] : curves_) {
-    curve.shown.in_window = in_window_;
+    curve.shown.known = in_window_;
     curve.shown.changes = std::move(curve.allocated.changes);
     for (const Track* track : {&curve.active, &curve.reserved}) Join(track->changes, curve.shown.changes);
     curve.shown.caching = state().memory(id).caching();
@@ -247,48 +248,24 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   calls_ = 0;
 }
 
-// Where the most was, of the buckets that become one.
-std::vector<std::size_t> PlacesOfMost(const std::vector<std::uint64_t>& bytes, std::size_t buckets) {
-  const std::size_t width = bytes.size() / buckets;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < buckets; ++i) {
-    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(i * width);
-    places.push_back(
-        static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(width)) - bytes.begin()));
-  }
-  return places;
-}
-
-void Keep(const std::vector<std::size_t>& places, std::vector<std::uint64_t>& bytes) {
-  std::vector<std::uint64_t> kept;
-  for (const std::size_t place : places) kept.push_back(bytes[place]);
-  bytes = std::move(kept);
-}
-
-void Widen(std::size_t buckets, Level& level) {
-  if (!level.max_bytes.empty()) Keep(PlacesOfMost(level.max_bytes, buckets), level.max_bytes);
-}
-
-void Widen(std::size_t buckets, DeviceCurve& device) {
-  const std::vector<std::size_t> places = PlacesOfMost(device.allocated.max_bytes, buckets);
-  for (CategoryCurve& curve : device.categories) Keep(places, curve.bytes);
-  for (Level* level : {&device.allocated, &device.active, &device.reserved}) Widen(buckets, *level);
-  for (std::vector<bool>* marks : {&device.in_window, &device.changes}) {
-    std::vector<bool> wide(buckets);
-    const std::size_t width = marks->size() / buckets;
-    for (std::size_t i = 0; i < marks->size(); ++i) wide[i / width] = wide[i / width] || (*marks)[i];
-    *marks = std::move(wide);
+// What lies in evicted parts as a whole.
+void ForgetEvicted(OverTime& over_time) {
+  for (DeviceCurve& device : over_time.devices) {
+    const double buckets = static_cast<double>(device.known.size());
+    const double span = static_cast<double>(over_time.end_ns - over_time.begin_ns);
+    for (const ReplayReport::Process::Span& evicted : over_time.report.processes[device.process.value].evicted) {
+      const auto place = [&](std::uint64_t ns) {
+        const std::uint64_t inside = std::clamp(ns, over_time.begin_ns, over_time.end_ns) - over_time.begin_ns;
+        return span == 0 ? 0 : static_cast<double>(inside) / span * buckets;
+      };
+      const auto first = static_cast<std::size_t>(std::ceil(place(evicted.begin_ns)));
+      const auto end = static_cast<std::size_t>(place(evicted.end_ns));
+      for (std::size_t i = first; i < end; ++i) device.known[i] = false;
+    }
   }
 }
 
 }  // namespace
-
-OverTime WithBuckets(OverTime over_time, std::size_t buckets) {
-  for (DeviceCurve& device : over_time.devices) {
-    if (device.allocated.max_bytes.size() != buckets) Widen(buckets, device);
-  }
-  return over_time;
-}
 
 absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options) {
   const Capture::SharedDecoding shared(capture);
@@ -299,6 +276,7 @@ absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeO
   OverTime result;
   result.begin_ns = span.begin_ns;
   result.end_ns = span.end_ns;
+  result.has_windows = options.window.kind != Window::Kind::kAll;
   BlockCategories categories;
   if (options.categories) {
     absl::StatusOr<BlockCategories> found = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
@@ -312,6 +290,7 @@ absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeO
   report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   result.report = *std::move(report);
+  ForgetEvicted(result);
   return result;
 }
 

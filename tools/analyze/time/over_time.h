@@ -37,7 +37,7 @@ struct DeviceCurve {
   Level allocated;                        // live
   Level active, reserved;                 // caching only
   std::vector<CategoryCurve> categories;  // OverTimeOptions::categories only; they add up to allocated.max_bytes
-  std::vector<bool> in_window;            // one per bucket: false where it lies between windows
+  std::vector<bool> known;                // one per bucket: false between windows, and in what --max-size evicted
   std::vector<bool> changes;              // one per bucket: one of the levels changed in it
   std::vector<Iteration> iterations;      // of its process; caching only
 };
@@ -46,7 +46,8 @@ struct OverTime {
   std::uint64_t begin_ns = 0;  // of the first bucket
   std::uint64_t end_ns = 0;    // of the last
   std::vector<DeviceCurve> devices;
-  std::string missing;  // as Summary's
+  bool has_windows = false;  // between which nothing is known
+  std::string missing;       // as Summary's
   ReplayReport report;
 };
 
@@ -56,9 +57,6 @@ struct OverTimeOptions : Selection {
 };
 
 absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options);
-
-// The same in fewer buckets: a divisor of their number.
-OverTime WithBuckets(OverTime over_time, std::size_t buckets);
 
 }  // namespace memoir
 

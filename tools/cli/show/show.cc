@@ -23,7 +23,7 @@
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_at.h"
 #include "tools/analyze/time/operator_curve.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/wider_buckets.h"
 #include "tools/analyze/tree/range_tree.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"

@@ -94,15 +94,15 @@ void DrawAxes(Page& page, const Frame& frame, const Theme& theme, double ticks_a
   }
 }
 
-// The most of each pixel column; none where all of it lies between windows.
+// The most of each pixel column; none where nothing is known of it.
 std::uint64_t MostOf(const std::vector<std::uint64_t>& bytes, std::pair<std::size_t, std::size_t> buckets) {
   return *std::max_element(bytes.begin() + static_cast<std::ptrdiff_t>(buckets.first),
                            bytes.begin() + static_cast<std::ptrdiff_t>(buckets.second));
 }
 
-bool InWindow(const DeviceCurve& device, std::pair<std::size_t, std::size_t> buckets) {
+bool IsKnown(const DeviceCurve& device, std::pair<std::size_t, std::size_t> buckets) {
   for (std::size_t i = buckets.first; i < buckets.second; ++i) {
-    if (device.in_window[i]) return true;
+    if (device.known[i]) return true;
   }
   return false;
 }
@@ -117,7 +117,7 @@ void DrawCurve(Page& page, const Frame& frame, const DeviceCurve& device, const 
   };
   for (double x = kLeft; x < kRight; ++x) {
     const auto buckets = frame.scale.BucketsAt(x);
-    if (!InWindow(device, buckets)) {
+    if (!IsKnown(device, buckets)) {
       draw();
       continue;
     }
@@ -144,9 +144,11 @@ void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
   for (const CategoryCurve& curve : device.categories) {
     for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
       const std::uint64_t bytes = curve.bytes[places[begin]];
-      for (end = begin + 1; end < places.size() && curve.bytes[places[end]] == bytes && below[end] == below[begin];)
+      const bool known = device.known[places[begin]];
+      for (end = begin + 1; end < places.size() && curve.bytes[places[end]] == bytes && below[end] == below[begin] &&
+                            device.known[places[end]] == known;)
         ++end;
-      if (bytes == 0 || !device.in_window[places[begin]]) continue;
+      if (bytes == 0 || !known) continue;
       page.Fill(kLeft + static_cast<double>(begin), frame.Y(static_cast<double>(below[begin] + bytes)),
                 kLeft + static_cast<double>(end), frame.Y(static_cast<double>(below[begin])),
                 PigmentOf(curve.category));
@@ -158,7 +160,8 @@ void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
 // Under a chart: iterations with their number, and the phases of each; where they are too narrow to be told apart, how
 // many there are.
 template <class Page>
-void DrawBands(Page& page, const Frame& frame, const Theme& theme, const std::vector<Iteration>& iterations) {
+void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceCurve& device) {
+  const std::vector<Iteration>& iterations = device.iterations;
   const double steps_at = frame.bottom() + 8, phases_at = steps_at + 14, end = frame.scale.X(frame.scale.end_ns());
   page.Text(kLeft - 10, steps_at + 1, "steps", 1.3, theme.soft, Anchor::kRight);
   page.Text(kLeft - 10, phases_at + 1, "phases", 1.3, theme.soft, Anchor::kRight);
@@ -180,6 +183,10 @@ void DrawBands(Page& page, const Frame& frame, const Theme& theme, const std::ve
     page.Fill(begin, phases_at, boundary, phases_at + 10, theme.forward);
     page.Fill(boundary, phases_at, behind, phases_at + 10, theme.backward);
     page.Fill(step, phases_at, next, phases_at + 10, theme.optimizer);
+  }
+  for (const TimeScale::Gap& gap : frame.scale.Gaps()) {
+    if (!IsKnown(device, frame.scale.BucketsAt((gap.left + gap.right) / 2)))
+      page.Fill(gap.left, steps_at, gap.right, phases_at + 10, theme.quiet);
   }
 }
 
@@ -245,7 +252,7 @@ void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scal
   if (device.caching) DrawCurve(page, frame, device, device.active, theme.active);
   if (device.categories.empty()) DrawCurve(page, frame, device, device.allocated, theme.allocated);
   page.Line(kLeft, frame.bottom(), kRight, frame.bottom(), 1.2, theme.soft);
-  if (panel.has_bands()) DrawBands(page, frame, theme, device.iterations);
+  if (panel.has_bands()) DrawBands(page, frame, theme, device);
 }
 
 // Of all devices together: the first bucket in which something is live, and those in which anything changes.
@@ -309,7 +316,12 @@ std::string Draw(const Capture& capture, const OverTime& over_time, const Theme&
     top += panel.Height();
   }
   if (all == 0) page.Text(kLeft, top, "No allocation was recorded.", 2, theme.ink);
-  std::string note = is_cut ? "Grey: time in which nothing was allocated or freed, cut short." : "";
+  const bool evicted =
+      std::ranges::any_of(over_time.report.processes, [](const auto& p) { return !p.evicted.empty(); });
+  std::string note = !is_cut ? ""
+                     : evicted
+                         ? "Grey: time in which nothing was allocated or freed, or that --max-size evicted, cut short."
+                         : "Grey: time in which nothing was allocated or freed, cut short.";
   if (all > devices.size())
     note += fmt::format("{}and {} more devices; one alone: --rank, --device", is_cut ? "  " : "", all - devices.size());
   page.Text(kLeft, height - 22, note, 1.4, theme.soft);

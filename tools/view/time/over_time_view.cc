@@ -43,16 +43,23 @@ std::string TimeAxis(const OverTime& over_time, std::size_t columns) {
   return std::string(kAxisWidth, ' ') + begin + std::string(columns > used ? columns - used : 1, ' ') + end + "\n";
 }
 
-bool HasGap(const OverTime& over_time) {
-  return std::ranges::any_of(over_time.devices, [](const DeviceCurve& curve) {
-    return std::ranges::find(curve.in_window, false) != curve.in_window.end();
+// What kGap means here; "": there is none.
+std::string WhyGaps(const OverTime& over_time) {
+  const bool has_gap = std::ranges::any_of(over_time.devices, [](const DeviceCurve& curve) {
+    return std::ranges::find(curve.known, false) != curve.known.end();
   });
+  if (!has_gap) return "";
+  const bool evicted =
+      std::ranges::any_of(over_time.report.processes, [](const auto& p) { return !p.evicted.empty(); });
+  if (!evicted) return "between the windows";
+  const std::string why = "evicted by --max-size, only sums are left";
+  return over_time.has_windows ? why + "; or between the windows" : why;
 }
 
-Json BucketsJson(const Level& level, const std::vector<bool>& in_window) {
+Json BucketsJson(const Level& level, const std::vector<bool>& known) {
   Json buckets = Json::array();
   for (std::size_t i = 0; i < level.max_bytes.size(); ++i)
-    buckets.push_back(in_window[i] ? Json(level.max_bytes[i]) : Json());
+    buckets.push_back(known[i] ? Json(level.max_bytes[i]) : Json());
   return buckets;
 }
 
@@ -75,7 +82,7 @@ std::string CachingText(const std::string& label, const OverTime& over_time, con
       {"allocated", &curve.allocated}, {"active", &curve.active}, {"reserved", &curve.reserved}};
   for (const auto& [name, level] : alone) {
     text += titled(fmt::format("{}, {}", name, PeakOf(*level)));
-    text += Chart(BlockChart(*level, curve.in_window, (rows + 1) / 2), level->peak_bytes) + below;
+    text += Chart(BlockChart(*level, curve.known, (rows + 1) / 2), level->peak_bytes) + below;
   }
   if (markers.empty()) return text;
   return text + std::string(kAxisWidth, ' ') +
@@ -96,7 +103,7 @@ std::string CategoryCharts(const OverTime& over_time, const DeviceCurve& curve, 
     const Level level{curve.allocated.peak_bytes, 0, category->bytes};
     text += "\n" + Painted(terminal, Color::kBold, LabelOfCategory(category->category)) + ", at most " +
             FormatBytes(most) + " of a bucket's peak\n";
-    for (const std::string& line : BlockChart(level, curve.in_window, kRows))
+    for (const std::string& line : BlockChart(level, curve.known, kRows))
       text += std::string(kAxisWidth, ' ') + line + "\n";
   }
   return text.empty() ? "" : text + TimeAxis(over_time, curve.allocated.max_bytes.size());
@@ -109,14 +116,14 @@ std::size_t ChartColumns(const Terminal& terminal) {
   return terminal.width > kAxisWidth + kFewest ? terminal.width - kAxisWidth : kFewest;
 }
 
-std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& in_window, std::size_t rows) {
+std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& known, std::size_t rows) {
   constexpr std::array<std::string_view, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::vector<std::string> lines(rows);
   for (std::size_t i = 0; i < level.max_bytes.size(); ++i) {
-    const std::size_t eighths = in_window[i] ? Eighths(level.max_bytes[i], level.peak_bytes, rows) : 0;
+    const std::size_t eighths = known[i] ? Eighths(level.max_bytes[i], level.peak_bytes, rows) : 0;
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t below = (rows - 1 - row) * 8;
-      if (below == 0 && !in_window[i]) {
+      if (below == 0 && !known[i]) {
         lines[row] += kGap;
         continue;
       }
@@ -135,7 +142,7 @@ std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows
   for (std::size_t i = 0; i < curve.allocated.max_bytes.size(); ++i) {
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t below = rows - 1 - row;
-      if (!curve.in_window[i]) {
+      if (!curve.known[i]) {
         lines[row] += below == 0 ? kGap : " ";
       } else if (filled(curve.allocated, i) > below) {
         lines[row] += "█";
@@ -181,11 +188,12 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
         "\n" +
         Painted(terminal, Color::kBold, fmt::format("{}: live bytes over time, {}", label, PeakOf(curve.allocated))) +
         "\n";
-    text += Chart(BlockChart(curve.allocated, curve.in_window, rows), curve.allocated.peak_bytes);
+    text += Chart(BlockChart(curve.allocated, curve.known, rows), curve.allocated.peak_bytes);
     text += TimeAxis(over_time, curve.allocated.max_bytes.size()) + CategoryCharts(over_time, curve, terminal);
   }
   if (!over_time.missing.empty()) text += "\n" + Wrapped(over_time.missing, terminal.width, 0) + "\n";
-  if (HasGap(over_time)) text += fmt::format("{}{}: between the windows\n", std::string(kAxisWidth, ' '), kGap);
+  if (const std::string why = WhyGaps(over_time); !why.empty())
+    text += fmt::format("{}{}: {}\n", std::string(kAxisWidth, ' '), kGap, why);
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
 }
@@ -200,12 +208,12 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
                    {"process", curve.process.value},
                    {"peak_allocated_bytes", curve.allocated.peak_bytes},
                    {"peak_time_ns", curve.allocated.peak_ns},
-                   {"max_bytes", BucketsJson(curve.allocated, curve.in_window)}};
+                   {"max_bytes", BucketsJson(curve.allocated, curve.known)}};
     if (curve.caching) {
       device["peak_active_bytes"] = curve.active.peak_bytes;
       device["peak_reserved_bytes"] = curve.reserved.peak_bytes;
-      device["max_active_bytes"] = BucketsJson(curve.active, curve.in_window);
-      device["max_reserved_bytes"] = BucketsJson(curve.reserved, curve.in_window);
+      device["max_active_bytes"] = BucketsJson(curve.active, curve.known);
+      device["max_reserved_bytes"] = BucketsJson(curve.reserved, curve.known);
       device["iterations"] = MarkersJson(curve.iterations);
     }
     for (const CategoryCurve& category : curve.categories) {
@@ -214,7 +222,7 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
       device["categories"].push_back({{"name", LabelOfCategory(category.category)},
                                       {"category", NameOf(rule.kept)},
                                       {"detail", rule.detail},
-                                      {"bytes", BucketsJson(level, curve.in_window)}});
+                                      {"bytes", BucketsJson(level, curve.known)}});
     }
     json["devices"].push_back(std::move(device));
   }

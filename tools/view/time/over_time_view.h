@@ -20,7 +20,7 @@ std::size_t ChartColumns(const Terminal& terminal);
 
 // `rows` lines of one character per bucket, top line first, filled in eighths; the peak fills all. Anything above 0
 // shows at least an eighth, what lies between windows a dot.
-std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& in_window, std::size_t rows);
+std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& known, std::size_t rows);
 
 // Allocated, active and reserved in one chart: `rows` lines of whole characters, the darkest for allocated.
 std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows);

@@ -3,6 +3,7 @@ import type {App} from './app';
 import {fitted, kFont, surface, type Surface} from './canvas';
 import {variable} from './colours';
 import {lowerBound} from './curves';
+import {paintEvicted} from './evicted';
 import type {Iteration} from './facts';
 import {formatCount, plural} from './units';
 
@@ -99,6 +100,7 @@ export function bands(app: App): Bands {
       context.fillText(fitted(context, band.name, ends - begin - 6), begin + 4, 29.5);
     }
     context.restore();
+    paintEvicted(app, context, x, 0, 40, [left, left + plotWidth], 1, '');
   };
   const made = surface('steps and phases of the program over time', () => 40, paint);
   return Object.assign(made, {

@@ -71,6 +71,11 @@ export interface DeviceSummary {
   memory_known?: string;
 }
 
+export interface Span {
+  begin_ns: number;
+  end_ns: number;
+}
+
 export interface Process {
   rank: number|null;
   pid: number;
@@ -81,6 +86,7 @@ export interface Process {
   snapshot: string;
   sources: string[];
   torch_version: string;
+  evicted?: Span[];  // times of which --max-size left sums alone
 }
 
 export interface OutOfMemory {

@@ -1,6 +1,7 @@
 // The overview: the peak, what it is made of, what was reserved and wasted, what the checks found.
 import type {App, ViewName} from './app';
 import {surface, type Surface} from './canvas';
+import {paintEvicted} from './evicted';
 import {variable} from './colours';
 import {pointsOf} from './curves';
 import {deviceCard} from './device_card';
@@ -100,6 +101,7 @@ async function drawSparkline(app: App, {context, width, height}: Surface): Promi
       below[i] = sum;
     }
   });
+  paintEvicted(app, context, x, 0, height, [0, width], 1, 'evicted');
 }
 
 function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {

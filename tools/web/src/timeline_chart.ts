@@ -6,6 +6,7 @@ import {byteTicks, fitted} from './canvas';
 import {kOther, variable} from './colours';
 import {instantAt, type Points, pointsOf} from './curves';
 import {hideTip, showTip} from './element';
+import {isEvicted, paintEvicted} from './evicted';
 import type {Labels} from './labels';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
 
@@ -236,6 +237,7 @@ export class TimelineChart {
     if (idx === null || idx === undefined || !event || (left ?? -1) < 0) return hideTip();
     const points = this.points!;
     const ns = chart.posToVal(left!, 'x') * 1e9;
+    if (isEvicted(this.app, ns)) return showTip(event as MouseEvent, ['evicted by --max-size: only sums are left']);
     let index = idx;
     while (index > 0 && points.ns[index]! > ns) --index;
     while (index + 1 < points.ns.length - 1 && points.ns[index + 1]! <= ns) ++index;
@@ -262,6 +264,7 @@ export class TimelineChart {
     const {left, top, width, height} = chart.bbox;
     const x = (ns: number): number => chart.valToPos(seconds(ns), 'x', true);
     this.onPlot(left / scale, width / scale);
+    paintEvicted(this.app, context, x, top, height, [left, left + width], scale);
     context.save();
     context.textAlign = 'left';
     context.textBaseline = 'alphabetic';
