@@ -243,7 +243,7 @@ TEST(Evidence, ABucketThatIsNotReducedYet) {
   for (int i = 0; i < 2; ++i) process.Begin("aten::as_strided", {of(kMean, 32)}).End({of(kMean, 16)});
   process.Begin("aten::as_strided", {of(kInput, 32)}).End({of(kInput, 31)});
   const auto told = Tell(process);
-  EXPECT_EQ(told.at(kMean).rule, "bucket_to_come");
+  EXPECT_EQ(told.at(kMean).rule, "bucket_of_views");
   EXPECT_EQ(told.at(kInput).rule, "program_input");
 }
 

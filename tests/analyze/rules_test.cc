@@ -66,7 +66,7 @@ const Case kCases[] = {
     {"state_of_optimizer", Category::kOptimizerState, Seen(Phase::kOther, {kOptimizerState}), {kParameterGradient}},
     {"reduced_bucket", Category::kGradient, Seen(Phase::kOther, {kReduced}), {kParameterGradient}},
     {"scattered_gradient", Category::kGradient, Seen(Phase::kBackward, {kScattered}), {kParameterGradient}},
-    {"bucket_to_come", Category::kGradient, Seen(Phase::kForward, {kLeftLive, kCutLikeLeaves}), {kParameterGradient}},
+    {"bucket_of_views", Category::kGradient, Seen(Phase::kForward, {kCutLikeLeaves}), {kParameterGradient}},
     {"kept_by_step", Category::kOptimizerState, Seen(Phase::kOptimizer, {kOutlivedStep}), {kParameterGradient}},
     {"state_to_come", Category::kOptimizerState, Seen(Phase::kOther, {kLeftLive, kLikeLeaf}), {kParameterGradient}},
     {"copy_of_parameter",

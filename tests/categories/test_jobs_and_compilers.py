@@ -82,3 +82,30 @@ def test_a_workspace_is_one_in_every_mode(tree, tmp_path, backend):
     assert found["TEMPORARY", "workspace"]["net_bytes"] >= 32 << 20
     assert found.get(("AUTOGRAD_DETAIL", ""), {"net_bytes": 0})["net_bytes"] == 0
     assert ("TEMPORARY", "autotuning") in found or backend != "inductor"
+
+
+COMPRESSED = """
+import torch, torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(3)]))
+model.register_comm_hook(None, default_hooks.fp16_compress_hook)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    model(torch.ones(4, 256)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_buckets_of_which_a_hook_reduces_a_copy(tree, tmp_path):
+    program, capture = tmp_path / "program.py", tmp_path / "capture"
+    program.write_text(COMPRESSED)
+    done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    gradients = 4 * 3 * (256 * 256 + 256)
+    found = categories(tree, capture)
+    # Made in the constructor and, in another order, behind the first backward; and the copy that is reduced.
+    assert found["GRADIENT", "bucket"]["allocated_bytes"] >= 2 * gradients + gradients // 2
+    assert found["INPUT", ""]["allocated_bytes"] < gradients

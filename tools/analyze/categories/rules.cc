@@ -45,10 +45,9 @@ bool StateToCome(const Evidence& block) {
   return block.phase == Phase::kOther && block.Has(kLeftLive) && block.Has(kLikeLeaf);
 }
 
-// DDP makes its buckets before the first gradient, and anew after it.
-bool BucketToCome(const Evidence& block) {
-  return ComputedInForward(block) && block.Has(kLeftLive) && block.Has(kCutLikeLeaves);
-}
+// DDP makes its buckets before the first gradient, and anew after it. A hook of communication may reduce something else
+// in their place, such as a copy in half precision.
+bool BucketOfViews(const Evidence& block) { return ComputedInForward(block) && block.Has(kCutLikeLeaves); }
 
 // Gradients on their way between ranks.
 bool ReducedBucket(const Evidence& block) { return block.Has(kReduced); }
@@ -156,8 +155,8 @@ constexpr Rule kRules[] = {
      "it is all-reduced during backward"},
     {"scattered_gradient", Category::kGradient, "reduce-scatter", Keeper::kRanks, ScatteredGradient,
      "it is the input or the result of a reduce-scatter of gradients"},
-    {"bucket_to_come", Category::kGradient, "bucket", Keeper::kRanks, BucketToCome,
-     "empty, with views of the sizes of leaf tensors that require a gradient; the recording ends before it is reduced"},
+    {"bucket_of_views", Category::kGradient, "bucket", Keeper::kRanks, BucketOfViews,
+     "made empty, with views of the sizes of leaf tensors that require a gradient"},
     {"kept_by_step", Category::kOptimizerState, "", Keeper::kOptimizer, KeptByStep,
      "allocated in an optimizer's step and live after it"},
     {"state_to_come", Category::kOptimizerState, "", Keeper::kProgram, StateToCome,
