@@ -102,7 +102,7 @@ class Recording:
         self.show()
         self.resync = True
         if 0 < parts <= payload_of(newest).counters.folded_parts:
-            self.removed, self.from_start, self.next_record = True, False, {}
+            self.removed, self.from_start, self.next_record, self.run_end = True, False, {}, {}
         else:
             self.sums["lost_chunks"] += chunks
 
@@ -118,7 +118,8 @@ class Recording:
         self.sums["events"] += len(repeated) + sum(len(events) for _, events in runs)
         for run, events in runs:
             known = self.next_record.get(run.thread, 0 if self.from_start else run.first_record)
-            self.sums["lost_records"] += max(0, run.first_record - max(known, self.run_end.get(run.thread, 0) + run.repeated_before))
+            if self.from_start or run.thread in self.run_end or not run.repeated_before:   # else nobody knows how many of them are here
+                self.sums["lost_records"] += max(0, run.first_record - max(known, self.run_end.get(run.thread, 0) + run.repeated_before))
             end = self.run_end[run.thread] = run.first_record + run.record_count
             self.next_record[run.thread] = max(end, known)
             self.waiting += events if end > known or not run.record_count else []   # else they stand there twice

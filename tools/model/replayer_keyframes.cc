@@ -45,7 +45,7 @@ void Replayer::PassEvicted() {
   known_blocks_.Lose();
   for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
     if (thread == nullptr) continue;
-    thread->next_record_known = false;
+    thread->next_record_known = thread->run_end_known = false;
     thread->modules().clear();
   }
 }

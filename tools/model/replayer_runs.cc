@@ -47,13 +47,16 @@ void Replayer::CountRecords(ThreadReplay& thread, RunCursor& cursor) {
     if (cursor.was_shown) return;
   }
   // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
-  const bool known = thread.next_record_known || (!passed_evicted_ && processes_[process_.value].starts_at_first_chunk);
+  const bool from_first = !passed_evicted_ && processes_[process_.value].starts_at_first_chunk;
+  // Records in rows are counted from the run before: where that is gone, nobody knows how many of them are here.
+  const bool known =
+      run.repeated_before == 0 ? thread.next_record_known || from_first : thread.run_end_known || from_first;
   const std::uint64_t expected = std::max(thread.run_end + run.repeated_before, thread.next_record);
   if (known && run.first_record > expected) cursor.lost_records = run.first_record - expected;
   report_->lost_records += cursor.lost_records;
   thread.run_end = std::max(thread.run_end, end);
   thread.next_record = std::max(thread.next_record, end);
-  thread.next_record_known = true;
+  thread.next_record_known = thread.run_end_known = true;
 }
 
 void Replayer::CountRepeatedRecords(const Payload& payload) {

@@ -120,6 +120,7 @@ class ThreadReplay {
   std::uint64_t next_record = 0;
   std::uint64_t run_end = 0;  // behind its last run; the records up to next_record are in rows
   bool next_record_known = false;
+  bool run_end_known = false;
   Tick NextTick() const { return runs.front().tick; }
 
  private:
