@@ -41,6 +41,8 @@ class EarlierPass : public WindowedVisitor {
     clock_ = {};
     requests_.clear();
     last_step_.reset();
+    operators_ = 0;
+    operators_at_.clear();
   }
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override {
@@ -72,7 +74,9 @@ class EarlierPass : public WindowedVisitor {
   absl::flat_hash_map<Moment, std::vector<std::size_t>> begins_;  // by kind and step alone
   LoopClock clock_;
   std::optional<std::uint64_t> last_step_;
-  std::vector<Request> requests_;  // that are about to come
+  std::uint64_t operators_ = 0;                     // that have begun
+  std::map<StepKind, std::uint64_t> operators_at_;  // when the newest step of a kind began
+  std::vector<Request> requests_;                   // that are about to come
 };
 
 void EarlierPass::Ask(std::size_t question) {
@@ -110,14 +114,18 @@ void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
   LoopPosition begin;
   begin.kind = *kind;
   begin.step = clock_.steps(*kind);
+  const bool saw_operator = std::exchange(operators_at_[*kind], operators_) != operators_;
   const auto asked = begins_.find({event.process, begin});
   if (asked == begins_.end()) return;
   for (const std::size_t question : asked->second) {
-    if (!growths_[question].same_call) Compare(question, event);
+    if (growths_[question].same_call) continue;
+    Compare(question, event);
+    growths_[question].unseen = !saw_operator;
   }
 }
 
 void EarlierPass::SeeRangeBegin(const RangeBeginEvent& event) {
+  operators_ += event.range->is_operator ? 1 : 0;
   const LoopClock::Positions* positions = clock_.RangeBegins(event);
   if (positions == nullptr) return;
   for (const LoopPosition& position : *positions) {

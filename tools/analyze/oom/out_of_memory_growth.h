@@ -25,7 +25,8 @@ struct Growth {
   // In which the step before is counted; empty: the program has no steps that are known, or this was the first.
   std::optional<StepKind> kind;
   bool first = false;                 // it was the first of them: there is nothing earlier
-  bool same_call = false;             // else compared with the end of the step before, which never came to this call
+  bool same_call = false;             // else compared with the end of the step before, which never came to this call,
+  bool unseen = false;                // or whose operators were not recorded
   std::optional<std::uint64_t> step;  // number that memoir.step() gave to the step before
   std::uint64_t ns = 0;               // when that was
   std::int64_t allocated = 0;         // bytes more; the next two sum to it

@@ -11,6 +11,7 @@
 #include "tools/analyze/categories/category.h"
 #include "tools/model/imported.h"
 #include "tools/model/job.h"
+#include "tools/model/snapshots.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/pool_text.h"
@@ -184,8 +185,10 @@ std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
   if (!growth.kind) return "no earlier step is recorded to compare with (memoir.step(), an optimizer, a module)";
   if (growth.first)
     return "it is the first " + std::string(ToString(*growth.kind)) + "; there is no earlier one to compare with";
-  const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
-                                             : "since the end of " + StepBefore(growth) + " (which made no such call)";
+  const std::string since =
+      growth.same_call ? "since the same call of " + StepBefore(growth)
+                       : "since the end of " + StepBefore(growth) +
+                             (growth.unseen ? " (whose operators were not recorded)" : " (which made no such call)");
   std::string text = growth.allocated == 0 ? "allocated memory has not grown " + since
                                            : FormatSignedBytes(growth.allocated) + " allocated " + since;
   const std::string modules = GrownList(growth, growth.by_module, detail.top);
@@ -267,13 +270,14 @@ std::string Others(const Capture& capture, const std::vector<OutOfMemory>& error
 }
 
 // What is known of the errors that were counted, but not recorded: their number.
-std::string RenderUnrecorded(const Summary& summary) {
+std::string RenderUnrecorded(const Capture& capture, const Summary& summary) {
   const std::size_t known = summary.out_of_memory.size();
   const std::uint64_t count = CountOutOfMemory(summary);
   if (count <= known) return "";
   const std::string all = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
   if (known >= kMostOutOfMemory) return fmt::format("{}; shown are the newest {}", all, FormatCount(known));
-  const std::string off = RecordingWasOff(summary.report);
+  std::string off = RecordingWasOff(summary.report);
+  if (off.empty() && IsSnapshot(capture)) off = "a snapshot has no events; the recording that it is of has them";
   return all + " counted by torch's allocator, " +
          (known == 0 ? "of which no details are recorded"
                      : fmt::format("{} of them without recorded details", FormatCount(count - known))) +
@@ -293,7 +297,7 @@ std::uint64_t CountOutOfMemory(const Summary& summary) {
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
                               const Terminal& terminal) {
   if (summary.out_of_memory.empty()) {
-    const std::string unrecorded = RenderUnrecorded(summary);
+    const std::string unrecorded = RenderUnrecorded(capture, summary);
     return unrecorded.empty() ? "" : FactLine(terminal, "out of memory", Color::kRed, unrecorded);
   }
   const OutOfMemory& error = DecisiveError(summary.out_of_memory);
@@ -312,7 +316,7 @@ std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, st
 
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
                                     const Terminal& terminal) {
-  std::string text = RenderUnrecorded(summary);
+  std::string text = RenderUnrecorded(capture, summary);
   if (!text.empty()) text = Wrapped(text, terminal.width, 0) + "\n";
   for (const OutOfMemory& error : summary.out_of_memory)
     text += "\n" + Together(FactsOf(error, Headline(capture, error), {top, true}, summary, terminal));
