@@ -191,7 +191,7 @@ TEST(Report, StepsOfAWindowHaveTheirNumbers) {
   EXPECT_EQ(report.whole.processes_in_part, 1u);
   options.window = Window::Steps(20, 30);
   const absl::StatusOr<Report> none = AnalyzeReport(*Capture::Open(folder.path()), options);
-  EXPECT_THAT(std::string(none.status().message()), ::testing::HasSubstr("memoir.step() counted up to 11"));
+  EXPECT_THAT(std::string(none.status().message()), ::testing::HasSubstr("steps are counted up to 11 here"));
 }
 
 }  // namespace

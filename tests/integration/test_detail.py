@@ -76,6 +76,7 @@ def test_behind_parts_that_were_evicted(tree, tmp_path):
         capture, done = record(tree, tmp_path, lengths, options=["--detail", detail, "--max-size", "1MiB"])
         assert (done.returncode, done.stderr) == (0, ""), done
         report = show(tree, capture, "--by", "category")
+        assert (report["lost_records"], report["lost_chunks"], report["damage"]) == (0, 0, [])
         assert report["devices"][0]["folded"]["allocations"] > 0 and not report["devices"][0]["peak_in_folded_parts"]
         categories[detail] = {row["name"]: (row["bytes_at_peak"], row["net_bytes"]) for row in report["categories"] if row["bytes_at_peak"] or row["net_bytes"]}
         evicted = report["processes"][0]["evicted"]
@@ -90,6 +91,35 @@ def test_behind_parts_that_were_evicted(tree, tmp_path):
         capture.rename(tmp_path / detail)
     assert categories["auto"] == categories["full"] and {"parameter", "gradient", "activation", "optimizer state"} <= set(categories["full"])
     assert known_steps(tree, tmp_path / "auto")["inferred_blocks"] > 1000
+
+
+DEVIATES = '''
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64))
+optimizer = torch.optim.AdamW(model.parameters())
+data = torch.ones(16384, 64)
+for step in range(20):
+    model(data[:32]).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step == 15:
+        with torch.no_grad():
+            model(data)   # the first block of what deviates is the largest of all
+'''
+
+
+def test_the_first_block_of_what_deviates_is_not_known(tree, tmp_path):
+    """It is no input, and not allocated outside of operators."""
+    captures = both(tree, tmp_path, DEVIATES)
+    full, auto = (show(tree, captures[detail], "--by", "category") for detail in ("full", "auto"))
+    at_peak = [{row["name"]: row["bytes_at_peak"] for row in report["categories"] if row["bytes_at_peak"]} for report in (full, auto)]
+    assert at_peak[0]["input"] == at_peak[1]["input"]
+    assert at_peak[1]["unknown"] == 4 * 16384 * 256 and "unknown" not in at_peak[0]
+    assert auto["devices"][0]["unattributed_bytes"] == full["devices"][0]["unattributed_bytes"]
+    assert known_steps(tree, captures["auto"])["not_inferred_bytes"] >= 4 * 16384 * 256
+    explained = run_memoir(tree, "explain", captures["auto"], "model.0.weight").stdout
+    assert "outside of any operator" not in explained
 
 
 def test_blocks_alone(tree, tmp_path):

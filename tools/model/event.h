@@ -111,6 +111,7 @@ struct Block {
   std::uint64_t counterpart = kNoCounterpart;
   static constexpr std::uint64_t kNoCounterpart = ~std::uint64_t{0};
   bool inferred() const { return counterpart != kNoCounterpart; }
+  bool unseen = false;  // operators were not recorded when it was allocated (operator_sight.h), nor is one inferred
   BlockOrigin origin = BlockOrigin::kRecorded;
   bool compiling = false;  // torch.compile made it while it worked
   // Of Python, when it was allocated; invalid: no Python frames, or not known.

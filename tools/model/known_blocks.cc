@@ -75,7 +75,7 @@ void KnownBlocks::Follow(std::uint64_t ordinal, bool caching, Block& block) {
   }
   const std::uint64_t here = has_place ? absl::HashOf(place, block.callstack.value) : 0;
   if (learns_ && has_place) Learn(here, ordinal, block);
-  if (!full_) Infer(here, block);
+  if (!full_ || block.unseen) Infer(here, block);
 }
 
 // What becomes of a block shows in the step behind its own. Where steps in full are few, that is one of them for the

@@ -64,6 +64,7 @@ void Replayer::BeginProcess(std::size_t process) {
   began_ = resync_ = after_evicted_ = passed_evicted_ = false;
   evicted_from_ = processes_[process].info.start().tick();
   known_blocks_.Begin(RepeatsSteps(processes_[process].info));
+  sight_ = {};
   visitor_.OnProcessBegin(MakeEvent<ProcessEvent>(process_, ThreadId(), now_));
 }
 

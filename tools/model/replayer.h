@@ -23,6 +23,7 @@
 #include "tools/model/chunk_source.h"
 #include "tools/model/clock.h"
 #include "tools/model/known_blocks.h"
+#include "tools/model/operator_sight.h"
 #include "tools/model/process_ids.h"
 #include "tools/model/repeat_cursor.h"
 #include "tools/model/repeat_cycle.h"
@@ -106,6 +107,7 @@ class Replayer : public ReplayState {
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
+  void FollowKnown(const ThreadReplay& thread, bool caching, Block& block);
   void ShowBlock(ThreadReplay& thread, Block& block, const BlockTracker::Verdict& verdict);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
@@ -224,6 +226,7 @@ class Replayer : public ReplayState {
   std::optional<ProcessIds> ids_;
   BlockTracker blocks_;
   KnownBlocks known_blocks_;
+  OperatorSight sight_;
   DriverMemory driver_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; of earlier processes: nullptr
   std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr

@@ -195,6 +195,7 @@ void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSour
   range.source = source;
   range.begin = cursor.tick;
   range.sequence = cursor.sequence;
+  sight_.RangeBegins(thread.id());
   if (source == RangeSource::kBackward) range.forward_thread = run.forward_thread.Next();
   const SignatureEntry signature = ids_->signature(run.signature.Next32());
   TakeTensors(cursor, signature.tensors);
@@ -333,6 +334,12 @@ void Replayer::Close(const Block& block, ThreadId by, Tick tick, DeallocateCause
   blocks_.live().Remove(block);
 }
 
+void Replayer::FollowKnown(const ThreadReplay& thread, bool caching, Block& block) {
+  block.unseen = !block.operator_name.valid() && !sight_.Sees(thread.id());
+  known_blocks_.Follow(allocations_, caching, block);
+  block.unseen = block.unseen && !block.inferred();
+}
+
 void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   Block block = BlockAt(thread, cursor);
   block.bytes = cursor.run.bytes.Next();
@@ -345,7 +352,7 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   // same: nobody saw it, and no keyframe counts it.
   finding_ = cursor.kind() == v1::BLOCK_FOUND;
   if (finding_ && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
-  if (!finding_) known_blocks_.Follow(allocations_, cursor.kind() != v1::ALLOCATE, block);
+  if (!finding_) FollowKnown(thread, cursor.kind() != v1::ALLOCATE, block);
   ShowBlock(thread, block, blocks_.Judge(block.device, block.address, block.serial));
   finding_ = false;
 }

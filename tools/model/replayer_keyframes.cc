@@ -145,6 +145,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.device = ids_->device(live.device_size() == 0 ? 0 : live.device(i));
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;
+    block.unseen = !block.operator_name.valid() && RepeatsSteps(processes_[process_.value].info);
     block.leaf_name = ids_->name(live.leaf_name(i)).id;
     block.callstack = live.stack_size() == 0 ? StackId() : ids_->stack(live.stack(i));
     block.forward_callstack = StackId();

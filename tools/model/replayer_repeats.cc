@@ -173,7 +173,7 @@ void Replayer::ShowRepeatedBlock(ThreadReplay& thread, const RepeatCursor& curso
   block.pool_user = event.pool_user;
   const bool caching = event.kind == v1::BLOCK_ALLOCATE;
   if (caching) NoteFinding(MemoryOf(block.device), thread.id(), false);
-  known_blocks_.Follow(allocations_, caching, block);
+  FollowKnown(thread, caching, block);
   ShowBlock(thread, block, blocks_.Judge(block.device, block.address, block.serial));
 }
 

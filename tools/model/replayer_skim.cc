@@ -21,6 +21,7 @@ void Replayer::SwitchSkimming(bool skim) {
   }
   auto event = MakeEvent<SwitchEvent>(process_, ThreadId(), now_);  // of no thread: it is the reader's
   (skim ? event.level : event.before) = v1::LEVEL_MEMORY;
+  sight_.Skim(skim);
   visitor_.OnSwitch(event);
 }
 

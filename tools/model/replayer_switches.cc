@@ -37,6 +37,7 @@ void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
   CloseOtherRanges({}, cursor.tick);
   if (event.before == v1::LEVEL_OFF) ForgetBefore(thread.id(), cursor.tick);
   known_blocks_.Switch(event.level);
+  sight_.Switch(event.level);
   NoteSwitch(event);
   visitor_.OnSwitch(event);
 }

@@ -135,7 +135,6 @@ void EvidencePass::OnProcessEnd(const ProcessEvent&) {
   ranges_at_cut_ = ~std::uint64_t{0};
   judged_at_cuts_ = 0;
   trains_ = stepped_ = false;
-  level_ = v1::LEVEL_ALL;
 }
 
 }  // namespace memoir

@@ -66,6 +66,7 @@ struct Evidence {
   Phase phase = Phase::kOther;  // in which it was allocated
   bool compiled = false;        // in a region that torch.compile made
   bool found = false;           // live before the recording
+  bool unseen = false;          // no operator was recorded when it was allocated
   bool in_snapshot = false;     // live at a snapshot, which has nothing of what came before and after
   bool trains = false;          // modules or optimizers of this process were seen to hold parameters
   ParameterNumber parameter = kNoParameter;

@@ -58,7 +58,6 @@ class EvidencePass : public Visitor {
   void OnDeallocate(const DeallocateEvent& event) override;
   void OnOutOfMemory(const OutOfMemoryEvent&) override { JudgeLive(); }
   void OnDriverRefused(const DriverRefusedEvent& event) override;
-  void OnSwitch(const SwitchEvent& event) override { level_ = event.level; }
   void OnHolds(const HoldsEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override;
@@ -159,7 +158,6 @@ class EvidencePass : public Visitor {
   std::uint64_t judged_at_cuts_ = 0;
   bool trains_ = false;
   bool stepped_ = false;  // an optimizer was seen to hold something
-  v1::RecordingLevel level_ = v1::LEVEL_ALL;
   double seen_bytes_ = 0, unseen_bytes_ = 0;  // allocated while operators were recorded, and while not
   JudgedBlocks rules_;
   bool forgets_ = false;  // expected_ and owners_ are left empty

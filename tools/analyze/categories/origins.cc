@@ -24,8 +24,8 @@ void EvidencePass::OnAllocate(const AllocateEvent& event) {
   watched.evidence.compiled = block.in_compiled_region;
   watched.evidence.in_snapshot = event.before && of_snapshot_;
   watched.evidence.found = block.origin == BlockOrigin::kFound;
-  if (!event.before)
-    (level_ == v1::LEVEL_ALL || block.inferred() ? seen_bytes_ : unseen_bytes_) += static_cast<double>(block.bytes);
+  watched.evidence.unseen = block.unseen;
+  if (!event.before) (block.unseen ? unseen_bytes_ : seen_bytes_) += static_cast<double>(block.bytes);
   if (event.stack != nullptr && !event.stack->empty()) NoteOrigin(event, watched);
 }
 

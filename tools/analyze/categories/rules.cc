@@ -59,7 +59,7 @@ bool LeafInput(const Evidence& block) {
   return (block.Has(kLeaf) || block.Has(kWantsGradient)) && block.phase == Phase::kOther && !block.Has(kDerived);
 }
 bool ProgramInput(const Evidence& block) {
-  return block.phase == Phase::kOther && !block.found && !block.compiled && block.Has(kTensor) &&
+  return block.phase == Phase::kOther && !block.found && !block.unseen && !block.compiled && block.Has(kTensor) &&
          block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable) && !block.Has(kCarried);
 }
 

@@ -112,7 +112,6 @@ void LivePass::OnModuleEnter(const ModuleEvent& event) {
 }
 
 void LivePass::OnSwitch(const SwitchEvent& event) {
-  evidence_.OnSwitch(event);
   if (event.thread.valid()) {
     level_ = event.level;
   } else {  // the reader's own

@@ -108,6 +108,7 @@ void ExplainPass::SeeAllocate(const AllocateEvent& event) {
   story.made_ns = state().Nanoseconds(event.process, block.tick);
   story.made_by = Text(block.operator_name);
   story.inferred = block.inferred();
+  story.unseen = block.unseen;
   story.line = lines_.Of(block.line_callstack(), state().dictionary());
   story.stack = Frames(block.callstack);
   story.forward_stack = Frames(block.forward_callstack);

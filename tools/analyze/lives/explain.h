@@ -43,6 +43,7 @@ struct BlockStory {
   std::string tensor;  // the first layout seen on it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
   std::string made_by;                    // outermost operator
+  bool unseen = false;                    // operators were not recorded then, and none is inferred
   bool inferred = false;                  // with the module, phase and category: from a step like its own (detail=auto)
   SourceLine line;                        // of a backward node that its forward operator is of; none: not known
   std::vector<SourceLine> stack;          // when it was made, outermost first

@@ -35,7 +35,7 @@ std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
     case StepSource::kProfiler:
       return absl::StrCat("steps are torch.profiler's here, up to ", newest);
     case StepSource::kProgram:
-      return absl::StrCat("memoir.step() counted up to ", newest);
+      return absl::StrCat("steps are counted up to ", newest, " here");
   }
   return "";
 }

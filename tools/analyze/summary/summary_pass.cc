@@ -89,7 +89,8 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
   const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, state().dictionary(), !grouped), !grouped);
   const bool counts = in_window() && !event.before;
-  if (counts && !event.block->operator_name.valid()) unattributed_[event.block->device] += event.block->bytes;
+  if (counts && !event.block->operator_name.valid() && !event.block->unseen)
+    unattributed_[event.block->device] += event.block->bytes;
   if (counts && event.block->in_compiled_region && state().dictionary().origins(event.block->callstack).empty()) {
     ++summary_.compiled_allocations;
     summary_.compiled_bytes += event.block->bytes;

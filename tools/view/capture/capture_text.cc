@@ -145,6 +145,10 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
   return fmt::format("{}: --max-size evicted its first {} ({}{}) and kept their sums\n", who, parts, events, peaks);
 }
 
+constexpr char kKnownInSnapshot[] =
+    "blocks of steps that were recorded without operators have none in a snapshot; of the recording itself, memoir "
+    "show --at TIME infers them";
+
 // Windows may be thousands: the first, and how long all of them are.
 std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
   constexpr std::size_t kMostSpans = 3;
@@ -282,10 +286,13 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     AddCounters(who, end.counters, lines);
     for (const std::string& line : UnrecordedLines(end)) lines.Add(who + ": " + line);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
-    const bool repeats = RepeatsSteps(process.info) && SnapshotAskedBy(process).empty();
     notes += GapLine(who, end, v1::LEVEL_OFF);
-    notes += repeats ? Wrapped(who + ": --detail auto: " + KnownStepsText(end.known_steps), terminal.width, 2) + "\n"
-                     : GapLine(who, end, v1::LEVEL_MEMORY);
+    if (RepeatsSteps(process.info)) {
+      const std::string known = SnapshotAskedBy(process).empty() ? KnownStepsText(end.known_steps) : kKnownInSnapshot;
+      notes += Wrapped(who + ": --detail auto: " + known, terminal.width, 2) + "\n";
+    } else {
+      notes += GapLine(who, end, v1::LEVEL_MEMORY);
+    }
     if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
   if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {

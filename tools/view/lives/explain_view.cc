@@ -129,6 +129,7 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   const std::string inferred = story.inferred ? " (inferred: its step was recorded without operators)" : "";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
   const std::string maker = !story.made_by.empty() ? "by " + Escaped(story.made_by)
+                            : story.unseen         ? "while operators were not recorded"
                             : HasCalls(capture)    ? "outside of any operator"
                                                    : "by an operator that is not known";
   text += Line(terminal, "made",

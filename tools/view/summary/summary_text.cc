@@ -128,7 +128,7 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   const std::string calls = FormatCounted(summary.operator_calls, "operator call", "operator calls");
   const std::string threads = FormatCounted(summary.threads, "thread", "threads");
   if (HasCalls(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
-  if (summary.steps > 0) line += ", " + StepsText(summary);
+  if (summary.steps > 0) line += ", " + StepsText(summary) + (summary.folded ? " in the parts that are left" : "");
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
 }
