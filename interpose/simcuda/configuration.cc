@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpose/simcuda/built_in_tables.h"
 #include "interpose/simcuda/message.h"
 
 namespace memoir::simcuda {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "interpose/simcuda/block_addresses.h"
-#include "interpose/simcuda/profile.h"
-#include "interpose/simcuda/workspaces.h"
+#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/workspaces.h"
 
 namespace memoir::simcuda {
 

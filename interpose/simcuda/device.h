@@ -18,7 +18,7 @@
 #include "interpose/simcuda/block_addresses.h"
 #include "interpose/simcuda/contents.h"
 #include "interpose/simcuda/mutex.h"
-#include "interpose/simcuda/profile.h"
+#include "interpose/simcuda/user_tables/profile.h"
 
 namespace memoir::simcuda {
 

@@ -15,7 +15,7 @@
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/mutex.h"
-#include "interpose/simcuda/profile.h"
+#include "interpose/simcuda/user_tables/profile.h"
 
 namespace memoir::simcuda {
 

@@ -354,7 +354,7 @@ def simulated(doctor, fake_tree, torch_of, tmp_path):
     def simulated(subject, imports, shows):
         site = torch_of("__version__ = '9.9.1'\n")
         build(lib / "libmemoir_simcuda.so", "".join(f"void {name}(void) {{}}\n" for name in shows))
-        (lib / "simulated_gpus.txt").write_text("# cards\n[h1]   # one\nname = x\n[h2]\n")
+        shutil.copy(pathlib.Path(__file__).parents[2] / "interpose/simcuda/profiles.txt", lib / "simulated_gpus.txt")
         build(site / "torch/lib/libtorch_cuda.so", "".join(f"void {n}(void);\n" for n in imports) + "void torch_f(void) {" + "".join(f"{n}();" for n in imports) + "}\n")
         return doctor(subject, "--simulated", program=tmp_path / "tree/bin/memoir", PYTHONPATH=site)
 
@@ -365,7 +365,7 @@ def test_all_that_torch_imports_is_stood_in_for(simulated, doctor):
     names = ["cudaMalloc", "__cudaGetKernel", "cuInit", "ncclSend"]
     is_line(simulated("simulated CUDA", [*names, "memcpy", "cuddle", "ncclRecv"], [*names, "ncclRecv"]), "ok",
             "has all 5 functions that torch 9.9.1 imports")
-    is_line(simulated("simulated GPU", names, names), "ok", "h1, h2")
+    is_line(simulated("simulated GPU", names, names), "ok", "h100, h100-pcie, ")
     for subject in (doctor("simulated GPU"), doctor("simulated CUDA"), doctor("real libraries")):
         assert subject == [], "only where it is asked for"
 

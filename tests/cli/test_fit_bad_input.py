@@ -32,7 +32,7 @@ from fit_programs import TORCH, FAKE, fake, fit, fit_tree, one_paragraph  # noqa
     (["--vary", "B=1:5", "--", "x", "{C}"], "COMMAND holds no {B}"),
     (["--", "python", "train.py", "--batch={BATCH}"], "COMMAND holds {BATCH}: which values does it stand for? add --vary BATCH=A:B"),
     (["--world", "5000", "--", "true"], "--world=5000: expected a number of ranks from 1 to 4096"),
-    (["--profiles", "/no/such", "--", "true"], "--profiles: cannot read /no/such"),
+    (["--profiles", "/no/such", "--", "true"], "--sim-profiles: cannot read /no/such"),
     (["--gpus", "all", "--", "true"], "unknown option --gpus; did you mean --gpu?"),
 ])
 def test_words_that_mean_nothing(fit, one_line, arguments, words):

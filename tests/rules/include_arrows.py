@@ -38,8 +38,9 @@ ARROWS = {
     "interpose/cuda": (("interpose",), set()),
     "interpose/start": (("interpose", "interpose/cuda"), set()),
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
-    "interpose/simcuda": (("proto",), set()),
-    "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),
+    "interpose/simcuda": (("interpose/simcuda/user_tables", "proto"), set()),
+    "interpose/simcuda/api": (("interpose/simcuda", "interpose/simcuda/user_tables"), {"cuda"}),
+    "interpose/simcuda/user_tables": ((), set()),  # parsed by the device and by `memoir run`
     "tracker": ((), set()),
     "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
     "tracker/drain": (("interpose", "tracker/host", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
@@ -150,6 +151,8 @@ for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"j
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
 ARROWS["tools/cli/live"] = (("tools/follow", *ARROWS["tools/cli/live"][0]), ARROWS["tools/cli/live"][1])
+
+ARROWS["tools/cli/launch"] = (("interpose/simcuda/user_tables", *ARROWS["tools/cli/launch"][0]), ARROWS["tools/cli/launch"][1])
 
 ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 

@@ -2,12 +2,14 @@
 #include "interpose/simcuda/configuration.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "interpose/simcuda/built_in_tables.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -63,6 +65,18 @@ TEST(Profiles, OneCardIsLikeAnotherButForWhatFollows) {
   EXPECT_FALSE(profiles[1].common);
 }
 
+TEST(Profiles, MemoryOfItsOwnBringsNoMostOfAnother) {
+  std::vector<Profile> profiles;
+  const std::string base = std::string("[x]\n") + kCard + "memory_most = 10GiB\n";
+  ASSERT_EQ(ParseProfiles(base + "[y]\nlike = x\nmemory = 4GiB\n[z]\nlike = x\nmemory_most = 9GiB\nmemory = 4GiB\n"
+                                 "[w]\nlike = x\nname = W\n",
+                          profiles),
+            "");
+  std::vector<std::uint64_t> most;
+  for (const Profile& profile : profiles) most.push_back(profile.memory_most);
+  EXPECT_THAT(most, ::testing::ElementsAre(10 * kGiB, 0, 9 * kGiB, 10 * kGiB));
+}
+
 TEST(Profiles, EveryFieldIsRead) {
   std::vector<Profile> profiles;
   ASSERT_EQ(ParseProfiles(std::string("[mine]   # a comment\n") + kCard, profiles), "");
@@ -85,12 +99,13 @@ TEST(Profiles, TheLaterOfTwoCounts) {
 }
 
 TEST(Profiles, ErrorsNameLineAndField) {
-  EXPECT_THAT(ErrorOf("[x]\nname = y\n"), HasSubstr("[x] lacks compute_capability"));
+  EXPECT_THAT(ErrorOf("[x]\nname = y\n"), HasSubstr("line 1: [x] lacks compute_capability"));
   EXPECT_THAT(ErrorOf("name = y\n"), HasSubstr("line 1: expected [card]"));
   EXPECT_THAT(ErrorOf("[x]\n\nmemory = lots\n"), HasSubstr("line 3: memory = lots"));
   EXPECT_THAT(ErrorOf("[x]\nspeed = 3\n"), HasSubstr("line 2: speed = 3: no such field or value"));
   EXPECT_THAT(ErrorOf("[x]\ncompute_capability = 9\n"), HasSubstr("line 2"));
   EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "context = 9GiB\n"), HasSubstr("larger than its memory"));
+  EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "memory_most = 7GiB\n"), HasSubstr("less than its memory"));
   EXPECT_THAT(ErrorOf("[x]\nlike = y\n"), HasSubstr("line 2: like = y: no such field or value"));
   EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "[y]\nname = z\nlike = x\n"), HasSubstr("like = x"));
   EXPECT_THAT(ErrorOf(std::string(100000, '[')), HasSubstr("line 1"));

@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "interpose/simcuda/profile.h"
+#include "interpose/simcuda/user_tables/profile.h"
 
 namespace memoir::simcuda {
 

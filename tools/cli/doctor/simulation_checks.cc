@@ -93,6 +93,15 @@ std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& py
   return checks;
 }
 
+Check CardsCheck(const InstallTree& tree) {
+  const auto cards = ReadSimulatedCards(tree, "");
+  if (!cards.ok())
+    return {Level::kWrong, "simulated GPU", std::string(cards.status().message()), "install Memoir again"};
+  std::string names;
+  for (const SimulatedCard& card : *cards) names += (names.empty() ? "" : ", ") + card.key;
+  return {Level::kFine, "simulated GPU", names, ""};
+}
+
 }  // namespace
 
 std::vector<Check> CheckSimulatedDevice(const InstallTree& tree, const std::string& python) {
@@ -101,9 +110,7 @@ std::vector<Check> CheckSimulatedDevice(const InstallTree& tree, const std::stri
     return {{Level::kWrong, "simulated GPU", tree.simulated_device.string() + " is missing",
              "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names"}};
   }
-  std::string cards;
-  for (const std::string& card : SimulatedCards(tree, "")) cards += (cards.empty() ? "" : ", ") + card;
-  std::vector<Check> checks = {{Level::kFine, "simulated GPU", cards, ""}};
+  std::vector<Check> checks = {CardsCheck(tree)};
   const auto facts = ExaminePython(python);
   if (!facts.ok() || facts->torch_folder.empty()) return checks;  // said by the checks of python and torch
   for (Check& check : CompareSymbols(tree, *facts)) checks.push_back(std::move(check));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <regex>
@@ -78,8 +79,15 @@ void AddOptions(CLI::App& app, FitOptions& options) {
 
 absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
 
+std::string Inherited(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
 absl::Status CheckCard(const InstallTree& tree, const FitOptions& options, const std::string& key) {
-  Variables variables = {{"MEMOIR_SIM_GPU", key}, {"MEMOIR_SIM_PROFILES", options.profiles}};
+  Variables variables = {{"MEMOIR_SIM_GPU", key},
+                         {"MEMOIR_SIM_PROFILES", options.profiles},
+                         {"MEMOIR_SIM_WORKSPACES", Inherited("MEMOIR_SIM_WORKSPACES")}};
   if (options.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options.world);
   if (options.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options.rank);
   const absl::Status status = CheckSimulation(tree, variables);
@@ -87,7 +95,6 @@ absl::Status CheckCard(const InstallTree& tree, const FitOptions& options, const
   std::string text(status.message());
   // As its own options are called here.
   for (const auto& [run, fit] : {std::pair<std::string, std::string>{"--simulate: unknown", "--gpu: unknown"},
-                                 {"--sim-profiles", "--profiles"},
                                  {"--sim-world", "--world"},
                                  {"--sim-rank", "--rank"}}) {
     for (std::size_t at = text.find(run); at != std::string::npos; at = text.find(run))
@@ -98,20 +105,21 @@ absl::Status CheckCard(const InstallTree& tree, const FitOptions& options, const
 
 absl::Status ResolveCards(FitOptions& options) {
   const InstallTree tree = FindInstallTree();
-  const std::vector<SimulatedCard> known = ReadSimulatedCards(tree, options.profiles);
+  const auto known = ReadSimulatedCards(tree, options.profiles);
+  if (!known.ok()) return known.status();
   std::vector<std::string> keys;
-  if (options.gpu != "all" || known.empty()) {
+  if (options.gpu != "all" || known->empty()) {
     keys = absl::StrSplit(options.gpu, ',');
   } else {
-    for (const SimulatedCard& card : known) {
+    for (const SimulatedCard& card : *known) {
       if (card.common) keys.push_back(card.key);
     }
   }
   for (const std::string& key : keys) {
     if (const absl::Status status = CheckCard(tree, options, key); !status.ok()) return status;
-    const auto card = std::ranges::find(known, key, &SimulatedCard::key);
+    const auto card = std::ranges::find(*known, key, &SimulatedCard::key);
     const bool is_new = std::ranges::find(options.cards, key, &SimulatedCard::key) == options.cards.end();
-    if (card != known.end() && is_new) options.cards.push_back(*card);
+    if (card != known->end() && is_new) options.cards.push_back(*card);
   }
   return absl::OkStatus();
 }

@@ -2,54 +2,57 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "fmt/format.h"
-#include "tools/cli/attach/record_options.h"
+#include "fmt/ranges.h"
+#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/workspaces.h"
 #include "tools/cli/attach/simulated_world.h"
 #include "tools/cli/terminal/nearest.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096;
+using simcuda::Profile;
 
-std::string Trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+// Nothing: it cannot be read, or is larger than the device reads.
+std::optional<std::string> ReadTable(const std::filesystem::path& file) {
+  constexpr std::size_t kLargest = std::size_t{1} << 20;  // as interpose/simcuda/configuration.cc has it
+  std::ifstream in(file, std::ios::binary);
+  std::string text(kLargest + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad() || !in.eof()) return std::nullopt;
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
 }
 
-// "memory = 81080MiB   # E", below a card's "[h100]".
-void SetField(const std::vector<SimulatedCard>& cards, SimulatedCard& card, const std::string& line) {
-  const std::size_t equals = line.find('=');
-  if (equals == std::string::npos) return;
-  const std::string field = Trimmed(line.substr(0, equals));
-  const std::string value = Trimmed(line.substr(equals + 1, line.find('#') - equals - 1));
-  if (field == "name") card.name = value;
-  if (field == "memory") card.memory = ParseSize(value).value_or(0);
-  if (field == "memory_most") card.memory_most = ParseSize(value).value_or(0);
-  if (field == "common") card.common = value == "yes";
-  if (field != "like") return;
-  const auto other = std::ranges::find(cards, value, &SimulatedCard::key);
-  if (other == cards.end()) return;
-  card = {card.key, other->name, other->memory, other->memory_most, card.common};
+absl::Status CannotRead(std::string_view source, const std::string& file) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: cannot read {}; check path and permissions, at most 1 MiB is read", source, file));
 }
 
-// `own`: the user's, who means all of them.
-void AddCards(const std::filesystem::path& file, bool own, std::vector<SimulatedCard>& cards) {
-  std::ifstream in(file);
-  bool below_a_card = false;
-  for (std::string line; std::getline(in, line) && line.size() <= kLongestLine;) {
-    const std::size_t end = line.find(']');
-    if (line.starts_with('[') && end != std::string::npos) {
-      const std::string key = line.substr(1, end - 1);
-      std::erase_if(cards, [&](const SimulatedCard& card) { return card.key == key; });
-      cards.push_back({key, key, 0, 0, own});
-      below_a_card = true;
-    } else if (below_a_card && !line.starts_with('#')) {
-      SetField(cards, cards.back(), line);
-    }
-  }
+// `wrong`: "line 3: ...".
+absl::Status Faulty(std::string_view source, const std::string& file, const std::string& wrong,
+                    const std::filesystem::path& example) {
+  return absl::InvalidArgumentError(
+      fmt::format("{}: {}: {}; correct it: {} says what may stand there", source, file, wrong, example.string()));
+}
+
+SimulatedCard CardOf(const Profile& profile, bool common) {
+  return {profile.key, profile.name, profile.memory, profile.memory_most, common};
+}
+
+// The file of formulas has no option of its own.
+absl::Status CheckWorkspaces(const InstallTree& tree, const std::string& file) {
+  if (file.empty()) return absl::OkStatus();
+  const std::optional<std::string> text = ReadTable(file);
+  if (!text) return CannotRead("MEMOIR_SIM_WORKSPACES", file);
+  const std::string wrong = simcuda::Workspaces().Parse(*text);
+  if (wrong.empty()) return absl::OkStatus();
+  return Faulty("MEMOIR_SIM_WORKSPACES", file, wrong, tree.simulated_cards.parent_path() / "simulated_workspaces.txt");
 }
 
 std::string Get(const std::map<std::string, std::string>& variables, const std::string& name) {
@@ -59,17 +62,26 @@ std::string Get(const std::map<std::string, std::string>& variables, const std::
 
 }  // namespace
 
-std::vector<SimulatedCard> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file) {
+absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file) {
+  std::vector<Profile> ours;
+  if (const std::string wrong = simcuda::ParseProfiles(ReadTable(tree.simulated_cards).value_or(""), ours);
+      !wrong.empty()) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: {}; install Memoir again", tree.simulated_cards.string(), wrong));
+  }
+  std::vector<Profile> all = ours;
+  if (!own_file.empty()) {
+    const std::optional<std::string> text = ReadTable(own_file);
+    if (!text) return CannotRead("--sim-profiles", own_file);
+    const std::string wrong = simcuda::ParseProfiles(*text, all);
+    if (!wrong.empty()) return Faulty("--sim-profiles", own_file, wrong, tree.simulated_cards);
+  }
   std::vector<SimulatedCard> cards;
-  AddCards(tree.simulated_cards, false, cards);
-  if (!own_file.empty()) AddCards(own_file, true, cards);
+  for (const Profile& profile : all) {
+    const bool own = std::ranges::find(ours, profile) == ours.end();
+    cards.push_back(CardOf(profile, own || profile.common));
+  }
   return cards;
-}
-
-std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file) {
-  std::vector<std::string> keys;
-  for (const SimulatedCard& card : ReadSimulatedCards(tree, own_file)) keys.push_back(card.key);
-  return keys;
 }
 
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables) {
@@ -96,16 +108,15 @@ absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string
         "--simulate: the path {} holds a space or colon, which LD_PRELOAD cannot name; move the installation",
         tree.simulated_device.string()));
   }
-  const std::string own_file = Get(variables, "MEMOIR_SIM_PROFILES");
-  if (!own_file.empty() && !std::ifstream(own_file).good())
-    return absl::InvalidArgumentError(
-        fmt::format("--sim-profiles: cannot read {}; check path and permissions", own_file));
-  const std::vector<std::string> cards = SimulatedCards(tree, own_file);
-  if (std::ranges::find(cards, card) != cards.end()) return absl::OkStatus();
-  std::string known;
-  for (const std::string& name : cards) known += (known.empty() ? "" : ", ") + name;
+  if (const absl::Status status = CheckWorkspaces(tree, Get(variables, "MEMOIR_SIM_WORKSPACES")); !status.ok())
+    return status;
+  const auto cards = ReadSimulatedCards(tree, Get(variables, "MEMOIR_SIM_PROFILES"));
+  if (!cards.ok()) return cards.status();
+  std::vector<std::string> keys;
+  for (const SimulatedCard& known : *cards) keys.push_back(known.key);
+  if (std::ranges::find(keys, card) != keys.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("--simulate: unknown card {}{}; known are {}", card, DidYouMean(card, cards), known));
+      fmt::format("--simulate: unknown card {}{}; known are {}", card, DidYouMean(card, keys), fmt::join(keys, ", ")));
 }
 
 void AddSimulation(const InstallTree& tree, Attachment& attachment) {

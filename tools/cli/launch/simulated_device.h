@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tools/cli/attach/attachment.h"
 #include "tools/cli/installed/install_tree.h"
 
 namespace memoir {
 
-// As the tables have it; a file of the user's own may lack what makes it a card, which the device then says.
+// As the tables have it.
 struct SimulatedCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
@@ -25,11 +26,9 @@ struct SimulatedCard {
   bool common = false;  // one of `memoir fit --gpu all`
 };
 
-// Of `tree` and of the user's own file ("": none), in the files' order; the user's replace those of the same key.
-std::vector<SimulatedCard> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
-
-// Cards that `tree` knows, and those of the user's own file ("": none), in the files' order.
-std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file);
+// Of `tree`, which may have none, and of the user's own file ("": none), in the files' order; the user's replace those
+// of the same key, and are all common. InvalidArgument names file, line and what is wrong with the user's.
+absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
 
 // `variables` are the options' (MEMOIR_SIM_GPU ...). OK when they ask for no simulation, or for one that can be had.
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables);

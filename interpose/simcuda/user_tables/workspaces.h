@@ -2,8 +2,8 @@
 // in that form.
 //
 // Made once, then read by any thread. Nothing here knows of CUDA.
-#ifndef INTERPOSE_SIMCUDA_WORKSPACES_H_
-#define INTERPOSE_SIMCUDA_WORKSPACES_H_
+#ifndef INTERPOSE_SIMCUDA_USER_TABLES_WORKSPACES_H_
+#define INTERPOSE_SIMCUDA_USER_TABLES_WORKSPACES_H_
 
 #include <array>
 #include <cstdint>
@@ -39,12 +39,9 @@ class Workspaces {
   std::map<std::string, std::string, std::less<>> formulas_;  // as they are written: each was evaluated once
 };
 
-// The formulas of workspaces.txt, which is compiled in.
-std::string_view BuiltInWorkspaces();
-
 // The most bytes that a formula can give.
 inline constexpr std::uint64_t kMostWorkspace = std::uint64_t{1} << 62;
 
 }  // namespace memoir::simcuda
 
-#endif  // INTERPOSE_SIMCUDA_WORKSPACES_H_
+#endif  // INTERPOSE_SIMCUDA_USER_TABLES_WORKSPACES_H_

@@ -1,12 +1,11 @@
-#include "interpose/simcuda/workspaces.h"
+#include "interpose/simcuda/user_tables/workspaces.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>
 
-#include "interpose/simcuda/built_in_workspaces.h"
-#include "interpose/simcuda/table_lines.h"
+#include "interpose/simcuda/user_tables/table_lines.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -197,7 +196,5 @@ std::uint64_t Workspaces::Bytes(std::string_view name, std::initializer_list<Fig
   if (!(bytes > 0)) return 0;
   return bytes >= static_cast<double>(kMostWorkspace) ? kMostWorkspace : static_cast<std::uint64_t>(bytes);
 }
-
-std::string_view BuiltInWorkspaces() { return kBuiltInWorkspaces; }
 
 }  // namespace memoir::simcuda

@@ -1,4 +1,4 @@
-#include "interpose/simcuda/table_lines.h"
+#include "interpose/simcuda/user_tables/table_lines.h"
 
 namespace memoir::simcuda {
 

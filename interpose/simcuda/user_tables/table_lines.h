@@ -1,6 +1,6 @@
 // The lines of a table that users may write (profiles.txt, workspaces.txt): trimmed, without comments, none empty.
-#ifndef INTERPOSE_SIMCUDA_TABLE_LINES_H_
-#define INTERPOSE_SIMCUDA_TABLE_LINES_H_
+#ifndef INTERPOSE_SIMCUDA_USER_TABLES_TABLE_LINES_H_
+#define INTERPOSE_SIMCUDA_USER_TABLES_TABLE_LINES_H_
 
 #include <string>
 #include <string_view>
@@ -18,8 +18,12 @@ class TableLines {
 
   // Of "left = right"; false: the line has no '='.
   bool Split(std::string_view& left, std::string_view& right) const;
-  // An error of the line that was read last.
-  std::string Error(const std::string& what) const { return "line " + std::to_string(number_) + ": " + what; }
+  int number() const { return number_; }  // of the line that was read last, from 1
+  // An error of that line.
+  std::string Error(const std::string& what) const { return ErrorAt(number_, what); }
+  static std::string ErrorAt(int number, const std::string& what) {
+    return "line " + std::to_string(number) + ": " + what;
+  }
 
  private:
   std::string_view rest_;
@@ -29,4 +33,4 @@ class TableLines {
 
 }  // namespace memoir::simcuda
 
-#endif  // INTERPOSE_SIMCUDA_TABLE_LINES_H_
+#endif  // INTERPOSE_SIMCUDA_USER_TABLES_TABLE_LINES_H_

@@ -1,11 +1,10 @@
-#include "interpose/simcuda/profile.h"
+#include "interpose/simcuda/user_tables/profile.h"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-#include "interpose/simcuda/built_in_profiles.h"
-#include "interpose/simcuda/table_lines.h"
+#include "interpose/simcuda/user_tables/table_lines.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -92,15 +91,36 @@ std::string_view MissingField(const Profile& profile) {
   return {};
 }
 
-std::string AddProfile(Profile& profile, std::vector<Profile>& profiles) {
+// A card whose fields are being read.
+struct OpenCard {
+  Profile profile;
+  int line = 0;                  // where it begins
+  bool most_of_another = false;  // its memory_most is the other card's, whose memory it may not have
+};
+
+bool SetFieldOf(OpenCard& card, std::string_view field, std::string_view value, const std::vector<Profile>& profiles) {
+  if (field == "like") return card.most_of_another = BeLike(card.profile, value, profiles);
+  if (field == "memory" && card.most_of_another) card.profile.memory_most = 0;
+  if (field == "memory" || field == "memory_most") card.most_of_another = false;
+  return SetField(card.profile, field, value);
+}
+
+// "" or what is wrong with the card as a whole.
+std::string Contradiction(const Profile& profile) {
+  if (const std::string_view field = MissingField(profile); !field.empty()) return "lacks " + std::string(field);
+  if (profile.context + profile.unowned >= profile.memory) return "has a context that is larger than its memory";
+  if (profile.memory_most > 0 && profile.memory_most < profile.memory)
+    return "has a memory_most that is less than its memory";
+  return "";
+}
+
+std::string AddProfile(OpenCard& card, std::vector<Profile>& profiles) {
+  Profile& profile = card.profile;
   if (profile.key.empty()) return "";
-  if (const std::string_view field = MissingField(profile); !field.empty())
-    return "[" + profile.key + "] lacks " + std::string(field);
-  if (profile.context + profile.unowned >= profile.memory)
-    return "[" + profile.key + "] has a context that is larger than its memory";
+  if (const std::string wrong = Contradiction(profile); !wrong.empty())
+    return TableLines::ErrorAt(card.line, "[" + profile.key + "] " + wrong);
   std::erase_if(profiles, [&](const Profile& other) { return other.key == profile.key; });
   profiles.push_back(std::move(profile));
-  profile = Profile();
   return "";
 }
 
@@ -122,25 +142,23 @@ std::uint64_t ParseBytes(std::string_view text) {
 }
 
 std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles) {
-  Profile open;
+  OpenCard open;
   TableLines lines(text);
   while (lines.Next()) {
     const std::string_view line = lines.line();
     if (line.front() == '[' && line.back() == ']' && line.size() > 2) {
-      if (const std::string error = AddProfile(open, profiles); !error.empty()) return lines.Error(error);
-      open.key = line.substr(1, line.size() - 2);
+      if (std::string error = AddProfile(open, profiles); !error.empty()) return error;
+      open = OpenCard{.profile = {}, .line = lines.number()};
+      open.profile.key = line.substr(1, line.size() - 2);
       continue;
     }
     std::string_view field, value;
-    if (open.key.empty() || !lines.Split(field, value))
+    if (open.profile.key.empty() || !lines.Split(field, value))
       return lines.Error("expected [card], or below one: field = value");
-    if (field == "like" ? !BeLike(open, value, profiles) : !SetField(open, field, value))
+    if (!SetFieldOf(open, field, value, profiles))
       return lines.Error(std::string(field) + " = " + std::string(value) + ": no such field or value");
   }
-  const std::string error = AddProfile(open, profiles);
-  return error.empty() ? "" : lines.Error(error);
+  return AddProfile(open, profiles);
 }
-
-std::string_view BuiltInProfiles() { return kBuiltInProfiles; }
 
 }  // namespace memoir::simcuda

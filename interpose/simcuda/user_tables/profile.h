@@ -1,8 +1,9 @@
-// What a simulated card is: the figures of profiles.txt, and the parser of files in that form.
+// What a simulated card is: the figures of profiles.txt, and the parser of files in that form, for the device and for
+// the program that starts it.
 //
 // Plain values; any thread. Nothing here knows of CUDA.
-#ifndef INTERPOSE_SIMCUDA_PROFILE_H_
-#define INTERPOSE_SIMCUDA_PROFILE_H_
+#ifndef INTERPOSE_SIMCUDA_USER_TABLES_PROFILE_H_
+#define INTERPOSE_SIMCUDA_USER_TABLES_PROFILE_H_
 
 #include <cstdint>
 #include <string>
@@ -44,9 +45,6 @@ std::uint64_t ParseBytes(std::string_view text);
 // line number. After an error `profiles` holds what came before it.
 std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles);
 
-// The cards of profiles.txt, which is compiled in.
-std::string_view BuiltInProfiles();
-
 }  // namespace memoir::simcuda
 
-#endif  // INTERPOSE_SIMCUDA_PROFILE_H_
+#endif  // INTERPOSE_SIMCUDA_USER_TABLES_PROFILE_H_

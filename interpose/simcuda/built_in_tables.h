@@ -1,0 +1,14 @@
+// profiles.txt and workspaces.txt, which are compiled in.
+#ifndef INTERPOSE_SIMCUDA_BUILT_IN_TABLES_H_
+#define INTERPOSE_SIMCUDA_BUILT_IN_TABLES_H_
+
+#include <string_view>
+
+namespace memoir::simcuda {
+
+std::string_view BuiltInProfiles();
+std::string_view BuiltInWorkspaces();
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_BUILT_IN_TABLES_H_
