@@ -4,6 +4,7 @@ import pytest
 
 from fit_programs import fake, fit, fit_tree, one_paragraph  # noqa: F401 (fixtures)
 
+MINE = "[mine]\nlike = t4\nname = Mine\nmemory = 30GiB\n"
 MISTAKES = [
     ("memory = 30GiB\n", "line 1: expected [card], or below one: field = value"),
     ("[mine]\nlike = t4\nmemory = lots\n", "line 3: memory = lots: no such field or value"),
@@ -29,7 +30,7 @@ def run(memoir, fit_tree, tmp_path):
 def test_a_faulty_table_of_cards_is_refused(run, fit, one_line, tmp_path, text, words):
     (tmp_path / "mine.txt").write_text(text)
     for done in (run("--simulate", "t4", "--sim-profiles", "mine.txt"), run("--simulate", "t4", MEMOIR_SIM_PROFILES="mine.txt"),
-                 run("--simulate", "mine", "--sim-profiles", tmp_path / "mine.txt", "-o", "capture"), fit("--gpu", "t4", "--profiles", "mine.txt", "--", "touch", "started")):
+                 run("--simulate", "mine", "--sim-profiles", tmp_path / "mine.txt", "-o", "capture"), fit("--gpu", "t4", "--sim-profiles", "mine.txt", "--", "touch", "started")):
         assert done.returncode == 2 and done.stdout == ""
         assert "--sim-profiles: " in one_line(done) and f"mine.txt: {words}; correct it: " in one_line(done) and "lib/memoir/simulated_gpus.txt" in one_line(done)
     assert not (tmp_path / "started").exists() and not (tmp_path / "capture").exists()
@@ -59,9 +60,19 @@ def test_the_table_of_the_installation_is_whole(memoir, fit_tree, one_line):
         table.write_text(kept)
 
 
+def test_fit_takes_the_variable_and_both_names_of_the_option(memoir, fit, fit_tree, tmp_path):
+    (tmp_path / "mine.txt").write_text(MINE)
+    for options in (["--sim-profiles", "mine.txt"], ["--profiles", "mine.txt"]):
+        assert "SIMULATED Mine (mine): fits: takes 8.3 GiB of " in fit("-q", *options, "--gpu", "mine", *fake("8000")).stderr
+        assert "SIMULATED Mine (mine): fits" in fit("-q", *options, "--gpu", "all", *fake("8000")).stdout
+    done = memoir("fit", "-q", "--gpu", "mine", *fake("8000"), program=fit_tree / "bin/memoir", MEMOIR_SIM_PROFILES="mine.txt")
+    assert "SIMULATED Mine (mine): fits" in done.stderr
+    assert "--sim-profiles" in memoir("fit", "--help").stdout and " --profiles" not in memoir("fit", "--help").stdout
+
+
 def test_a_card_like_another_with_its_own_memory_has_no_other_driver(fit, tmp_path):
     """That drivers report another total of the card that it is like says nothing of this one."""
     (tmp_path / "mine.txt").write_text("[t4]\nlike = t4\nmemory = 14909MiB\n")
-    said = one_paragraph(fit("--profiles", "mine.txt", "--gpu", "t4", *fake("14000")).stderr)
+    said = one_paragraph(fit("--sim-profiles", "mine.txt", "--gpu", "t4", *fake("14000")).stderr)
     assert "fits, barely: takes 14.2 GiB of 14.6 GiB" in said and "Drivers report" not in said
     assert "Drivers report 14.6 GiB to 14.8 GiB" in one_paragraph(fit("--gpu", "t4", *fake("14000")).stderr)

@@ -65,7 +65,8 @@ void AddOptions(CLI::App& app, FitOptions& options) {
   AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
   AddNumber(app, "--rank", options.rank, "the rank of --world that runs; the others do not run [0]");
   AddNumber(app, "--world", options.world, "run as one of so many ranks, without a launcher: up to 4096");
-  app.add_option("--profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
+  app.add_option("--sim-profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
+  app.add_option("--profiles", options.profiles, "")->group("");  // as it was called first
   app.add_option("--addresses", options.addresses,
                  "linux or wsl: the order in which the driver gives out addresses [as this host]");
   app.add_option("--vary", options.vary,
@@ -249,6 +250,7 @@ std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, Fi
   AddOptions(*app, options);
   if (const auto code = ParseArguments(*app, "fit", split.options)) return code;
   options.command = std::move(split.command);
+  if (options.profiles.empty()) options.profiles = Inherited("MEMOIR_SIM_PROFILES");
   const absl::Status status = Resolve(options);
   if (status.ok()) return std::nullopt;
   if (absl::IsInvalidArgument(status)) return FailUsage("fit", std::string(status.message()));

@@ -28,7 +28,7 @@ std::vector<std::string> WithValue(const std::vector<std::string>& command, cons
 struct FitOptions {
   std::string gpu = "h100";  // a card's key, or "all"
   std::string memory;        // as written; "": the card's
-  std::string profiles;      // file of further cards
+  std::string profiles;      // file of further cards; "": none
   std::string addresses;     // linux, wsl; "": as this host is
   std::optional<std::uint32_t> devices, rank, world;
   std::string vary, png, output;
