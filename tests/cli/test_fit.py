@@ -5,6 +5,7 @@ tests/simulated/test_fit.py has the real thing.
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -198,6 +199,14 @@ def test_largest_value(fit, tmp_path):
     assert "30,000 29.8 GiB" in one_paragraph(done.stdout)
     colors = {color for row in pixels((tmp_path / "curve.png").read_bytes()) for color in row}
     assert {(31, 119, 180), (214, 39, 40), (44, 160, 44)} <= colors      # a point that fits, one that does not, the card
+
+
+def test_every_row_has_the_mark_of_the_legend(fit):
+    """Where all that was tried fits, and where nothing does."""
+    for needs in ("1000:3000:1000", "20000:22000:1000"):
+        shown = fit("--gpu", "t4", "--vary", f"NEED={needs}", *fake("{NEED}")).stdout
+        rows = [line for line in shown.splitlines() if re.match(r"\s+\d+,\d+\s", line)]
+        assert rows and all(line.count("│") == 1 for line in rows) and "│ marks the card's memory" in shown, shown
 
 
 def test_largest_value_as_json(fit):

@@ -44,13 +44,13 @@ std::string NeedWords(const FitPoint& point) {
   return FormatBytes(point.need->low) + " to " + FormatBytes(point.need->high);
 }
 
-// `eighths` of a column each, padded to `columns`; the mark stands where the card ends.
+// `eighths` of a column each, padded to `columns`; the mark stands where the card ends, also in a bar that passes it.
 std::string Bar(std::size_t eighths, std::size_t columns, std::size_t mark) {
   constexpr std::array<std::string_view, 9> kParts = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   std::string text;
   for (std::size_t column = 0; column < columns; ++column) {
     const std::size_t filled = eighths <= column * 8 ? 0 : std::min<std::size_t>(eighths - column * 8, 8);
-    text += column == mark && filled == 0 ? "│" : kParts[filled];
+    text += column == mark ? "│" : kParts[filled];
   }
   return text;
 }
@@ -99,7 +99,8 @@ std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const
   }
   const std::size_t taken = 2 + value_width + 2 + kBytesWidth + 2 + kWordsWidth;
   const std::size_t columns = std::clamp<std::size_t>(terminal.width > taken ? terminal.width - taken : 0, 10, 60);
-  const double scale = static_cast<double>(columns * 8) / static_cast<double>(most);
+  // Where nothing takes more than the card has, the last column is the mark's.
+  const double scale = static_cast<double>((columns - 1) * 8) / static_cast<double>(most);
   const auto mark = static_cast<std::size_t>(static_cast<double>(curve.memory) * scale / 8);
   std::string text = Wrapped(fmt::format("{} on a SIMULATED {} ({}, {}): {}.", Escaped(what), Escaped(curve.name),
                                          Escaped(curve.key), FormatBytes(curve.memory), CurveAnswer(curve)),
