@@ -172,9 +172,20 @@ class JobReader {
   void Add(const v1::RecordingSummaries& summaries, const Named& named) {
     for (const v1::RecordingSummary& recording : summaries.recording()) {
       if (!named.wanted.contains(recording.process().start().realtime_ns())) continue;
+      if (ranks_.empty()) {
+        AddNumbered(recording);
+        continue;
+      }
       book_.Add(recording);
       if (options_.each) options_.each(recording);
     }
+  }
+
+  // Where no launcher has numbered any process, each is rank 0, as Capture has it.
+  void AddNumbered(v1::RecordingSummary recording) {
+    recording.mutable_process()->clear_rank_source();
+    book_.Add(recording);
+    if (options_.each) options_.each(recording);
   }
 
   void TakeSummaries() {
