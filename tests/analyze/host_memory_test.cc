@@ -57,6 +57,16 @@ std::int64_t SumOf(const HostMoment& moment) {
   return std::accumulate(moment.bytes.begin(), moment.bytes.end(), std::int64_t{0});
 }
 
+TEST(HostMemory, AProgramAloneIsRankZero) {
+  ProcessBuilder process;
+  process.info().set_rank_source("none");
+  process.info().set_world_size(0);
+  process.Allocate(kTensor, kMiB).ReadHost(Reading({.anonymous = kGiB}));
+  const HostMemory memory = Analyzed(process);
+  ASSERT_EQ(memory.processes.size(), 1u);
+  EXPECT_EQ(memory.processes[0].rank, 0u);
+}
+
 TEST(HostMemory, RowsSumToWhatIsResident) {
   ProcessBuilder process;
   process.Allocate(kTensor, 300 * kMiB);

@@ -18,10 +18,9 @@ class HostPass final : public WindowedVisitor {
   static constexpr std::size_t kMostMoments = 512;
 
   void SeeProcessBegin(const ProcessEvent& event) override {
-    const v1::ProcessInfo& info = capture().processes()[event.process.value].info;
     now_ = {};
     now_.process = event.process;
-    if (info.world_size() > 0) now_.rank = info.rank();
+    now_.rank = capture().processes()[event.process.value].rank();
     step_.reset();
     every_ = 1;
   }

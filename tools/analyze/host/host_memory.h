@@ -27,7 +27,7 @@ std::string_view ToString(HostFinding finding);  // "killed", "near_limit", ...
 
 struct ProcessHost {
   ProcessId process;
-  std::optional<std::uint32_t> rank;
+  std::optional<std::uint32_t> rank;  // empty: of no rank
   std::size_t readings = 0;
   HostMoment first, highest, last;    // by what is resident
   HostMoment nearest;                 // with the least headroom

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -139,10 +140,6 @@ std::uint64_t EndOf(const Capture& capture, const HostMemory& memory, const Proc
   return capture.processes()[host.process.value].start_ns + memory.report.processes[host.process.value].duration_ns;
 }
 
-std::string NameOf(const ProcessHost& host) {
-  return host.rank ? fmt::format("rank {}", *host.rank) : std::string("process");
-}
-
 // The worst finding in words, else what it had at most.
 std::string Headline(const Capture& capture, const HostMemory& memory, const ProcessHost& host) {
   if (host.findings.empty()) return fmt::format("at most {} resident", FormatBytes(host.highest.resident()));
@@ -201,9 +198,11 @@ std::string RenderHost(const Capture& capture, const HostMemory& memory, std::si
       continue;
     }
     ++shown;
-    text += fmt::format("\n{} on its host: at most {} resident, at {}{}\n", NameOf(host),
-                        FormatBytes(host.highest.resident()), FormatMoment(host.highest.ns),
-                        host.highest.step ? fmt::format(", step {}", *host.highest.step) : "");
+    const std::string heading =
+        fmt::format("{} on its host: at most {} resident, at {}{}", ProcessLabel(capture, host.process),
+                    FormatBytes(host.highest.resident()), FormatMoment(host.highest.ns),
+                    host.highest.step ? fmt::format(", step {}", *host.highest.step) : "");
+    text += "\n" + Wrapped(heading, terminal.width, 2) + "\n";
     for (const HostFinding finding : host.findings)
       text += Wrapped("! " + FindingText(host, finding, EndOf(capture, memory, host), path), terminal.width, 2) + "\n";
     text += RenderMoment(host.highest, terminal);
@@ -219,7 +218,7 @@ std::string KilledLine(const Capture& capture, const HostMemory& memory, const s
                        const std::string& path) {
   for (const ProcessHost& host : memory.processes) {
     if (host.findings.empty() || host.findings.front() > HostFinding::kKilledHere) continue;
-    return (host.rank ? NameOf(host) + " " : "") +
+    return (capture.processes().size() > 1 ? ProcessLabel(capture, host.process) + " " : "") +
            FindingText(host, host.findings.front(), EndOf(capture, memory, host), path) +
            ". Who has the rest: " + program + " check host " + path;
   }
