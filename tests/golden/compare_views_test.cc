@@ -41,10 +41,8 @@ class CompareViews : public ::testing::Test {
     EXPECT_TRUE(comparison.ok()) << comparison.status();
     return *std::move(comparison);
   }
-  std::string WithoutFolder(std::string text) const {
-    const std::string path = folder_.path() + "/";
-    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path)) text.erase(at, path.size());
-    return text;
+  std::string WithoutFolder(const std::string& text) const {
+    return testing::WithoutFolder(text, folder_.path() + "/", "");
   }
   testing::TemporaryFolder folder_;
   std::map<std::string, std::unique_ptr<Capture>> captures_;

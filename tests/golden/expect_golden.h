@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,16 @@ inline void ExpectGolden(const std::string& file, const std::string& text) {
   std::stringstream wanted;
   wanted << stream.rdbuf();
   EXPECT_EQ(text, wanted.str()) << "differs from " << path << "; where that is right: MEMOIR_UPDATE_GOLDEN=1";
+}
+
+// `text` with `instead` of a temporary folder, which differs from run to run; a path that was too long for the line
+// before it is put back there.
+inline std::string WithoutFolder(std::string text, const std::string& folder, const std::string& instead) {
+  const std::string broken = "\n  " + folder;
+  for (std::size_t at = text.find(broken); at != std::string::npos; at = text.find(broken)) text.replace(at, 3, " ");
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder))
+    text.replace(at, folder.size(), instead);
+  return text;
 }
 
 }  // namespace memoir::testing

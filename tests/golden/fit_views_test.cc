@@ -1,4 +1,5 @@
 // What `memoir fit` says of made-up runs, compared with the files beside views_test.cc, whose way to regenerate holds.
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "tools/view/fit/fit_curve_text.h"
 #include "tools/view/fit/fit_json.h"
 #include "tools/view/fit/fit_text.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -144,6 +146,13 @@ TEST(FitViews, OneCard) {
   for (const FitCard& card : kCards) text += RenderFit(card, "train.py", kNarrow) + "\n";
   ExpectGolden("fit_cards.txt", text);
   ExpectGolden("fit.json", ToText(FitJson(kCards, kCommand)));
+}
+
+TEST(FitViews, NoLineIsWiderThanTheTerminal) {
+  std::string text = RenderFitTable(kCards, "train.py", kNarrow) + RenderFitCurve(Curve(), "train.py", kNarrow);
+  for (const FitCard& card : kCards) text += RenderFit(card, "train.py", kNarrow);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), kNarrow.width) << line;
 }
 
 TEST(FitViews, Table) { ExpectGolden("fit_table.txt", RenderFitTable(kCards, "train.py", {.width = 120})); }

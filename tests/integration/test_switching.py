@@ -60,7 +60,7 @@ def test_by_call(tree, tmp_path):
     # The vector of 3,000 came while recording was off, that of 2,000 was there before: neither is followed.
     assert report["processes"][0]["unknown_bytes"] >= 8000
     assert report["devices"][0]["live_bytes_at_end"] == 0
-    text = run_memoir(tree, "show", capture).stdout
+    text = " ".join(run_memoir(tree, "show", capture).stdout.split())
     assert "recording was off from " in text and "only memory was recorded, no operators, from " in text
 
 

@@ -70,6 +70,14 @@ std::string Loss(Analyses& analyses) {
   return loss == lines.end() ? "" : loss->text;
 }
 
+// A check that found nothing, beside the others: its one line, broken where the terminal ends.
+std::string FineLine(const std::string& name, std::string text, const Terminal& terminal) {
+  constexpr std::size_t kIndent = 8;
+  text.erase(text.find_last_not_of('\n') + 1);
+  std::ranges::replace(text, '\n', ' ');  // a view may have broken it elsewhere
+  return Painted(terminal, Color::kGreen, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
+}
+
 // `baseline`: nullptr without one.
 absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& shown, Checked& checked) {
   checked.json["fail_if"] = Json::array();
@@ -112,7 +120,7 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, Analyses* baseline, const 
     absl::StatusOr<Checked> checked = RunCheck(name, analyses, shown, all);
     if (!checked.ok()) return checked.status();
     const bool fine = all && !checked->found;
-    result.text += fine ? Painted(shown.terminal, Color::kGreen, PaddedRight(name, 8)) + checked->text : checked->text;
+    result.text += fine ? FineLine(name, checked->text, shown.terminal) : checked->text;
     result.found = result.found || checked->found;
     if (all) result.json[name] = std::move(checked->json);
     if (!all) result.json = std::move(checked->json);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -78,14 +79,19 @@ std::string Verdict(const std::vector<Check>& checks) {
                      FormatCounted(wrong, "problem", "problems"), wrong == 1 ? "it is" : "they are");
 }
 
+// A path is never broken.
 std::string RenderChecks(const std::vector<Check>& checks, const Terminal& terminal) {
+  constexpr std::size_t kLevelWidth = 6, kSubjectWidth = 16;
   std::string text;
   for (const Check& check : checks) {
-    text += Painted(terminal, LevelColor(check.level), PaddedRight(LevelName(check.level), 6)) +
-            PaddedRight(check.subject, 16) + Escaped(check.finding) + "\n";
-    if (!check.fix.empty()) text += std::string(22, ' ') + "-> " + Escaped(check.fix) + "\n";
+    text += Painted(terminal, LevelColor(check.level), PaddedRight(LevelName(check.level), kLevelWidth)) +
+            PaddedRight(check.subject, kSubjectWidth) +
+            Wrapped(Escaped(check.finding), terminal.width, kLevelWidth + kSubjectWidth) + "\n";
+    if (check.fix.empty()) continue;
+    const std::string arrow = std::string(kLevelWidth + kSubjectWidth, ' ') + "-> ";
+    text += arrow + Wrapped(Escaped(check.fix), terminal.width, arrow.size()) + "\n";
   }
-  return text + "\n" + Verdict(checks) + "\n";
+  return text + "\n" + Wrapped(Verdict(checks), terminal.width, 0) + "\n";
 }
 
 Json ChecksJson(const std::vector<Check>& checks) {

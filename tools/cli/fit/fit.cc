@@ -29,6 +29,7 @@
 #include "tools/view/fit/fit_json.h"
 #include "tools/view/fit/fit_text.h"
 #include "tools/view/terminal/terminal.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -42,6 +43,14 @@ std::string NameOf(const Strings& command) {
     if (word.ends_with(".py")) return fs::path(word).filename().string();
   }
   return fs::path(command.front()).filename().string();
+}
+
+// Of reports on standard error.
+Terminal ErrorTerminal() {
+  constexpr std::size_t kPrefix = 8;  // "memoir: "
+  Terminal terminal = DetectTerminal(STDERR_FILENO);
+  terminal.width -= kPrefix;
+  return terminal;
 }
 
 class Fitting {
@@ -114,8 +123,7 @@ std::string Fitting::Printed(const Json& json) const {
 
 int Fitting::ShowOne(const FitCard& card) const {
   if (options_.json) return WriteOutput(Printed(FitJson({card}, options_.command)));
-  Terminal terminal = DetectTerminal(STDERR_FILENO);
-  terminal.width -= 8;  // "memoir: "
+  const Terminal terminal = ErrorTerminal();
   SayReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
   return kExitFine;
 }
@@ -123,8 +131,10 @@ int Fitting::ShowOne(const FitCard& card) const {
 int Fitting::RunOne() {
   const std::vector<FitSubject> subjects = {{options_.cards.front().key, options_.cards.front(), options_.command}};
   if (!options_.quiet && DetectTerminal(STDERR_FILENO).interactive) {
-    Say(fmt::format("{} runs on a SIMULATED {}; the answer comes after its output (^C: what it took until then)", what_,
-                    options_.cards.front().name));
+    const std::string line =
+        fmt::format("{} runs on a SIMULATED {}; the answer comes after its output (^C: what it took until then)",
+                    Escaped(what_), Escaped(options_.cards.front().name));
+    SayReport(Wrapped(line, ErrorTerminal().width, 0));
   }
   ChildResult result;
   std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};

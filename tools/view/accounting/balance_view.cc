@@ -268,7 +268,8 @@ std::string RenderBalance(const Capture& capture, const Balance& balance, const 
     text += fmt::format("\nand {} more GPUs, better explained (--rank N shows one, --top 0 all)\n",
                         FormatCount(balance.devices.size() - tables));
   }
-  if (balance.devices.size() != 1) text += (text.empty() ? "" : "\n") + BalanceLine(capture, balance) + "\n";
+  if (balance.devices.size() != 1)
+    text += (text.empty() ? "" : "\n") + Wrapped(BalanceLine(capture, balance), terminal.width, 0) + "\n";
   return text;
 }
 

@@ -32,7 +32,7 @@ class LossLines {
   std::string Render(std::size_t most) const {
     std::string text;
     for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
-      text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
+      text += Painted(terminal_, Color::kRed, Wrapped(lines_[i], terminal_.width, 2)) + "\n";
     if (lines_.size() > most) {
       text += Painted(terminal_, Color::kRed, fmt::format("! {} more such lines (all: --json)", lines_.size() - most)) +
               "\n";
@@ -135,14 +135,14 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
     }
     if (process.evicted.size() > kMostSpans)
       spans += fmt::format(" and {} times more", process.evicted.size() - kMostSpans);
-    return fmt::format("{}: --max-size evicted {} ({}) and kept their sums: from {}\n", who, parts, events, spans);
+    return fmt::format("{}: --max-size evicted {} ({}) and kept their sums: from {}", who, parts, events, spans);
   }
   std::string peaks;
   for (const auto& peak : process.folded_peaks) {
     if (peak.bytes == 0) continue;
     peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
   }
-  return fmt::format("{}: --max-size evicted its first {} ({}{}) and kept their sums\n", who, parts, events, peaks);
+  return fmt::format("{}: --max-size evicted its first {} ({}{}) and kept their sums", who, parts, events, peaks);
 }
 
 constexpr char kKnownInSnapshot[] =
@@ -165,13 +165,13 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   if (count == 0) return "";
   if (count > kMostSpans)
     spans += fmt::format(" and {} times more, {} in all", count - kMostSpans, FormatDuration(total_ns));
-  if (level == v1::LEVEL_MEMORY) return who + ": only memory was recorded, no operators, " + spans + "\n";
+  if (level == v1::LEVEL_MEMORY) return who + ": only memory was recorded, no operators, " + spans;
   std::string line = who + ": recording was off " + spans;
   if (process.unknown_blocks > 0) {
     line += fmt::format("; {} in {} may have been freed meanwhile", FormatBytes(process.unknown_bytes),
                         FormatCounted(process.unknown_blocks, "block", "blocks"));
   }
-  return line + "\n";
+  return line;
 }
 
 // Of a recording with detail=auto, instead of the times in which no operators were recorded.
@@ -274,6 +274,9 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
   std::string notes;  // about nothing that went wrong
+  const auto add_note = [&](const std::string& note) {
+    if (!note.empty()) notes += Wrapped(note, terminal.width, 2) + "\n";
+  };
   for (const ProcessSummary& process : capture.processes()) {
     const std::string who = ProcessName(capture, process.id);
     const ReplayReport::Process& end = report.processes[process.id.value];
@@ -286,14 +289,14 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     AddCounters(who, end.counters, lines);
     for (const std::string& line : UnrecordedLines(end)) lines.Add(who + ": " + line);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
-    notes += GapLine(who, end, v1::LEVEL_OFF);
+    add_note(GapLine(who, end, v1::LEVEL_OFF));
     if (RepeatsSteps(process.info)) {
       const std::string known = SnapshotAskedBy(process).empty() ? KnownStepsText(end.known_steps) : kKnownInSnapshot;
-      notes += Wrapped(who + ": --detail auto: " + known, terminal.width, 2) + "\n";
+      add_note(who + ": --detail auto: " + known);
     } else {
-      notes += GapLine(who, end, v1::LEVEL_MEMORY);
+      add_note(GapLine(who, end, v1::LEVEL_MEMORY));
     }
-    if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
+    if (end.counters.folded_events() > 0) add_note(FoldedLine(who, end));
   }
   if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {
     lines.Add(fmt::format("{} missing in the parts",
@@ -317,7 +320,7 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
                           FormatCounted(report.statistics_mismatches, "time", "times")));
   }
   if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);
-  notes += RenderForkedChildren(capture, report);
+  add_note(RenderForkedChildren(capture, report));
   const bool is_lossy = !lines.lossless();
   std::string closing = is_lossy ? "" : kNothingLost;
   if (const Import import = ImportOf(capture); import != Import::kNone)

@@ -25,12 +25,12 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 // How a process ended of which only the files are left, whose recording was finished from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
-// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet kNothingLost
-// when nothing is missing.
+// Events that are missing, damage, and processes that did not end in good order: a red line each, broken where the
+// terminal ends. A quiet kNothingLost when nothing is missing.
 inline constexpr char kNothingLost[] = "0 events dropped\n";
 struct Losses {
   std::string notes;      // lines about nothing that went wrong
-  std::string lines;      // the red ones, each with "! " before it
+  std::string lines;      // the red ones, each with "! " before it, and what is broken off indented
   std::string closing;    // kNothingLost where that is so; of an imported file what it cannot know
   bool is_lossy = false;  // events are missing, or may be; false: the lines are of something else
 };

@@ -134,7 +134,7 @@ std::string RenderForkedChildren(const Capture& capture, const ReplayReport& rep
   for (const ProcessSummary& process : capture.processes()) recorded += parents.count(process.info.forked_from());
   if (children <= recorded) return "";
   const std::uint64_t rest = children - recorded;
-  return fmt::format("{} not recorded, because {} did not train (data loader workers, for example)\n",
+  return fmt::format("{} not recorded, because {} did not train (data loader workers, for example)",
                      FormatCounted(rest, "forked child was", "forked children were"), rest == 1 ? "it" : "they");
 }
 

@@ -63,9 +63,10 @@ std::string DeviceText(const Capture& capture, const CheckpointDevice& device, s
                        const Terminal& terminal) {
   std::string text = "\n" +
                      Painted(terminal, Color::kBold,
-                             fmt::format("If these modules were checkpointed: the peak of {}, {} at {}",
-                                         DeviceLabel(capture, device.name, device.process),
-                                         FormatBytes(device.peak_bytes), FormatMoment(device.peak_ns))) +
+                             Wrapped(fmt::format("If these modules were checkpointed: the peak of {}, {} at {}",
+                                                 DeviceLabel(capture, device.name, device.process),
+                                                 FormatBytes(device.peak_bytes), FormatMoment(device.peak_ns)),
+                                     terminal.width, 2)) +
                      "\n";
   if (device.rows.empty()) return text + "  No call of a module was recorded.\n";
   text += RowTable(device, top, terminal);

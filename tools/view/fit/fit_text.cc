@@ -138,6 +138,22 @@ std::vector<std::string> Doubts(const FitCard& card) {
   return doubts;
 }
 
+// `verdict`: its words, which may be painted.
+std::string Sentence(const FitCard& card, const std::string& what, const std::string& verdict) {
+  return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}", Escaped(what), Escaped(card.name), Escaped(card.key),
+                     verdict, VerdictReason(card), TorchWords(card.torch));
+}
+
+// RenderFitLine, in as many lines as the terminal needs.
+std::string RenderVerdict(const FitCard& card, const std::string& what, const Terminal& terminal) {
+  const std::string words = VerdictWords(card);
+  std::string text = Paragraph(Sentence(card, what, words), terminal);
+  // Painted last, because colour codes would count as columns; words that were broken are left plain.
+  if (const std::size_t at = text.find("): " + words + ": "); at != std::string::npos)
+    text.replace(at + 3, words.size(), Painted(terminal, VerdictColor(VerdictOf(card)), words));
+  return text;
+}
+
 std::string Spare(const FitCard& card) {
   const auto need = NeedOf(card);
   return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
@@ -228,14 +244,12 @@ std::string VerdictReason(const FitCard& card) {
 }
 
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal) {
-  return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}\n", Escaped(what), Escaped(card.name), Escaped(card.key),
-                     Painted(terminal, VerdictColor(VerdictOf(card)), VerdictWords(card)), VerdictReason(card),
-                     TorchWords(card.torch));
+  return Sentence(card, what, Painted(terminal, VerdictColor(VerdictOf(card)), VerdictWords(card))) + "\n";
 }
 
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal) {
   const FitVerdict verdict = VerdictOf(card);
-  std::string text = RenderFitLine(card, what, terminal);
+  std::string text = RenderVerdict(card, what, terminal);
   if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused) return text;
   if (verdict == FitVerdict::kInterrupted)
     return text + RenderFitPeak(card.low.run, ", up to then", terminal) + RenderFitNotes(terminal);

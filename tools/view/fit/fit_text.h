@@ -16,9 +16,9 @@ std::string VerdictWords(const FitCard& card);
 // "needs 54.2 GiB of 79.2 GiB, 25.0 GiB to spare"; why there is no answer. Without the verdict itself.
 std::string VerdictReason(const FitCard& card);
 
-// `what`: the program's name. One line.
+// `what`: the program's name. One line, however long it is.
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal);
-// The line, what the device held at its peak, who held torch's, and the notes.
+// The same, broken where the terminal ends; what the device held at its peak, who held torch's, and the notes.
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal);
 // By memory, the smallest first.
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal);

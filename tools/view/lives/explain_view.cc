@@ -125,7 +125,7 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   std::string title = fmt::format("0x{:x} on {}: {}", story.address, Escaped(story.device), FormatBytes(story.bytes));
   if (!story.tensor.empty()) title += ", " + Escaped(story.tensor);
   title += ", " + LabelOfCategory(CategoryOf(story.rule));
-  std::string text = Painted(terminal, Color::kBold, title) + "\n";
+  std::string text = Painted(terminal, Color::kBold, Wrapped(title, terminal.width, 2)) + "\n";
   const std::string inferred = story.inferred ? " (inferred: its step was recorded without operators)" : "";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
   const std::string maker = !story.made_by.empty() ? "by " + Escaped(story.made_by)
@@ -195,9 +195,10 @@ std::string RenderExplanation(const Capture& capture, const Explanation& explana
   const std::vector<BlockStory>& stories = explanation.stories;
   const std::size_t shown = top == 0 ? stories.size() : std::min(top, stories.size());
   if (shown < explanation.matches) {
-    text += fmt::format("{} in all, {} shown: first parameters, gradients and optimizer state, then the newest{}\n",
-                        FormatCounted(explanation.matches, "block", "blocks"), shown,
-                        shown < stories.size() ? " (--top 0: all)" : "");
+    const std::string all = fmt::format(
+        "{} in all, {} shown: first parameters, gradients and optimizer state, then the newest{}",
+        FormatCounted(explanation.matches, "block", "blocks"), shown, shown < stories.size() ? " (--top 0: all)" : "");
+    text += Wrapped(all, terminal.width, 0) + "\n";
   }
   for (std::size_t i = 0; i < shown; ++i) text += "\n" + Story(capture, stories[i], terminal);
   if (!explanation.missing.empty()) text += "\n" + Wrapped(explanation.missing, terminal.width, 0) + "\n";

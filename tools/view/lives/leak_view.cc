@@ -231,8 +231,9 @@ std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHo
                         const std::string& path, const Terminal& terminal) {
   const std::vector<LeakGroup> groups = GroupsOf(leaks);
   const std::size_t count = groups.size();
-  if (count == 0) return LeakHeadline(leaks) + "\n";
-  std::string text = Painted(terminal, Color::kBold, LeakHeadline(leaks)) + "\n";
+  const std::string headline = Wrapped(LeakHeadline(leaks), terminal.width, 0);
+  if (count == 0) return headline + "\n";
+  std::string text = Painted(terminal, Color::kBold, headline) + "\n";
   const std::size_t shown = top == 0 ? count : std::min(top, count);
   for (std::size_t i = 0; i < shown; ++i) {
     const LeakGroup& group = groups[i];

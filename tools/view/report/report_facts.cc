@@ -21,7 +21,8 @@
 namespace memoir {
 namespace {
 
-constexpr Terminal kPage{.width = 110};  // lines of text on the page
+constexpr Terminal kPage{.width = 110};          // lines of text on the page
+constexpr Terminal kUnbroken{.width = 1 << 30};  // paragraphs that the browser breaks itself
 constexpr std::size_t kTop = 5;
 
 using Answer = ReportFinding::Answer;
@@ -207,7 +208,7 @@ std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& repo
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
                  const std::string& path, const ReportPart& part) {
   const Summary& summary = report.summaries.front();
-  const Losses losses = LossesOf(capture, summary.report, kPage);
+  const Losses losses = LossesOf(capture, summary.report, kUnbroken);
   Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
   json["part"] = PartJson(part);
   json["losses"] = {{"notes", losses.notes + losses.closing}, {"lines", losses.lines}, {"is_lossy", losses.is_lossy}};

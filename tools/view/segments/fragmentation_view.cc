@@ -137,12 +137,15 @@ std::string SegmentLine(const Segment& segment, const Terminal& terminal) {
       fmt::format("  0x{:x} {} ", segment.address, PaddedLeft(FormatBytes(segment.piece.bytes), 10));
   const std::uint64_t free = segment.piece.bytes - segment.used;
   std::string tail = free == 0 ? " full" : " " + FormatBytes(free) + " free";
-  if (segment.holes.size() > 1)
-    tail += fmt::format(" in {} holes, largest {}", segment.holes.size(), FormatBytes(segment.largest_hole()));
-  constexpr std::size_t kTail = 44, kMost = 64, kLeast = 10;
+  constexpr std::size_t kTail = 46, kMost = 64, kLeast = 6;
   const std::size_t taken = DisplayWidth(head) + kTail;
-  const std::size_t room = terminal.width > taken + kLeast ? terminal.width - taken : kLeast;
-  return head + Bar(segment, std::min(room, kMost)) + tail + "\n";
+  const std::size_t room = std::min(kMost, terminal.width > taken + kLeast ? terminal.width - taken : kLeast);
+  if (segment.holes.size() > 1) {
+    const std::string holes =
+        fmt::format(" in {} holes, largest {}", segment.holes.size(), FormatBytes(segment.largest_hole()));
+    if (DisplayWidth(head) + room + tail.size() + holes.size() <= terminal.width) tail += holes;
+  }
+  return head + Bar(segment, room) + tail + "\n";
 }
 
 std::string PlaceHeading(const PlaceRow& place, bool small, bool mapped) {
@@ -279,11 +282,12 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
     if (device.peak.unusable == 0) continue;
     text += Explanation(device.peak, terminal);
     text += "At the maximum, by pool and stream\n" + PlaceTable(device.peak, terminal);
-    text += "Live blocks in the same pages (a segment with several of them counts for each)\n" +
-            PinTable(device.peak, top, terminal);
+    text +=
+        Wrapped("Live blocks in the same pages (a segment with several of them counts for each)", terminal.width, 2) +
+        "\n" + PinTable(device.peak, top, terminal);
     text += "Segments with unusable memory\n" + SegmentTable(device.peak, top, terminal);
   }
-  if (!HasSegments(capture)) return text + NotInImport(capture, "segments") + "\n";
+  if (!HasSegments(capture)) return text + Wrapped(NotInImport(capture, "segments"), terminal.width, 0) + "\n";
   const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
   if (!unknown.empty()) return text + Wrapped("incomplete: " + unknown, terminal.width, 0) + "\n";
   return text.empty() ? "no allocation of torch's CUDA allocator is recorded\n" : text;
@@ -339,10 +343,10 @@ std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, cons
     text += "\n" + Painted(terminal, Color::kBold, Wrapped(heading, terminal.width, 0)) + "\n" +
             Lines(device, top, terminal);
   }
-  if (!HasSegments(capture)) return text + NotInImport(capture, "segments") + "\n";
+  if (!HasSegments(capture)) return text + Wrapped(NotInImport(capture, "segments"), terminal.width, 0) + "\n";
   if (maps.devices.empty()) return text + "torch's CUDA allocator had no segment at that moment.\n";
-  return text + "\n█ in blocks, ▒ partly in blocks, · free, ~ freed but waiting for other streams\n" +
-         RenderLosses(capture, maps.report, terminal);
+  constexpr char kLegend[] = "█ in blocks, ▒ partly in blocks, · free, ~ freed but waiting for other streams";
+  return text + "\n" + Wrapped(kLegend, terminal.width, 2) + "\n" + RenderLosses(capture, maps.report, terminal);
 }
 
 Json SegmentsJson(const Capture& capture, const SegmentMaps& maps, const std::string& instant) {

@@ -142,12 +142,14 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
               "\n";
       continue;
     }
-    text += "\n" +
-            Painted(terminal, Color::kBold,
-                    fmt::format("Live at {} of {}: {} in {}, at {}", InstantOf(instant, device, live.report),
-                                DeviceLabel(capture, device.name, device.process), FormatBytes(device.live_bytes),
-                                FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
-            "\n";
+    text +=
+        "\n" +
+        Painted(terminal, Color::kBold,
+                Wrapped(fmt::format("Live at {} of {}: {} in {}, at {}", InstantOf(instant, device, live.report),
+                                    DeviceLabel(capture, device.name, device.process), FormatBytes(device.live_bytes),
+                                    FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns)),
+                        terminal.width, 0)) +
+        "\n";
     if (device.live_bytes == 0) continue;
     LiveDevice shown = device;
     ShortenFiles(shown.rows);

@@ -55,7 +55,10 @@ std::string MarkerCell(const std::optional<Moment>& moment) { return moment ? fm
 
 // The newest iterations: the first ones of a run are seldom like the rest.
 std::string IterationTable(const ProcessOperators& process, std::size_t top, const Terminal& terminal) {
-  if (process.iterations.empty()) return "  no iteration was seen: no module, backward pass or optimizer step\n";
+  if (process.iterations.empty()) {
+    return "  " + Wrapped("no iteration was seen: no module, backward pass or optimizer step", terminal.width, 2) +
+           "\n";
+  }
   const std::size_t all = process.iterations.size();
   const std::size_t first = top == 0 || all <= top ? 0 : all - top;
   Table table({"iteration", "fw_start", "fw_bw_boundary", "backward end", "optimizer step"});
@@ -77,7 +80,9 @@ std::string DeviceText(const Capture& capture, const OperatorCurve& curve, const
                   FormatCounted(process.iterations.size(), "iteration", "iterations"),
                   FormatCounted(device.num_alloc_retries, "retry", "retries"),
                   FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
-  const auto titled = [&](const std::string& title) { return Painted(terminal, Color::kBold, title) + "\n"; };
+  const auto titled = [&](const std::string& title) {
+    return Painted(terminal, Color::kBold, Wrapped(title, terminal.width, 2)) + "\n";
+  };
   std::string text = "\n" + titled(heading) + IterationTable(process, top, terminal) + "\n";
   if (top == 0) return text + CallTable(curve, process, device, AllCalls(device), terminal);
   text += titled("Operator calls that add most to what is allocated");

@@ -184,10 +184,11 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
       text += CachingText(label, over_time, curve, rows, terminal) + CategoryCharts(over_time, curve, terminal);
       continue;
     }
-    text +=
-        "\n" +
-        Painted(terminal, Color::kBold, fmt::format("{}: live bytes over time, {}", label, PeakOf(curve.allocated))) +
-        "\n";
+    text += "\n" +
+            Painted(terminal, Color::kBold,
+                    Wrapped(fmt::format("{}: live bytes over time, {}", label, PeakOf(curve.allocated)), terminal.width,
+                            2)) +
+            "\n";
     text += Chart(BlockChart(curve.allocated, curve.known, rows), curve.allocated.peak_bytes);
     text += TimeAxis(over_time, curve.allocated.max_bytes.size()) + CategoryCharts(over_time, curve, terminal);
   }
