@@ -6,6 +6,7 @@
 #include "interpose/cuda/device_readings.h"
 #include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/driver_records.h"
+#include "interpose/cuda/simulated_libraries.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 
@@ -33,8 +34,16 @@ LibraryName LibraryOf(const Called& called) {
 void Refused(const Called& called, DriverCall call, int result) {
   const ErrnoKeeper errno_keeper;
   const int device = DeviceOfContext();
-  RecordDriverRefusal({call, device < 0 ? 0 : device, 0, ReadRefused(device), static_cast<std::uint32_t>(result)},
+  const std::uint64_t bytes = TakeRefusedOfLibraries();
+  RecordDriverRefusal({call, device < 0 ? 0 : device, bytes, ReadRefused(device), static_cast<std::uint32_t>(result)},
                       LibraryOf(called));
+}
+
+// How much it wanted is known of the simulated device alone: what a call before was refused is not this one's.
+template <class... A>
+int Result(int (*original)(A...), A... arguments) {
+  TakeRefusedOfLibraries();
+  return original(arguments...);
 }
 
 // ncclInvalidArgument and ncclInvalidUsage are the program's fault, ncclInProgress is none.
@@ -42,14 +51,14 @@ bool IsRefusedByNccl(int result) { return result == 1 || result == 2 || result =
 
 template <class... A>
 int Communicate(const Called& called, int (*original)(A...), A... arguments) {
-  const int result = original(arguments...);
+  const int result = Result(original, arguments...);
   if (IsRefusedByNccl(result)) Refused(called, DriverCall::kCommunicator, result);
   return result;
 }
 
 template <class... A>
 int Handle(const Called& called, int (*original)(A...), A... arguments) {
-  const int result = original(arguments...);
+  const int result = Result(original, arguments...);
   if (result != 0) Refused(called, DriverCall::kHandle, result);
   return result;
 }
@@ -57,7 +66,7 @@ int Handle(const Called& called, int (*original)(A...), A... arguments) {
 // A size that a plan cannot have is the program's fault: CUFFT_ALLOC_FAILED, and what comes of one below.
 template <class... A>
 int Plan(const Called& called, int (*original)(A...), A... arguments) {
-  const int result = original(arguments...);
+  const int result = Result(original, arguments...);
   constexpr int kAllocationFailed = 2, kInternalError = 5;
   if (result == kAllocationFailed || result == kInternalError) Refused(called, DriverCall::kHandle, result);
   return result;

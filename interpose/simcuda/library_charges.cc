@@ -36,6 +36,12 @@ void Tell(unsigned long long id, const Held& held) {
   if (observed.observer != nullptr) observed.observer(held.device, held.library, id, held.bytes);
 }
 
+void TellRefused(int device, const char* library, std::uint64_t bytes) {
+  Observed& observed = TheObserved();
+  const std::lock_guard lock(observed.mutex);
+  if (observed.observer != nullptr) observed.observer(device, library, 0, bytes);
+}
+
 }  // namespace
 
 void ObserveLibraries(LibraryObserver observer) {
@@ -53,7 +59,10 @@ LibraryCharge::~LibraryCharge() {
 
 bool LibraryCharge::Add(Device& device, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (!device.Charge(bytes, Holder::kLibraries)) return false;
+  if (!device.Charge(bytes, Holder::kLibraries)) {
+    TellRefused(device.ordinal(), library_, bytes);
+    return false;
+  }
   device_ = &device;
   bytes_ += bytes;
   Tell(reinterpret_cast<std::uintptr_t>(this), {device.ordinal(), library_, bytes_});

@@ -11,8 +11,8 @@
 
 namespace memoir::simcuda {
 
-// From here on `id` holds `bytes` of the device, 0: none. `library` is the real library's file name. Called on the
-// thread that charges; it may ask what the device has left.
+// From here on `id` holds `bytes` of the device, 0: none. `id` 0: the device had not so much left. `library` is the
+// real library's file name. Called on the thread that charges; it may ask what the device has left.
 using LibraryObserver = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
 
 // For ever; one observer. What is charged already is told at once.

@@ -90,5 +90,17 @@ TEST_F(NcclBuffersTest, WhoeverObservesIsToldOfEachChargeAndOfTheEnd) {
   }
 }
 
+TEST_F(NcclBuffersTest, WhoeverObservesIsToldHowMuchWasRefused) {
+  static std::vector<Told> all;
+  told = &all;
+  ObserveLibraries(&Note);
+  NcclBuffers buffers;
+  EXPECT_NE(buffers.ForItself(device, 500 * kMiB), "") << "more than the card has";
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].library, "libnccl.so.2");
+  EXPECT_EQ(all[0].id, 0u);
+  EXPECT_EQ(all[0].bytes, 500 * kMiB);
+}
+
 }  // namespace
 }  // namespace memoir::simcuda

@@ -72,8 +72,8 @@ def errors(tree, ran):
 VICTIMS = {
     "raw": ("malloc", "libforeign.so", 1, 37 * MIB),
     "pinned": ("host_allocate", "libtorch_cuda.so", 2, 128 * MIB),
-    "matrix": ("handle", "libcublas", 3, 0),
-    "reduce": ("communicator", "NCCL", 4, 0),
+    "matrix": ("handle", "libcublas", 3, 50 * MIB),    # how much is known of the simulated device alone
+    "reduce": ("communicator", "NCCL", 4, 50 * MIB),
 }
 
 

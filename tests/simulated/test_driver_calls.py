@@ -155,7 +155,7 @@ def test_what_is_refused(tree, foreign, tmp_path):
     refused = [e for e in events if e["event"] == "driver_refused"]
     assert [(e["call"], e["library"], e["device"], e["bytes"], e["error"]) for e in refused] == [
         ("malloc", "libforeign.so", "cuda:0", 100 << 30, 2), ("host_allocate", "libforeign.so", "cpu", 65 * MIB, 2),
-        ("host_register", "libforeign.so", "cpu", 65 * MIB, 2), ("handle", "libcublas.so", "cuda:0", 0, 3)]
+        ("host_register", "libforeign.so", "cpu", 65 * MIB, 2), ("handle", "libcublas.so", "cuda:0", 50 * MIB, 3)]
     assert refused[0]["device_free_bytes"] == (2 << 30) - CONTEXT - 2 * MIB and refused[1]["device_free_bytes"] is None
     assert 0 < refused[3]["device_free_bytes"] <= 20 * MIB
     assert sum(e["event"] == "device_reading" and e["cause"] == "refused" for e in events) >= 2
