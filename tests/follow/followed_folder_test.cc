@@ -261,6 +261,34 @@ TEST(FollowedFolderTest, ARankThatBeginsLaterJoins) {
   EXPECT_EQ(followed.Describe(0).step, 20u);
 }
 
+// By marks of the recorder, whose numbers are the program's own where it counts.
+TEST(FollowedFolderTest, KnowsWhichStepsWereAskedForInFull) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.OnThread(1).Step(5).Allocate(0x1000, 4096).Step(6).Mark("memoir.steps_in_full 3 6").Step(7);
+  process.EndChunk(false);
+  process.Mark("memoir.steps_in_full x").Mark("memoir.steps_in_full ").Step(8).Step(9).Mark("memoir.steps_in_full 0");
+  process.Step(10).Mark("memoir.steps_in_full 2");
+  const std::string file = folder / process.FileName(0);
+  const std::vector<std::string>& parts = process.parts();
+  AppendTo(file, std::string_view(parts[0]).substr(0, process.chunk_offsets(0)[1]));
+  Followed followed(folder.path());
+  ASSERT_NE(followed.folder, nullptr);
+  followed.Look();
+  LiveAsked asked = followed.Describe().asked;
+  EXPECT_TRUE(asked.open);
+  EXPECT_EQ(asked.times, 1u);
+  EXPECT_EQ(asked.steps, 3u);
+  EXPECT_EQ(asked.first, 6u);
+  EXPECT_EQ(asked.begun, 2u);
+  AppendTo(file, std::string_view(parts[0]).substr(process.chunk_offsets(0)[1]));
+  followed.Look();
+  asked = followed.Describe().asked;
+  EXPECT_EQ(asked.times, 2u);
+  EXPECT_EQ(asked.first, 10u);
+  EXPECT_EQ(asked.begun, 1u);
+}
+
 // What is too large to be read from its start is begun at its last keyframe, with the names from before it.
 TEST(FollowedRecordingTest, BeginsAtTheLastKeyframe) {
   const TemporaryFolder path;

@@ -168,6 +168,17 @@ TEST_F(LiveViews, FitsAnyTerminal) {
   EXPECT_NE(Screen(Leaking(), 80, 12).find("grows by 14.0 MiB a step"), std::string::npos);
 }
 
+TEST_F(LiveViews, StepsThatWereAskedFor) {
+  LivePicture picture = OneProcess();
+  picture.processes[0].asked = {1, 3, 1203, 2, true};
+  EXPECT_NE(Screen(picture, 120, 24).find("step 1,204, 8.3 a second, step 2 of 3 in full\n"), std::string::npos);
+  EXPECT_NE(RenderLiveLines(picture, 1).find("step 2 of 3 in full"), std::string::npos);
+  EXPECT_NE(LiveJsonLine(picture).find(R"("asked_steps":{"steps":3,"first":1203,"begun":2,"open":true})"),
+            std::string::npos);
+  picture.processes[0].asked.open = false;
+  EXPECT_EQ(Screen(picture, 120, 24), Screen(OneProcess(), 120, 24));
+}
+
 TEST_F(LiveViews, Lines) {
   testing::ExpectGolden("live_lines.txt",
                         RenderLiveLines(Leaking(), 8) + RenderLiveLines(Job(), 3) + RenderLiveLines(Ended(), 8));

@@ -167,7 +167,7 @@ torch.add(a, 1)
 '''
     capture, done = record(tree, tmp_path, program, tmp_path / "said")
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "said").read_text() == f"memoir: {capture}/control contains none of on, off, memory and snapshot; recording is unchanged\n"
+    assert (tmp_path / "said").read_text() == f"memoir: {capture}/control contains none of on, off, memory, snapshot and steps N; recording is unchanged\n"
     report = show(tree, capture)
     assert counts(report)["aten::add.Tensor"] == 3 and "aten::mul.Tensor" not in counts(report)
     check_sums(report)

@@ -134,6 +134,7 @@ TEST(NamesTest, KeepWhatEverybodyKnowsAndTheirStructure) {
            {"Optimizer.step#AdamW.step", "Optimizer.step#AdamW.step"},
            {"Optimizer.step#Mine.step", "Optimizer.step#?.step"},
            {"ProfilerStep#17", "ProfilerStep#17"},
+           {"memoir.steps_in_full 3 120", "memoir.steps_in_full 3 120"},
            {"ProfilerStep#17 of mine", "ProfilerStep?"},
            {"Torch-Compiled Region: 0/1", "Torch-Compiled Region: 0/1"},
            {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",

@@ -1,7 +1,9 @@
 // detail=auto and detail=blocks: what is recorded as steps repeat. Torch's hooks are those of controls_test.cc.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "tests/interpose/numbered_records.h"
 #include "tracker/detail/known_steps.h"
@@ -22,10 +24,16 @@ class DetailTest : public ::testing::Test {
     ControlOptions options;
     options.detail = detail;
     options.budget = budget;
-    options.speaks = false;
+    options.speaks = speaks_;
+    options.patience_ns = 0;
     options.control_file = folder_.path() + "/control";
     std::string warning;
     controls_ = RecordingControls::Begin(options, &warning);
+  }
+  // By the control file, which is looked at at once the first time.
+  void AskForSteps(int steps) {
+    std::ofstream(folder_.path() + "/control") << "steps " << steps << "\n";
+    controls_->Look();
   }
   void TearDown() override {
     controls_->End();
@@ -42,6 +50,7 @@ class DetailTest : public ::testing::Test {
   const TempFolder folder_;
   RecordingControls* controls_ = nullptr;
   std::uint64_t step_ = 0;
+  bool speaks_ = false;
 };
 
 TEST_F(DetailTest, AutoRecordsOperatorsUntilAStepIsKnownAndAgainWhereOneDeviates) {
@@ -200,6 +209,84 @@ TEST_F(DetailTest, WithoutTimeForOperatorsAStepThatDeviatesIsRecordedAsBlocks) {
     Step(bytes);
     EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
   }
+}
+
+TEST_F(DetailTest, StepsThatAreAskedForAreInFullThoughTheyAreKnown) {
+  Begin(Detail::kAuto);
+  Learn(100);
+  Step(100);
+  AskForSteps(2);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory) << "from the next step on";
+  for (int i = 0; i < 2; ++i) {
+    Step(100);
+    EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  }
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  Step(200);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll) << "one that deviates, as ever";
+}
+
+TEST_F(DetailTest, StepsThatAreAskedForAreInFullThoughNoTimeIsLeftForOperators) {
+  Begin(Detail::kAuto, {.share = 0, .unbounded_ns = 0});
+  AskForSteps(1);
+  Step(100);
+  controls_->Look();
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  Step(200);
+  controls_->Look();
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, StepsThatAreAskedForHaveTheOperatorsThatBlocksHasNot) {
+  Begin(Detail::kBlocks);
+  AskForSteps(3);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff) << "a pause holds";
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, WhatIsOffIsOffAgainBehindThem) {
+  Begin(Detail::kFull);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  AskForSteps(1);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
+}
+
+TEST_F(DetailTest, WhereNothingElseBeginsStepsCallsOfAModuleBeginThoseThatAreAskedFor) {
+  Begin(Detail::kBlocks);
+  AskForSteps(2);
+  for (std::uint32_t i = 0; i + 1 < kCallsOfStepModule; ++i) Call(64, 100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  for (int i = 0; i < 2; ++i) {
+    Call(64, 100);
+    EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  }
+  Call(64, 100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, SaysThatTheStepsWhichAreAskedForDoNotBegin) {
+  speaks_ = true;
+  Begin(Detail::kFull);
+  ::testing::internal::CaptureStderr();
+  AskForSteps(2);
+  controls_->Look();
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("asks for steps in full, and no step has begun since"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), said.size() - 1) << "one line";
 }
 
 }  // namespace

@@ -123,7 +123,8 @@ std::string HashedHolder(std::string_view rest, NameHashes& hashes) {
 
 bool IsTorchNumbered(std::string_view text) {
   constexpr std::string_view kNumbers = "0123456789/_ []!";
-  for (const std::string_view start : {"ProfilerStep#", "Torch-Compiled Region: ", "compile id "}) {
+  for (const std::string_view start :
+       {"ProfilerStep#", "Torch-Compiled Region: ", "compile id ", "memoir.steps_in_full "}) {
     if (text.starts_with(start)) return ConsistsOf(text.substr(start.size()), kNumbers);
   }
   return false;

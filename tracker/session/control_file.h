@@ -1,6 +1,6 @@
 // A file by which a shell switches recording: `echo off > FILE`, `echo memory > FILE`, `echo on > FILE`; an empty one
-// (`touch FILE`) switches off and on in turn. `echo snapshot > FILE` asks for a snapshot. Only looked at, never written
-// or removed. One thread.
+// (`touch FILE`) switches off and on in turn. `echo snapshot > FILE` asks for a snapshot, `echo steps 5 > FILE` for the
+// next five steps in full. Only looked at, never written or removed. One thread.
 #ifndef TRACKER_SESSION_CONTROL_FILE_H_
 #define TRACKER_SESSION_CONTROL_FILE_H_
 
@@ -11,18 +11,23 @@
 
 namespace memoir {
 
-enum class ControlWord : std::uint8_t { kNone, kOff, kMemory, kOn, kToggle, kSnapshot, kUnknown };
+enum class ControlWord : std::uint8_t { kNone, kOff, kMemory, kOn, kToggle, kSnapshot, kSteps, kUnknown };
+
+struct Control {
+  ControlWord word = ControlWord::kNone;
+  std::uint64_t steps = 0;  // of kSteps: 1 at least
+};
 
 class ControlFile {
  public:
   explicit ControlFile(std::string path) : path_(std::move(path)) {}
   const std::string& path() const { return path_; }
 
-  // What a file from before the recording says: a word counts, an empty file does not.
-  ControlWord First();
+  // What a file from before the recording says: a level counts; an empty file and what was asked for once do not.
+  Control First();
   // What the file asks for since the last look; kNone when it has not changed. An empty file may be one that is being
   // written: it counts at the second look that finds it so.
-  ControlWord Look();
+  Control Look();
 
  private:
   struct Version {
@@ -32,7 +37,7 @@ class ControlFile {
     bool operator==(const Version&) const = default;
   };
   Version Now() const;
-  ControlWord Read() const;
+  Control Read() const;
 
   std::string path_;
   Version done_;   // what was answered

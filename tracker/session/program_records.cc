@@ -1,5 +1,7 @@
 #include "tracker/session/program_records.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -8,6 +10,8 @@
 
 namespace memoir {
 namespace {
+
+constexpr char kAskedNote[] = "memoir.steps_in_full ";
 
 ThreadSlot* Slot() { return RecordingEnabled() ? RingThread() : nullptr; }
 
@@ -44,5 +48,14 @@ void RecordStep(std::uint64_t step) {
   record->step = step;
   RingCommit(slot, sizeof(StepRecord));
 }
+
+void RecordAskedBegin(std::uint64_t steps, std::optional<std::uint64_t> first) {
+  char text[80];
+  const int length = std::snprintf(text, sizeof text, "%s%" PRIu64, kAskedNote, steps);
+  if (first) std::snprintf(text + length, sizeof text - static_cast<std::size_t>(length), " %" PRIu64, *first);
+  RecordMark(text);
+}
+
+void RecordAskedEnd() { RecordAskedBegin(0, std::nullopt); }
 
 }  // namespace memoir

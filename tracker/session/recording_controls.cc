@@ -5,12 +5,12 @@
 #include <new>
 #include <utility>
 
-#include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/ring_use.h"
 #include "interpose/tick.h"
 #include "tracker/detail/known_steps.h"
 #include "tracker/modules/outermost_calls.h"
+#include "tracker/session/control_callbacks.h"
 #include "tracker/session/control_signals.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/terminal_line.h"
@@ -28,51 +28,6 @@ std::uint64_t BetweenLooks(std::uint32_t world_size) {
   return kFileLookNs * std::max(world_size, kRanksThatLook) / kRanksThatLook;
 }
 
-// Called by torch: nothing may leave.
-bool OnRangeBegins(const void* range, const char* name) {
-  try {
-    return RecordingControls::WithCurrent([=](RecordingControls& own) { return own.RangeBegins(range, name); }, false);
-  } catch (...) {
-    return false;
-  }
-}
-
-void OnRangeEnds(const void* range, const char* name) {
-  const auto end = [=](RecordingControls& own) {
-    own.RangeEnds(range, name);
-    return true;
-  };
-  try {
-    RecordingControls::WithCurrent(end, false);
-  } catch (...) {  // out of memory: the window stays as it is
-  }
-}
-
-// Called by the hooks of allocators, under their locks.
-void OnDeviation() {
-  const ErrnoKeeper errno_keeper;
-  const auto deviate = [](RecordingControls& own) {
-    own.Deviates();
-    return true;
-  };
-  RecordingControls::WithCurrent(deviate, false);
-}
-
-// Called where a module is called, with Python's lock.
-void OnOutermostCall(std::uint64_t module) {
-  if (InBackwardOrCompiler()) return;
-  const auto begin = [=](RecordingControls& own) {
-    own.ModuleBegins(module);
-    return true;
-  };
-  try {
-    RecordingControls::WithCurrent(begin, false);
-  } catch (...) {  // out of memory: what is recorded stays as it was
-  }
-}
-
-constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
-
 }  // namespace
 
 RecordingControls::RecordingControls(const ControlOptions& options)
@@ -82,8 +37,9 @@ RecordingControls::RecordingControls(const ControlOptions& options)
       budget_(options.budget, MonotonicNs(), RingSegmentsWithRanges()),
       speaks_(options.speaks),
       between_looks_ns_(BetweenLooks(options.world_size)),
-      file_(options.control_file) {
-  if (options.windows.any() || options.detail == Detail::kAuto) windows_.emplace(options.windows);
+      file_(options.control_file),
+      windows_(options.windows),
+      follows_steps_(options.windows.any() || options.detail == Detail::kAuto) {
   Obey(file_.First());
 }
 
@@ -98,7 +54,7 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
     std::string second;
     if (options.snapshot_signal) InstallControlSignal(ControlSignal::kSnapshot, *options.snapshot_signal, &second);
     *warning += (warning->empty() || second.empty() ? "" : "; ") + second;
-    WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
+    WatchUserRanges(controls->follows_steps_ ? &kControlsWatcher : nullptr);
     EndKnownSteps();  // of a parent, in a forked child
     if (options.detail == Detail::kAuto && !BeginKnownSteps(&OnDeviation)) throw std::bad_alloc();
     FollowOutermostCalls(options.detail == Detail::kAuto ? &OnOutermostCall : nullptr);
@@ -125,10 +81,12 @@ void RecordingControls::End() {
 }
 
 RecordingLevel RecordingControls::Desired() const {
-  const bool inside = !options_.windows.any() || windows_->open();
+  const RecordingLevel wanted = wanted_.load(std::memory_order_acquire);
+  if (windows_.in_asked()) return called_in_asked_.load(std::memory_order_acquire) ? wanted : RecordingLevel::kAll;
+  const bool inside = !options_.windows.any() || windows_.open();
   const bool operators = inside && !spent_.load(std::memory_order_acquire);
-  return std::min({wanted_.load(std::memory_order_acquire), detail_.load(std::memory_order_acquire),
-                   operators ? RecordingLevel::kAll : RecordingLevel::kMemory});
+  return std::min(
+      {wanted, detail_.load(std::memory_order_acquire), operators ? RecordingLevel::kAll : RecordingLevel::kMemory});
 }
 
 bool RecordingControls::Want(RecordingLevel level) {
@@ -137,13 +95,24 @@ bool RecordingControls::Want(RecordingLevel level) {
 }
 
 // A step that opens a window lies in it, and so does the one that closes it: views end a window with that event.
-void RecordingControls::Apply(std::optional<std::uint64_t> new_step) {
-  if (new_step && options_.detail == Detail::kAuto) FollowStep();
+void RecordingControls::Apply(const std::optional<Windows::Mark>& mark) {
+  if (mark && mark->opens > 0) called_in_asked_.store(false, std::memory_order_release);
+  if (mark && options_.detail == Detail::kAuto) FollowStep();
   const RecordingLevel desired = Desired();
   const bool down = desired < switch_.level();
   if (!down) switch_.To(desired, OnEmptyPool::kWait);
-  if (new_step) RecordStep(*new_step);
+  if (mark) RecordMarked(*mark);
   if (down) switch_.To(desired, OnEmptyPool::kWait);
+}
+
+// Steps that the program does not count itself are numbered where a recording is made by them; elsewhere readers find
+// them by the ranges that are recorded.
+void RecordingControls::RecordMarked(const Windows::Mark& mark) {
+  const bool by_steps = options_.detail == Detail::kAuto || options_.windows.steps || options_.windows.schedule;
+  if (by_steps || mark.source == Windows::StepSource::kProgram) RecordStep(mark.step);
+  if (mark.closes) RecordAskedEnd();
+  const bool has_number = by_steps || mark.source >= Windows::StepSource::kProfiler;
+  if (mark.opens > 0) RecordAskedBegin(mark.opens, has_number ? std::optional(mark.step) : std::nullopt);
 }
 
 // Each part of the capture has steps in full of its own.
@@ -152,8 +121,8 @@ void RecordingControls::FollowStep() {
   if (slot == nullptr) return;
   const std::uint64_t parts = RingReadCounters().parts;
   if (parts_.exchange(parts, std::memory_order_relaxed) != parts) ForgetKnownSteps();
-  const bool may_be_full =
-      wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll && !spent_.load(std::memory_order_acquire);
+  const bool may_be_full = windows_.in_asked() || (wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll &&
+                                                   !spent_.load(std::memory_order_acquire));
   const bool known = KnownStepBegins(slot->thread, may_be_full);
   detail_.store(known ? RecordingLevel::kMemory : RecordingLevel::kAll, std::memory_order_release);
 }
@@ -167,32 +136,43 @@ void RecordingControls::Deviates() noexcept {
   }
 }
 
-void RecordingControls::Step(std::uint64_t step) {
-  if (!windows_) return RecordStep(step);
-  windows_->StepBegins(step);
-  ApplyMark(step);
-}
+void RecordingControls::Step(std::uint64_t step) { ApplyMark(windows_.StepBegins(step)); }
 
 bool RecordingControls::RangeBegins(const void* range, const char* name) {
   const bool before = switch_.level() == RecordingLevel::kAll;
-  ApplyMark(windows_->RangeBegins(range, name));
+  ApplyMark(windows_.RangeBegins(range, name));
   return !before && switch_.level() == RecordingLevel::kAll;
 }
 
-void RecordingControls::RangeEnds(const void* range, const char* name) { ApplyMark(windows_->RangeEnds(range, name)); }
+void RecordingControls::RangeEnds(const void* range, const char* name) { ApplyMark(windows_.RangeEnds(range, name)); }
 
 // A program that marks its steps has no others.
-void RecordingControls::ApplyMark(std::optional<std::uint64_t> new_step) {
-  if (new_step) FollowOutermostCalls(nullptr);
-  Apply(new_step);
+void RecordingControls::ApplyMark(const std::optional<Windows::Mark>& mark) {
+  if (mark) FollowOutermostCalls(nullptr);
+  Apply(mark);
 }
 
 void RecordingControls::ModuleBegins(std::uint64_t module) {
-  if (const auto step = windows_->ModuleBegins(module)) Apply(step);
+  if (const auto mark = windows_.ModuleBegins(module)) Apply(mark);
+}
+
+// On the writer's thread. What begins steps is followed from now on, where it was not. They are asked for at last: the
+// mark of one that begins meanwhile would be passed over.
+void RecordingControls::AskForSteps(std::uint64_t steps) {
+  try {
+    if (!std::exchange(follows_steps_, true)) {
+      WatchUserRanges(&kControlsWatcher);
+      FollowOutermostCalls(&OnOutermostCall);
+    }
+  } catch (...) {  // no memory: memoir.step() alone begins steps
+  }
+  windows_.Ask(steps);
+  asked_ns_ = MonotonicNs();
 }
 
 // What is not recorded meanwhile is missing in the step: it can neither be learned nor be known.
 void RecordingControls::SetWanted(RecordingLevel level) {
+  called_in_asked_.store(true, std::memory_order_release);
   if (wanted_.exchange(level, std::memory_order_acq_rel) == level || options_.detail != Detail::kAuto) return;
   PassKnownStep();
   detail_.store(RecordingLevel::kAll, std::memory_order_release);
@@ -201,22 +181,28 @@ void RecordingControls::SetWanted(RecordingLevel level) {
 void RecordingControls::Toggle() {
   const RecordingLevel rest =
       options_.start == RecordingLevel::kMemory ? RecordingLevel::kMemory : RecordingLevel::kOff;
+  windows_.Ask(0);
   SetWanted(wanted_.load(std::memory_order_relaxed) == RecordingLevel::kAll ? rest : RecordingLevel::kAll);
 }
 
-void RecordingControls::Obey(ControlWord word) {
-  switch (word) {
+void RecordingControls::Obey(const Control& control) {
+  switch (control.word) {
     case ControlWord::kOff:
+      windows_.Ask(0);
       return SetWanted(RecordingLevel::kOff);
     case ControlWord::kMemory:
+      windows_.Ask(0);
       return SetWanted(RecordingLevel::kMemory);
     case ControlWord::kOn:
       return SetWanted(RecordingLevel::kAll);
     case ControlWord::kToggle:
       return Toggle();
+    case ControlWord::kSteps:
+      return AskForSteps(control.steps);
     case ControlWord::kUnknown:
       if (!speaks_.load(std::memory_order_relaxed)) return;
-      SayLine("%s contains none of on, off, memory and snapshot; recording is unchanged", file_.path().c_str());
+      SayLine("%s contains none of on, off, memory, snapshot and steps N; recording is unchanged",
+              file_.path().c_str());
       return;
     case ControlWord::kSnapshot:
       snapshot_asked_ = "control file";
@@ -249,6 +235,16 @@ void RecordingControls::LookAtDetail(std::uint64_t now_ns) {
         100 * options_.budget.share);
 }
 
+void RecordingControls::LookAtAsked(std::uint64_t now_ns) {
+  if (asked_ns_ == 0 || now_ns < asked_ns_ + options_.patience_ns) return;
+  asked_ns_ = 0;
+  if (windows_.waits() && speaks_.load(std::memory_order_relaxed))
+    SayLine(
+        "%s asks for steps in full, and no step has begun since; they are recorded when one does, with memoir.step(), "
+        "torch.profiler's step, or the first optimizer's",
+        file_.path().c_str());
+}
+
 // What cannot be switched now, for another thread switches or the ring is full, is tried again at the next look.
 void RecordingControls::Look() {
   if (!switch_.active()) return;
@@ -259,6 +255,7 @@ void RecordingControls::Look() {
     next_look_ns_ = now + between_looks_ns_.load(std::memory_order_relaxed);
     Obey(file_.Look());
   }
+  LookAtAsked(now);
   if (options_.detail == Detail::kAuto) LookAtDetail(now);
   try {
     if (Desired() != switch_.level()) switch_.TryTo(Desired());

@@ -5,9 +5,10 @@
 //     steps, ranges ───────┼─► window ───────┼─► the least of them ─► RecordingSwitch
 //     allocations, modules ┴─► detail ───────┘
 //
-// Outside of a window memory alone is recorded, so that a window begins with the live set that it needs; likewise in
-// steps that are known (tracker/detail/known_steps.h). One object a recording, which stays until the next one begins.
-// Any thread; Look is the writer's.
+// Steps that the file asks for are recorded in full whatever these say, except that a pause within them holds. Outside
+// of a window memory alone is recorded, so that a window begins with the live set that it needs; likewise in steps that
+// are known (tracker/detail/known_steps.h). One object a recording, which stays until the next one begins. Any thread;
+// Look is the writer's.
 #ifndef TRACKER_SESSION_RECORDING_CONTROLS_H_
 #define TRACKER_SESSION_RECORDING_CONTROLS_H_
 
@@ -40,9 +41,10 @@ struct ControlOptions {
   std::string control_file;
   WindowOptions windows;
   Detail detail = Detail::kFull;
-  FullBudget::Limits budget;     // with Detail::kAuto
-  bool speaks = true;            // of a job's processes, this one says what concerns all of them
-  std::uint32_t world_size = 0;  // 0: unknown
+  FullBudget::Limits budget;                   // with Detail::kAuto
+  bool speaks = true;                          // of a job's processes, this one says what concerns all of them
+  std::uint32_t world_size = 0;                // 0: unknown
+  std::uint64_t patience_ns = 10'000'000'000;  // until a line says that steps which were asked for do not begin
 };
 
 class RecordingControls {
@@ -89,12 +91,15 @@ class RecordingControls {
  private:
   explicit RecordingControls(const ControlOptions& options);
   RecordingLevel Desired() const;
-  void Apply(std::optional<std::uint64_t> new_step);
-  void ApplyMark(std::optional<std::uint64_t> new_step);
+  void Apply(const std::optional<Windows::Mark>& mark);
+  void ApplyMark(const std::optional<Windows::Mark>& mark);
+  void RecordMarked(const Windows::Mark& mark);
   void FollowStep();
   void SetWanted(RecordingLevel level);
   void LookAtDetail(std::uint64_t now_ns);
-  void Obey(ControlWord word);
+  void LookAtAsked(std::uint64_t now_ns);
+  void AskForSteps(std::uint64_t steps);
+  void Obey(const Control& control);
   void Toggle();
 
   static Published<RecordingControls> current_;
@@ -113,8 +118,11 @@ class RecordingControls {
   ControlFile file_;                           // the writer's thread
   std::uint64_t next_look_ns_ = 0;             // likewise
   std::optional<const char*> snapshot_asked_;  // likewise
-  std::optional<Windows> windows_;
-  std::atomic<std::uint64_t> parts_{0};  // that had begun at the newest step
+  Windows windows_;
+  bool follows_steps_;          // whatever begins them: the writer's thread, once it has begun
+  std::uint64_t asked_ns_ = 0;  // the writer's thread: when steps were asked for; 0: nothing more is said of them
+  std::atomic<bool> called_in_asked_{false};  // for a level, since they began
+  std::atomic<std::uint64_t> parts_{0};       // that had begun at the newest step
 };
 
 }  // namespace memoir

@@ -87,20 +87,38 @@ bool Windows::IsInside(std::uint64_t step) const {
 }
 
 // Under the lock. A better source takes over for good.
-std::optional<std::uint64_t> Windows::Step(std::uint64_t step, StepSource source) {
-  if (options_.range || source < source_) return std::nullopt;
+std::optional<Windows::Mark> Windows::Step(std::uint64_t step, StepSource source) {
+  if (source < source_) return std::nullopt;
   source_ = source;
-  open_ = IsInside(step);
-  return step;
+  if (!options_.range) open_ = IsInside(step);
+  Mark mark{.step = step, .source = source};
+  std::uint64_t left = left_.load(std::memory_order_relaxed);
+  mark.closes = left == 1 || (left > 0 && asked_ > 0);
+  left = asked_ > 0 ? asked_ : left - std::min<std::uint64_t>(left, 1);
+  mark.opens = std::exchange(asked_, 0);
+  left_.store(left, std::memory_order_release);
+  return mark;
 }
 
-void Windows::StepBegins(std::uint64_t step) {
+std::optional<Windows::Mark> Windows::StepBegins(std::uint64_t step) {
   const std::lock_guard lock(mutex_);
-  Step(step, StepSource::kProgram);
+  return Step(step, StepSource::kProgram);
+}
+
+// Those that run come to their end where others are asked for, with the next step.
+void Windows::Ask(std::uint64_t steps) {
+  const std::lock_guard lock(mutex_);
+  asked_ = steps;
+  if (steps == 0) left_.store(0, std::memory_order_release);
+}
+
+bool Windows::waits() const {
+  const std::lock_guard lock(mutex_);
+  return asked_ > 0;
 }
 
 // Ranges of one name may be open on several threads, and inside each other.
-std::optional<std::uint64_t> Windows::RangeBegins(const void* range, std::string_view name) {
+std::optional<Windows::Mark> Windows::RangeBegins(const void* range, std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (options_.range && name == options_.range->name) {
     const std::uint64_t number = occurrence_++;
@@ -113,20 +131,20 @@ std::optional<std::uint64_t> Windows::RangeBegins(const void* range, std::string
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> Windows::RangeEnds(const void* range, std::string_view name) {
+std::optional<Windows::Mark> Windows::RangeEnds(const void* range, std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (const auto wanted = std::find(opening_.begin(), opening_.end(), range); wanted != opening_.end()) {
     opening_.erase(wanted);
     open_ = !opening_.empty();
   }
-  if (name.starts_with(kOptimizerStep) && !options_.range) {
+  if (name.starts_with(kOptimizerStep)) {
     if (optimizer_.empty()) optimizer_ = name;
     if (optimizer_ == name) return Step(++steps_behind_, StepSource::kOptimizer);
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> Windows::ModuleBegins(std::uint64_t module) {
+std::optional<Windows::Mark> Windows::ModuleBegins(std::uint64_t module) {
   const std::lock_guard lock(mutex_);
   if (source_ > StepSource::kModule) return std::nullopt;
   const auto step = step_module_.Called(module);

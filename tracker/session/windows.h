@@ -1,11 +1,12 @@
-// In which windows operators are recorded: steps, a user range, or a schedule as torch.profiler's. Decides; switches
-// nothing.
+// In which windows operators are recorded: steps, a user range, or a schedule as torch.profiler's; and the next steps
+// that somebody asks for while the program runs. Decides; switches nothing.
 //
 // Where a step begins: at memoir.step(); where the program calls none, at torch.profiler's ProfilerStep ranges, else
 // behind each call of the first optimizer seen; else, with detail=auto, at calls of a module. Any thread.
 #ifndef TRACKER_SESSION_WINDOWS_H_
 #define TRACKER_SESSION_WINDOWS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -42,21 +43,35 @@ std::optional<WindowOptions::Schedule> ParseSchedule(const std::string& text);
 
 class Windows {
  public:
+  enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
+  // A step began.
+  struct Mark {
+    std::uint64_t step = 0;
+    StepSource source = StepSource::kNone;
+    bool closes = false;      // the steps that were asked for are over
+    std::uint64_t opens = 0;  // it is the first of so many that were asked for
+  };
   explicit Windows(const WindowOptions& options);
 
-  void StepBegins(std::uint64_t step);  // memoir.step()
+  std::optional<Mark> StepBegins(std::uint64_t step);  // memoir.step()
   // Return the step that began with the event, one that the program did not name itself. `range` is any address that is
   // the range's own while it is open.
-  std::optional<std::uint64_t> RangeBegins(const void* range, std::string_view name);
-  std::optional<std::uint64_t> RangeEnds(const void* range, std::string_view name);
+  std::optional<Mark> RangeBegins(const void* range, std::string_view name);
+  std::optional<Mark> RangeEnds(const void* range, std::string_view name);
   // Likewise, of a call of a module with none around it.
-  std::optional<std::uint64_t> ModuleBegins(std::uint64_t module);
+  std::optional<Mark> ModuleBegins(std::uint64_t module);
   bool open() const;
 
+  // The next `steps`, whatever the options are; instead of those that were asked for before. 0: none any more.
+  void Ask(std::uint64_t steps);
+  // One of them runs.
+  bool in_asked() const { return left_.load(std::memory_order_acquire) > 0; }
+  // None of them has begun.
+  bool waits() const;
+
  private:
-  enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
   bool IsInside(std::uint64_t step) const;
-  std::optional<std::uint64_t> Step(std::uint64_t step, StepSource source);
+  std::optional<Mark> Step(std::uint64_t step, StepSource source);
 
   const WindowOptions options_;
   mutable std::mutex mutex_;
@@ -65,8 +80,10 @@ class Windows {
   std::string optimizer_;           // the range of the one that counts steps
   std::uint64_t steps_behind_ = 0;  // its calls
   StepModule step_module_;
-  std::uint64_t occurrence_ = 0;      // of the range, so far
-  std::vector<const void*> opening_;  // the ranges that are open and wanted
+  std::uint64_t occurrence_ = 0;        // of the range, so far
+  std::vector<const void*> opening_;    // the ranges that are open and wanted
+  std::uint64_t asked_ = 0;             // steps, from the next one on
+  std::atomic<std::uint64_t> left_{0};  // of the steps asked for, with the one that runs; written under the lock
 };
 
 }  // namespace memoir

@@ -64,8 +64,8 @@ void LetRangeHookLeave();
 
 // Calls `begins` for each user range that begins (record_function, optimizer steps, the profiler's steps), and `ends`
 // when it ends, whatever is recorded. Where `begins` says that ranges are recorded from this one on, its begin is
-// recorded, too. `range` is any address that is the range's own while it is open. nullptr: no more. Not while a
-// recording starts or stops on another thread.
+// recorded, too. `range` is any address that is the range's own while it is open. nullptr: no more, by a thread of the
+// program's; else any thread. Not while a recording starts or stops on another thread.
 struct RangeWatcher {
   bool (*begins)(const void* range, const char* name);
   void (*ends)(const void* range, const char* name);

@@ -167,21 +167,21 @@ bool WatchFromNextRange(void (*begins)()) {
   return true;
 }
 
+// Put in and taken out, as the hook above and for its reason.
 void WatchUserRanges(const RangeWatcher* watcher) {
   const CallbackLock lock;
   static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
   range_watcher.store(watcher, std::memory_order_release);
-  if (handle == at::INVALID_CALLBACK_HANDLE) {
-    if (watcher == nullptr) return;
+  if ((watcher != nullptr) == (handle != at::INVALID_CALLBACK_HANDLE)) return;
+  if (watcher != nullptr) {
     handle = at::addGlobalCallback(
         at::RecordFunctionCallback(&OnWatchedBegin, &OnWatchedEnd).scopes({at::RecordScope::USER_SCOPE}));
-  } else if (watcher != nullptr) {
-    at::reenableCallback(handle);
-  } else {
-    try {
-      at::disableCallback(handle);
-    } catch (...) {  // no memory: it is called for nothing
-    }
+    return;
+  }
+  try {
+    at::removeCallback(handle);
+    handle = at::INVALID_CALLBACK_HANDLE;
+  } catch (...) {  // no memory: it is called for nothing
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/layer_pattern.h"
+#include "tools/model/asked_note.h"
 
 namespace memoir {
 namespace {
@@ -120,6 +121,17 @@ void LivePass::OnSwitch(const SwitchEvent& event) {
   if (event.level != v1::LEVEL_ALL) step_in_full_ = false;
 }
 
+void LivePass::OnMark(const MarkEvent& event) {
+  const std::optional<AskedNote> note = ParseAskedNote(state_->dictionary().text(event.name));
+  if (!note) return;
+  if (note->steps == 0) {
+    asked_.open = false;
+    asked_.begun = asked_.steps;
+  } else {
+    asked_ = {asked_.times + 1, note->steps, note->first.value_or(steps_.newest(source_)), 1, true};
+  }
+}
+
 void LivePass::OnOutOfMemory(const OutOfMemoryEvent& event) {
   evidence_.OnOutOfMemory(event);
   ++oom_count_;
@@ -213,6 +225,9 @@ void LivePass::Describe(LiveProcess& process) const {
   process.steps = source_ == StepSource::kNone ? 0 : steps_.begun(source_);
   process.step_seconds = step_seconds();
   process.level = level_;
+  process.asked = asked_;
+  if (asked_.open && process.step >= asked_.first)
+    process.asked.begun = std::min(process.step - asked_.first + 1, asked_.steps);
   process.ooms = ooms_;
   process.oom_count = oom_count_;
   for (std::size_t at = 0; at < devices_.size(); ++at) {

@@ -47,6 +47,7 @@ class LivePass : public Visitor {
   void OnOutOfMemory(const OutOfMemoryEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override { evidence_.OnDriverRefused(event); }
   void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override { Stepped(steps_.Stepped(event), event.tick); }
   void OnSwitch(const SwitchEvent& event) override;
   void OnHolds(const HoldsEvent& event) override { evidence_.OnHolds(event); }
@@ -95,6 +96,7 @@ class LivePass : public Visitor {
   bool in_full_ = true, step_in_full_ = false;
   Tick rows_tick_ = 0;  // when what is at a step's peak was found last: once in a second
   v1::RecordingLevel level_ = v1::LEVEL_ALL;
+  LiveAsked asked_;
   std::vector<LiveOutOfMemory> ooms_;
   std::uint64_t oom_count_ = 0;
 };

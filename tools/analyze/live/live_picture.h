@@ -53,6 +53,15 @@ struct LiveOutOfMemory {
   std::string device;
 };
 
+// The newest steps that somebody asked for in full while the program ran.
+struct LiveAsked {
+  std::uint64_t times = 0;  // that such steps began
+  std::uint64_t steps = 0;  // so many were asked for
+  std::uint64_t first = 0;  // of them
+  std::uint64_t begun = 0;  // of them, so far
+  bool open = false;        // they are not over
+};
+
 struct LiveProcess {
   std::string program, host, simulated;
   std::uint64_t pid = 0;
@@ -73,6 +82,7 @@ struct LiveProcess {
   std::uint64_t lost_events = 0;  // dropped by the ring, lost at the disk, or missing in the files
   std::string write_error;        // of the recorder
   v1::RecordingLevel level = v1::LEVEL_ALL;
+  LiveAsked asked;
   double full_share = 1;    // of the chunks read of late those in full
   bool begun_late = false;  // its beginning was not read
   std::string damage;       // of its files; "": none

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/analyze/pass/layer_pattern.h"
+#include "tools/model/asked_note.h"
 #include "tools/model/holder_note.h"
 
 namespace memoir {
@@ -210,7 +211,7 @@ void ReportPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
 
 void ReportPass::SeeMark(const MarkEvent& event) {
   const std::string name(state().dictionary().text(event.name));
-  if (!in_window() || IsHolderNote(name)) return;
+  if (!in_window() || IsHolderNote(name) || IsAskedNote(name)) return;
   for (auto& [id, track] : tracks_) {
     if (++track.shown.all_marks <= kMostMarks)
       TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});

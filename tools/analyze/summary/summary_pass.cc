@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/model/asked_note.h"
 #include "tools/model/holder_note.h"
 #include "tools/model/job.h"
 
@@ -143,10 +144,11 @@ void SummaryPass::SeeFirstSeen(const FirstSeenEvent& event) {
 
 void SummaryPass::SeeMark(const MarkEvent& event) {
   CountEvent(event, true);
-  if (!in_window() || IsHolderNote(state().dictionary().text(event.name))) return;
+  const std::string_view name = state().dictionary().text(event.name);
+  if (!in_window() || IsHolderNote(name) || IsAskedNote(name)) return;
   ++summary_.mark_count;
   if (summary_.marks.size() == kMaxMarks) return;
-  summary_.marks.push_back({std::string(state().dictionary().text(event.name)), Nanoseconds(event), event.process});
+  summary_.marks.push_back({std::string(name), Nanoseconds(event), event.process});
 }
 
 void SummaryPass::StepBegins(StepSource source, const Event&) {

@@ -22,6 +22,7 @@
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/live/follow_mark.h"
 #include "tools/cli/live/followed_picture.h"
+#include "tools/cli/live/live_keys.h"
 #include "tools/cli/live/live_output.h"
 #include "tools/cli/live/live_terminal.h"
 #include "tools/cli/live/recording_choice.h"
@@ -90,22 +91,6 @@ std::string Complaint(const LiveArguments& arguments) {
   return "";
 }
 
-bool RunsOn(const LivePicture& picture) {
-  return std::ranges::any_of(picture.processes, [](const LiveProcess& process) {
-    return process.state == LiveState::kRuns || process.state == LiveState::kSilent;
-  });
-}
-
-std::string ControlFile(const LivePicture& picture) {
-  return ControlFileOf(picture.folder, picture.processes.empty() ? 0 : picture.processes.front().pid);
-}
-
-constexpr auto kSnapshotPatience = std::chrono::seconds(10);
-
-std::string NoSnapshot(const std::string& control) {
-  return "no snapshot came within 10 s: no process of the recording looks at " + control;
-}
-
 int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
   const LivePicture& picture = followed.picture();
   if (!RunsOn(picture))
@@ -113,14 +98,14 @@ int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
                                               ": its recording has ended, so that there is nothing to "
                                               "take a snapshot of; memoir show " +
                                               picture.folder + " shows what was recorded"));
-  const std::string control = ControlFile(picture);
+  const std::string control = ControlFileOf(picture);
   const SnapshotRequest request(picture.folder);
   if (const absl::Status asked = WriteControl(control, "snapshot"); !asked.ok()) return Fail(asked);
   while (request.age() < kSnapshotPatience && signals.ended_by() == 0) {
     if (const auto folder = request.Find()) return WriteOutput(*folder + "\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return Fail(absl::DeadlineExceededError(NoSnapshot(control)));
+  return Fail(absl::DeadlineExceededError(NoSnapshotCame(control)));
 }
 
 // A recording that is just beginning has a folder, and no whole chunk yet.
@@ -135,50 +120,6 @@ absl::StatusOr<std::unique_ptr<FollowedPicture>> OpenSoon(const std::string& fol
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
 }
-
-// What keys do to the recording.
-class Keys {
- public:
-  std::string Line(const LivePicture& picture) const {
-    if (!RunsOn(picture)) return "q quit";
-    const bool all = picture.processes.front().level == v1::LEVEL_ALL;
-    return all ? "q quit  s snapshot  o recording off  m memory only" : "q quit  s snapshot  o recording on";
-  }
-  const std::string& message() const { return message_; }
-
-  void Press(char key, const LivePicture& picture) {
-    if (!RunsOn(picture)) return;
-    control_ = ControlFile(picture);
-    const bool all = picture.processes.front().level == v1::LEVEL_ALL;
-    if (key == 's') {
-      request_.emplace(picture.folder);
-      Ask("snapshot", "a snapshot is asked for");
-    } else if (key == 'o') {
-      Ask(all ? "off" : "on", all ? "recording is switched off" : "recording is switched on");
-    } else if (key == 'm' && all) {
-      Ask("memory", "only memory is recorded from now on, no operators");
-    }
-  }
-  void Look() {
-    if (!request_) return;
-    if (const auto folder = request_->Find()) {
-      message_ = "snapshot: " + *folder;
-      request_.reset();
-    } else if (request_->age() > kSnapshotPatience) {
-      message_ = NoSnapshot(control_);
-      request_.reset();
-    }
-  }
-
- private:
-  void Ask(const std::string& word, std::string said) {
-    const absl::Status asked = WriteControl(control_, word);
-    message_ = asked.ok() ? std::move(said) : std::string(asked.message());
-    if (!asked.ok()) request_.reset();
-  }
-  std::string control_, message_;
-  std::optional<SnapshotRequest> request_;
-};
 
 // One who watches: looks, shows, waits.
 class Watch {
@@ -195,7 +136,7 @@ class Watch {
       next = std::max(next + Interval(), steady_clock::now());
       followed_.Look([this] { return signals_.ended_by() == 0; });
       if (RunsOn(followed_.picture())) mark_.Touch();
-      keys_.Look();
+      keys_.Look(followed_.picture());
       code = Show();
       // A process that was killed may have its newest events merged by now.
       over = followed_.is_over() ? over + 1 : 0;
@@ -236,7 +177,7 @@ class Watch {
       if (!terminal_) continue;
       if (key == 'q' || key == 'Q') quit_ = true;
       if (key) keys_.Press(*key, followed_.picture());
-      keys_.Look();
+      keys_.Look(followed_.picture());
       Draw();
     }
   }
@@ -246,7 +187,7 @@ class Watch {
   LiveSignals& signals_;
   LiveOutput& output_;
   const LiveArguments& arguments_;
-  Keys keys_;
+  LiveKeys keys_;
   std::optional<LiveTerminal> terminal_;
   bool quit_ = false;
 };

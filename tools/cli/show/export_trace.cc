@@ -16,6 +16,7 @@
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/cli/show/kineto_merge.h"
 #include "tools/cli/terminal/message.h"
+#include "tools/model/asked_note.h"
 #include "tools/model/holder_note.h"
 #include "tools/view/flame/flame_samples.h"
 #include "tools/view/trace/chrome_trace.h"
@@ -44,7 +45,8 @@ absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& ask
   if (!selection.takes_all_blocks()) feed.CountChosenBlocks();
   options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.Ran(event, state); };
   options.see_mark = [&](const MarkEvent& event, const ReplayState& state) {
-    if (!IsHolderNote(state.dictionary().text(event.name))) feed.Marked(event, state);
+    const std::string_view name = state.dictionary().text(event.name);
+    if (!IsHolderNote(name) && !IsAskedNote(name)) feed.Marked(event, state);
   };
   absl::StatusOr<ReplayReport> report =
       StreamTree(capture, options, [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); });

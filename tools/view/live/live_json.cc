@@ -55,6 +55,11 @@ Json DeviceJson(const LiveMemory& device) {
   return json;
 }
 
+Json AskedJson(const LiveAsked& asked) {
+  if (asked.times == 0) return nullptr;
+  return {{"steps", asked.steps}, {"first", asked.first}, {"begun", asked.begun}, {"open", asked.open}};
+}
+
 Json ProcessJson(const LiveProcess& process) {
   Json json = {{"rank", RankJson(process.rank)},
                {"restart", process.restart},
@@ -76,6 +81,7 @@ Json ProcessJson(const LiveProcess& process) {
                {"lost_events", process.lost_events},
                {"ooms", process.oom_count},
                {"recording", LevelName(process.level)},
+               {"asked_steps", AskedJson(process.asked)},
                {"read_in_full", Rounded(process.full_share)},
                {"begun_late", process.begun_late},
                {"devices", Json::array()},

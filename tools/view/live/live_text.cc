@@ -46,11 +46,6 @@ std::string AgeText(const LiveProcess& process) {
   return fmt::format("data {:.0f} s old", process.age_s);
 }
 
-std::string LevelText(const LiveProcess& process) {
-  if (process.level == v1::LEVEL_OFF) return "recording is off";
-  return process.level == v1::LEVEL_MEMORY ? "operators are not recorded" : "";
-}
-
 std::string Joined(std::vector<std::string> parts) {
   std::erase(parts, "");
   std::string text;
@@ -97,7 +92,7 @@ Lines DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_
 
 Lines HeaderOf(const LiveProcess& process, const Terminal& terminal) {
   const std::string who = Joined({Escaped(process.program) + ", " + LiveName(process), LiveStateText(process),
-                                  LiveStepText(process), LevelText(process), AgeText(process)});
+                                  LiveStepText(process), LiveLevelText(process), AgeText(process)});
   const bool bad = process.state == LiveState::kDied;
   Lines lines = WrappedLines(who, terminal, 2, bad ? Color::kRed : Color::kBold);
   if (!process.simulated.empty())
@@ -215,7 +210,7 @@ std::string RenderLiveLines(const LivePicture& picture, std::size_t top) {
     const LiveProcess& process = *processes[i];
     text += clock + " " +
             Joined({LiveName(process) + " " + Escaped(process.program), LiveStateText(process), LiveStepText(process),
-                    LevelText(process), AgeText(process)});
+                    LiveLevelText(process), AgeText(process)});
     for (const LiveMemory* device : InFocus(process)) {
       text += fmt::format("; {} {}", Escaped(device->name), FiguresOf(*device));
       if (const std::string outlook = LiveOutlook(*device); !outlook.empty()) text += ", " + outlook;

@@ -56,6 +56,13 @@ std::string LiveStepText(const LiveProcess& process) {
   return fmt::format("{}, {} a second", step, Rate(1 / process.step_seconds));
 }
 
+std::string LiveLevelText(const LiveProcess& process) {
+  if (process.level == v1::LEVEL_OFF) return "recording is off";
+  if (process.level == v1::LEVEL_MEMORY) return "operators are not recorded";
+  if (!process.asked.open) return "";
+  return fmt::format("step {} of {} in full", FormatCount(process.asked.begun), FormatCount(process.asked.steps));
+}
+
 std::string LiveOutlook(const LiveMemory& device) {
   if (!device.steps_left) return "";
   const std::string steps =

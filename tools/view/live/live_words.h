@@ -15,6 +15,8 @@ std::string LiveName(const LiveProcess& process);
 std::string LiveStateText(const LiveProcess& process);
 // "step 1,204, 8.3 a second"; "" where no step is known.
 std::string LiveStepText(const LiveProcess& process);
+// "recording is off", "step 2 of 3 in full"; "" where everything is recorded for good.
+std::string LiveLevelText(const LiveProcess& process);
 // "memory runs out in 41 min (4,900 steps) if it goes on like this"; without figures where they are not known.
 std::string LiveOutlook(const LiveMemory& device);
 

@@ -1,0 +1,149 @@
+#include "tools/cli/live/live_keys.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kSteps = 3;  // where no number is typed
+constexpr std::size_t kMostDigits = 6;
+
+bool Runs(const LiveProcess& process) {
+  return process.state == LiveState::kRuns || process.state == LiveState::kSilent;
+}
+
+std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
+
+// "", or of how many processes that is said.
+std::string OfProcesses(std::size_t some, std::size_t all) {
+  return all == 1 ? "" : fmt::format(" ({} of {} processes)", FormatCount(some), FormatCount(all));
+}
+
+std::string OverText(const LivePicture& picture, const LiveAsked& of) {
+  const std::string which =
+      of.begun == 1 ? fmt::format("step {} was", FormatCount(of.first))
+                    : fmt::format("steps {} to {} were", FormatCount(of.first), FormatCount(of.first + of.begun - 1));
+  return fmt::format("{} recorded in full: memoir show --steps {}:{} {}", which, of.first, of.first + of.begun,
+                     picture.folder);
+}
+
+}  // namespace
+
+std::string NoSnapshotCame(const std::string& control) {
+  return "no snapshot came within 10 s: no process of the recording looks at " + control;
+}
+
+bool RunsOn(const LivePicture& picture) { return std::ranges::any_of(picture.processes, Runs); }
+
+std::string ControlFileOf(const LivePicture& picture) {
+  return ControlFileOf(picture.folder, picture.processes.empty() ? 0 : picture.processes.front().pid);
+}
+
+std::string LiveKeys::Line(const LivePicture& picture) const {
+  if (!RunsOn(picture)) return "q quit";
+  const bool all = picture.processes.front().level == v1::LEVEL_ALL;
+  const std::string steps = fmt::format("w {} in full", digits_.empty() ? StepsText(kSteps) : digits_ + " steps");
+  return (all ? "q quit  s snapshot  o recording off  m memory only  " : "q quit  s snapshot  o recording on  ") +
+         steps;
+}
+
+void LiveKeys::Press(char key, const LivePicture& picture) {
+  if (!RunsOn(picture)) return;
+  if (key >= '0' && key <= '9') {
+    if (digits_.size() < kMostDigits && (key != '0' || !digits_.empty())) digits_ += key;
+    return;
+  }
+  control_ = ControlFileOf(picture);
+  const bool all = picture.processes.front().level == v1::LEVEL_ALL;
+  if (key == 's') {
+    request_.emplace(picture.folder);
+    Ask("snapshot", "a snapshot is asked for");
+  } else if (key == 'o') {
+    Ask(all ? "off" : "on", all ? "recording is switched off" : "recording is switched on");
+  } else if (key == 'm' && all) {
+    Ask("memory", "only memory is recorded from now on, no operators");
+  } else if (key == 'w') {
+    AskForSteps(picture);
+  }
+  digits_.clear();
+}
+
+void LiveKeys::Ask(const std::string& word, std::string said) {
+  asked_.reset();
+  const absl::Status asked = WriteControl(control_, word);
+  message_ = asked.ok() ? std::move(said) : std::string(asked.message());
+  if (!asked.ok()) request_.reset();
+}
+
+void LiveKeys::AskForSteps(const LivePicture& picture) {
+  Asked wish{kSteps, {}};
+  if (!digits_.empty() && !absl::SimpleAtoi(digits_, &wish.steps)) return;
+  for (const LiveProcess& process : picture.processes) wish.times_before[process.pid] = process.asked.times;
+  const absl::Status asked = WriteControl(control_, fmt::format("steps {}", wish.steps));
+  request_.reset();
+  asked_.reset();
+  message_ = std::string(asked.message());
+  if (!asked.ok()) return;
+  asked_ = std::move(wish);
+  LookForSteps(picture);
+}
+
+void LiveKeys::Look(const LivePicture& picture) {
+  LookForSnapshot();
+  LookForSteps(picture);
+}
+
+void LiveKeys::LookForSnapshot() {
+  if (!request_) return;
+  if (const auto folder = request_->Find()) {
+    message_ = "snapshot: " + *folder;
+    request_.reset();
+  } else if (request_->age() > kSnapshotPatience) {
+    message_ = NoSnapshotCame(control_);
+    request_.reset();
+  }
+}
+
+// The process that is shown first speaks for all: ranks of a job are in the same step, or nearly.
+void LiveKeys::LookForSteps(const LivePicture& picture) {
+  if (!asked_) return;
+  std::size_t running = 0, begun = 0, open = 0;
+  const LiveProcess* speaks = nullptr;
+  for (const LiveProcess& process : picture.processes) {
+    const bool has_begun = process.asked.times > asked_->times_before[process.pid];
+    if (!Runs(process) && !has_begun) continue;
+    ++running;
+    begun += has_begun;
+    open += has_begun && process.asked.open;
+    if (has_begun && (speaks == nullptr || (process.asked.open && !speaks->asked.open))) speaks = &process;
+  }
+  const std::string steps = StepsText(asked_->steps);
+  if (running == 0) {
+    message_ = "the program ended before a step began; none was recorded in full";
+    asked_.reset();
+  } else if (begun < running) {
+    const bool marks_steps = std::ranges::any_of(
+        picture.processes, [](const LiveProcess& process) { return process.step_source != StepSource::kNone; });
+    message_ = fmt::format("{} in full {} asked for, from the next step on{}", steps, asked_->steps == 1 ? "is" : "are",
+                           OfProcesses(begun, running));
+    if (!marks_steps)
+      message_ = fmt::format(
+          "{} in full {} asked for, but no step has begun so far: they wait for memoir.step(), or "
+          "for an optimizer's step",
+          steps, asked_->steps == 1 ? "is" : "are");
+  } else if (open > 0) {
+    message_ = fmt::format("step {} of {} in full{}", FormatCount(speaks->asked.begun), FormatCount(asked_->steps),
+                           OfProcesses(open, running));
+  } else {
+    message_ = OverText(picture, speaks->asked);
+    asked_.reset();
+  }
+}
+
+}  // namespace memoir
