@@ -231,6 +231,31 @@ TEST(FollowedFolderTest, DamageEndsAPartAndTheNextGoesOn) {
   EXPECT_EQ(followed.Describe().devices[0].allocated, 4096u + 20 * 2048) << "from the keyframe of the next part";
 }
 
+// --max-size evicts the oldest parts while somebody reads them.
+TEST(FollowedFolderTest, APartThatIsRemovedWhileItIsReadIsNoDamage) {
+  for (const bool was_read : {false, true}) {
+    const TemporaryFolder folder;
+    ProcessBuilder process = Training({}, 40, true);
+    const auto files = FilesOf(process);
+    const std::string& first = files[0].second;
+    AppendTo(folder / files[0].first, std::string_view(first).substr(0, first.size() / 2));
+    Followed followed(folder.path());
+    if (was_read) followed.Look();
+    AppendTo(folder / files[0].first, std::string_view(first).substr(first.size() / 2));
+    fs::remove(folder / files[0].first);
+    followed.Look();
+    EXPECT_TRUE(followed.folder->recordings()[0]->is_gone());
+    for (std::size_t i = 1; i < files.size(); ++i) AppendTo(folder / files[i].first, files[i].second);
+    followed.Look();
+    const FollowedRecording& recording = *followed.folder->recordings()[0];
+    EXPECT_FALSE(recording.is_gone());
+    EXPECT_TRUE(recording.damage().empty()) << ToString(recording.damage()[0]);
+    EXPECT_EQ(recording.report().lost_records, 0u);
+    EXPECT_EQ(followed.Describe().step, 40u);
+    EXPECT_EQ(followed.Describe().devices[0].allocated, 4096u + 40 * 2048);
+  }
+}
+
 TEST(FollowedFolderTest, SaysThatItsFileIsGone) {
   const TemporaryFolder folder;
   ProcessBuilder process = Training({}, 20, false);

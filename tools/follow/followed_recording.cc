@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace memoir {
@@ -11,6 +13,11 @@ std::uint64_t ThreadCpuNs() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+bool IsRemoved(const PartFile& part) {
+  std::error_code error;
+  return !std::filesystem::exists(part.path, error) && !error;
 }
 
 }  // namespace
@@ -82,6 +89,7 @@ bool FollowedRecording::Look(CpuBudget& budget, const std::function<bool()>& go_
     PartFile& part = parts_.front();
     const absl::Status continued = ContinuePart(&part);
     gone_ = !continued.ok() && parts_.size() == 1;
+    removed_ = removed_ || (!continued.ok() && IsRemoved(part));
     NoteInfo(part);
     TakeChunks(part, budget, go_on, &stopped);
     if (stopped || parts_.size() == 1) break;
@@ -104,13 +112,20 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
       break;
     }
     ++taken;
-    if (sequence_known_ && header.sequence > expected_sequence_) TakeGap(part, header);
+    const bool removed = part_begins_ && std::exchange(removed_, false);
+    if (sequence_known_ && header.sequence > expected_sequence_) TakeGap(part, header, removed);
     expected_sequence_ = std::max(expected_sequence_, header.sequence + 1);
     sequence_known_ = true;
     if (header.stored_bytes == 0 || leave_rest_) continue;
     const bool in_full = budget.InFull() && definitions_ == 0;
     const std::uint64_t begin = ThreadCpuNs();
-    TakeChunk(part, header, in_full);
+    if (!TakeChunk(part, header, in_full)) {
+      removed_ = true;
+      definitions_ = 0;
+      expected_sequence_ = header.sequence;  // so that the next part shows a gap
+      taken = part.chunks.size();
+      break;
+    }
     if (definitions_ == 0) budget.Spend(ThreadCpuNs() - begin, in_full);
     ++chunks_;
     in_full_ += in_full;
@@ -121,17 +136,17 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
   part.chunks.erase(part.chunks.begin(), part.chunks.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-// Parts that were removed before they were read are no loss of the recording's.
-void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header) {
+// Parts that were removed before they were read, or before all of them was, are no loss of the recording's.
+void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header, bool removed) {
   const bool between_parts = part_begins_ && part.process.part() > last_part_ + 1;
-  if (between_parts) return Give(SourceItem::Kind::kEvicted);
+  if (between_parts || removed) return Give(SourceItem::Kind::kEvicted);
   SourceItem item;
   item.kind = SourceItem::Kind::kLost;
   item.lost_chunks = header.sequence - expected_sequence_;
   replayer_->Take(item);
 }
 
-void FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
+bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
   constexpr std::size_t kMostWaiting = 32;  // more than the replayer holds back
   SourceItem item;
   if (part_begins_) signatures_.clear();
@@ -140,10 +155,12 @@ void FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& heade
   absl::Status status = reader_.Read(part, header, &bytes);
   if (status.ok()) status = ParsePayload(std::move(bytes), &signatures_, payload.get());
   if (!status.ok()) {
+    if (IsRemoved(part)) return false;
     item.kind = SourceItem::Kind::kDamage;
     item.damage = Damage{part.path, header.offset, std::string(status.message())};
     leave_rest_ = true;
-    return replayer_->Take(item);
+    replayer_->Take(item);
+    return true;
   }
   if (definitions_ > 0) {
     payload->runs.clear();
@@ -163,6 +180,7 @@ void FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& heade
   item.chunk->memory_alone = !in_full;
   item.chunk->part_begins = std::exchange(part_begins_, false);
   replayer_->Take(item);
+  return true;
 }
 
 }  // namespace memoir

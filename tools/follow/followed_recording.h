@@ -60,8 +60,9 @@ class FollowedRecording {
  private:
   void FindStart(std::uint64_t most_bytes);
   void TakeChunks(PartFile& part, CpuBudget& budget, const std::function<bool()>& go_on, bool* stopped);
-  void TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full);
-  void TakeGap(const PartFile& part, const ChunkHeader& header);
+  // False: its file was removed.
+  bool TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full);
+  void TakeGap(const PartFile& part, const ChunkHeader& header, bool removed);
   void Give(SourceItem::Kind kind);
   void NoteInfo(const PartFile& part);
 
@@ -78,6 +79,7 @@ class FollowedRecording {
   std::uint64_t expected_sequence_ = 0;
   std::uint64_t last_part_ = 0;
   bool sequence_known_ = false, part_begins_ = true, leave_rest_ = false;
+  bool removed_ = false;  // the part before, perhaps with chunks that were not read: --max-size evicts the oldest
   v1::ClockSync newest_;
   std::uint64_t chunks_ = 0, in_full_ = 0, file_bytes_ = 0;
   bool begun_late_ = false, gone_ = false;
