@@ -95,5 +95,31 @@ TEST(Steps, StepsOfTheProgramCountBeforeAllOthers) {
   EXPECT_EQ(OfSteps(capture, 0, 2).devices[0].allocated_bytes, 107u);
 }
 
+// memoir.step() at the end of a loop's body: the last one begins a step that has nothing.
+TEST(Steps, SaysWhereInTheLastOneNothingWasAllocated) {
+  const auto loop = [](bool at_end) {
+    ProcessBuilder process;
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      if (!at_end) process.Step(step);
+      process.Allocate(0x1000 + 0x100 * step, 64);
+      if (at_end) process.Step(step);
+    }
+    return process;
+  };
+  const auto empty = [](ProcessBuilder process, const SummaryOptions& options = {}) {
+    return testing::Summarise(process, options).last_step_is_empty;
+  };
+  EXPECT_TRUE(empty(loop(true)));
+  EXPECT_TRUE(empty(loop(true).Deallocate(0x1000)));
+  EXPECT_FALSE(empty(loop(true).Allocate(0x2000, 64)));
+  EXPECT_FALSE(empty(loop(false)));
+  SummaryOptions large;
+  large.min_bytes = 100;
+  EXPECT_FALSE(empty(loop(false).Allocate(0x2000, 128), large)) << "of a part of the blocks nothing is said";
+  ProcessBuilder optimizer;
+  Train(optimizer, true);
+  EXPECT_FALSE(empty(optimizer)) << "an optimizer ends its steps";
+}
+
 }  // namespace
 }  // namespace memoir

@@ -199,6 +199,7 @@ struct Summary {
   std::uint64_t threads = 0;                   // that have events in the window
   std::uint64_t steps = 0;                     // that begin in the window, of an optimizer: that end there
   StepSource step_source = StepSource::kNone;  // what counts as a step; of several processes the best
+  bool last_step_is_empty = false;  // nothing was asked for since the newest memoir.step(); of the whole alone
   std::uint64_t mark_count = 0;
   std::uint64_t refusals = 0;              // of memory past torch's caching allocator
   std::vector<OutOfMemory> out_of_memory;  // the newest, in order; the devices have their number

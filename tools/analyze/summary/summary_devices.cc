@@ -53,6 +53,7 @@ void SummaryPass::TakeSegmentsFor(const Block& block, ProcessId process, CellNum
 }
 
 void SummaryPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  step_is_empty_ = false;
   CountEvent(event, true);
   table_.device(event.asked->device, event.process);
   device_moments_[event.asked->device];

@@ -90,6 +90,7 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
   const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, state().dictionary(), !grouped), !grouped);
   const bool counts = in_window() && !event.before;
+  if (counts) step_is_empty_ = false;
   if (counts && !event.block->operator_name.valid() && !event.block->unseen)
     unattributed_[event.block->device] += event.block->bytes;
   if (counts && event.block->in_compiled_region && state().dictionary().origins(event.block->callstack).empty()) {
@@ -153,6 +154,7 @@ void SummaryPass::SeeMark(const MarkEvent& event) {
 
 void SummaryPass::StepBegins(StepSource source, const Event&) {
   window_steps_[static_cast<std::size_t>(source)] += in_window();
+  if (source == StepSource::kProgram) step_is_empty_ = true;
 }
 
 void SummaryPass::SeeProcessBegin(const ProcessEvent&) {
@@ -170,6 +172,7 @@ void SummaryPass::SeeProcessEnd(const ProcessEvent& event) {
   summary_.step_source = std::max(summary_.step_source, source);
   summary_.steps += window_steps_[static_cast<std::size_t>(source)];
   window_steps_ = {};
+  last_step_has_blocks_ |= source == StepSource::kProgram && !std::exchange(step_is_empty_, false);
   const ProcessSummary& process = capture().processes()[event.process.value];
   ns_per_tick_.resize(capture().processes().size(), 1);
   if (process.last_tick <= process.first_tick) return;
@@ -187,6 +190,9 @@ void SummaryPass::SeeEnd(const ReplayReport& report) {
     summary_.events = std::max(summary_.events, AllEvents(report));
   summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
+  summary_.last_step_is_empty = summary_.step_source == StepSource::kProgram && summary_.steps > 1 &&
+                                selection().window.kind == Window::Kind::kAll && selection().takes_all_blocks() &&
+                                !selection().device && !last_step_has_blocks_;
   spans_.Merge();
   summary_.duration_ns = spans_.total_ns();
   FinishDevices();

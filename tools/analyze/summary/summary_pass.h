@@ -126,6 +126,8 @@ class SummaryPass : public WindowedVisitor {
   CompilePeaks compile_peaks_;
   bool stops_ = false, has_caching_device_ = false;
   std::array<std::uint64_t, kStepSources> window_steps_{};  // of the process in hand
+  bool step_is_empty_ = false;                              // likewise: its newest memoir.step() so far
+  bool last_step_has_blocks_ = false;                       // of some process
   std::map<ProcessId, StepSource> step_sources_;
   std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;

@@ -20,6 +20,7 @@
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/summary/steps_text.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"

@@ -305,6 +305,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
   json["thread_count"] = summary.threads;
   json["step_count"] = summary.steps;
   json["step_kind"] = summary.step_source == StepSource::kNone ? Json(nullptr) : Json(ToString(summary.step_source));
+  if (summary.last_step_is_empty) json["last_step_is_empty"] = true;
   json["mark_count"] = summary.mark_count;
   json["marks"] = Json::array();
   for (const Mark& mark : summary.marks)

@@ -20,6 +20,7 @@
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/summary/parameter_text.h"
+#include "tools/view/summary/steps_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -344,19 +345,6 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 }
 
 }  // namespace
-
-std::string StepsText(const Summary& summary) {
-  switch (summary.step_source) {
-    case StepSource::kModule:
-      return FormatCounted(summary.steps, "call", "calls") + " of the outermost module";
-    case StepSource::kOptimizer:
-      return FormatCounted(summary.steps, "optimizer step", "optimizer steps");
-    case StepSource::kProfiler:
-      return FormatCounted(summary.steps, "profiler step", "profiler steps");
-    default:
-      return FormatCounted(summary.steps, "step", "steps");
-  }
-}
 
 std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
                           const Terminal& terminal) {

@@ -19,9 +19,6 @@ struct SummaryTextOptions {
 std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                           const Terminal& terminal);
 
-// "10 optimizer steps", "3 calls of the outermost module".
-std::string StepsText(const Summary& summary);
-
 }  // namespace memoir
 
 #endif  // TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_
