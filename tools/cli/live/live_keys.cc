@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -20,9 +21,15 @@ bool Runs(const LiveProcess& process) {
 
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
 
-// "", or of how many processes that is said.
-std::string OfProcesses(std::size_t some, std::size_t all) {
-  return all == 1 ? "" : fmt::format(" ({} of {} processes)", FormatCount(some), FormatCount(all));
+// "", or in how many processes: "; begun in 3 of 8 processes".
+std::string InProcesses(std::string_view what, std::size_t some, std::size_t all) {
+  return all == 1 ? "" : fmt::format("; {} in {} of {} processes", what, FormatCount(some), FormatCount(all));
+}
+
+// By the digits that were typed.
+std::uint64_t StepsOf(const std::string& digits) {
+  std::uint64_t steps = kSteps;
+  return digits.empty() || !absl::SimpleAtoi(digits, &steps) ? kSteps : steps;
 }
 
 std::string OverText(const LivePicture& picture, const LiveAsked& of) {
@@ -48,9 +55,8 @@ std::string ControlFileOf(const LivePicture& picture) {
 std::string LiveKeys::Line(const LivePicture& picture) const {
   if (!RunsOn(picture)) return "q quit";
   const bool all = picture.processes.front().level == v1::LEVEL_ALL;
-  const std::string steps = fmt::format("w {} in full", digits_.empty() ? StepsText(kSteps) : digits_ + " steps");
   return (all ? "q quit  s snapshot  o recording off  m memory only  " : "q quit  s snapshot  o recording on  ") +
-         steps;
+         fmt::format("w {} in full", StepsText(StepsOf(digits_)));
 }
 
 void LiveKeys::Press(char key, const LivePicture& picture) {
@@ -82,8 +88,7 @@ void LiveKeys::Ask(const std::string& word, std::string said) {
 }
 
 void LiveKeys::AskForSteps(const LivePicture& picture) {
-  Asked wish{kSteps, {}};
-  if (!digits_.empty() && !absl::SimpleAtoi(digits_, &wish.steps)) return;
+  Asked wish{StepsOf(digits_), {}};
   for (const LiveProcess& process : picture.processes) wish.times_before[process.pid] = process.asked.times;
   const absl::Status asked = WriteControl(control_, fmt::format("steps {}", wish.steps));
   request_.reset();
@@ -131,15 +136,15 @@ void LiveKeys::LookForSteps(const LivePicture& picture) {
     const bool marks_steps = std::ranges::any_of(
         picture.processes, [](const LiveProcess& process) { return process.step_source != StepSource::kNone; });
     message_ = fmt::format("{} in full {} asked for, from the next step on{}", steps, asked_->steps == 1 ? "is" : "are",
-                           OfProcesses(begun, running));
+                           InProcesses("begun", begun, running));
     if (!marks_steps)
       message_ = fmt::format(
-          "{} in full {} asked for, but no step has begun so far: they wait for memoir.step(), or "
-          "for an optimizer's step",
+          "{} in full {} asked for, but no step has begun so far; waiting for memoir.step() "
+          "or an optimizer's step",
           steps, asked_->steps == 1 ? "is" : "are");
   } else if (open > 0) {
     message_ = fmt::format("step {} of {} in full{}", FormatCount(speaks->asked.begun), FormatCount(asked_->steps),
-                           OfProcesses(open, running));
+                           InProcesses("so", open, running));
   } else {
     message_ = OverText(picture, speaks->asked);
     asked_.reset();
