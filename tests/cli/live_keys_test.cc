@@ -57,6 +57,16 @@ class LiveKeysTest : public ::testing::Test {
   LiveKeys keys_;
 };
 
+TEST_F(LiveKeysTest, AKnownStepIsNoChoiceOfTheUsers) {
+  picture_.processes.front().level = v1::LEVEL_MEMORY;
+  picture_.processes.front().knows_steps = true;
+  EXPECT_THAT(keys_.Line(picture_), HasSubstr("o recording off"));
+  Press("o");
+  EXPECT_EQ(Written(), "off\n");
+  picture_.processes.front().level = v1::LEVEL_OFF;
+  EXPECT_THAT(keys_.Line(picture_), HasSubstr("o recording on"));
+}
+
 TEST_F(LiveKeysTest, LevelsAndASnapshot) {
   Press("o");
   EXPECT_EQ(Written(), "off\n");

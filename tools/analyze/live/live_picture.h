@@ -68,9 +68,10 @@ struct LiveProcess {
   std::optional<std::uint32_t> rank;
   std::uint32_t world_size = 0, restart = 0;
   LiveState state = LiveState::kRuns;
-  std::string end;    // of kEnded: how, and the exception that ended the program
-  double runs_s = 0;  // since it began, until now or its end
-  double age_s = 0;   // of the newest data
+  std::string end;       // of kEnded: how, and the exception that ended the program
+  bool is_whole = true;  // of kDied: what its ring still held has been merged
+  double runs_s = 0;     // since it began, until now or its end
+  double age_s = 0;      // of the newest data
   StepSource step_source = StepSource::kNone;
   std::uint64_t step = 0, steps = 0;  // the newest, as the program counts; how many began
   double step_seconds = 0;            // of late; 0: not known
@@ -82,6 +83,7 @@ struct LiveProcess {
   std::uint64_t lost_events = 0;  // dropped by the ring, lost at the disk, or missing in the files
   std::string write_error;        // of the recorder
   v1::RecordingLevel level = v1::LEVEL_ALL;
+  bool knows_steps = false;  // --detail auto: memory alone is recorded of a step that is like others
   LiveAsked asked;
   double full_share = 1;    // of the chunks read of late those in full
   bool begun_late = false;  // its beginning was not read

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tools/model/dictionary.h"
+#include "tools/model/known_steps.h"
 #include "tools/model/liveness.h"
 #include "tools/read/folder.h"
 
@@ -117,6 +118,7 @@ void FollowedPicture::DescribeState(const FollowedRecording& recording, LiveProc
     process.end = EndText(recording.end());
   } else if (recording.has_end() || LivenessOf(recording.info(), recording.info().process_start()) == Liveness::kGone) {
     process.state = LiveState::kDied;
+    process.is_whole = recording.has_end();
   } else if (recording.is_gone() || folder_->is_gone()) {
     process.state = LiveState::kFileGone;
   } else if (process.age_s > kSilentSeconds && process.level != v1::LEVEL_OFF) {
@@ -133,6 +135,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
   process.simulated = info.simulated_device();
   process.pid = info.pid();
   process.world_size = info.world_size();
+  process.knows_steps = RepeatsSteps(info);
   process.restart = info.restart();
   const std::uint64_t start = info.start().realtime_ns();
   const std::uint64_t newest = std::max<std::uint64_t>(recording.newest_realtime_ns(), start);

@@ -19,6 +19,12 @@ bool Runs(const LiveProcess& process) {
   return process.state == LiveState::kRuns || process.state == LiveState::kSilent;
 }
 
+// With --detail auto what is recorded of a known step says nothing of what was asked for.
+bool RecordsOperators(const LivePicture& picture) {
+  const LiveProcess& process = picture.processes.front();
+  return process.level == v1::LEVEL_ALL || (process.knows_steps && process.level == v1::LEVEL_MEMORY);
+}
+
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
 
 // "", or in how many processes: "; begun in 3 of 8 processes".
@@ -54,7 +60,7 @@ std::string ControlFileOf(const LivePicture& picture) {
 
 std::string LiveKeys::Line(const LivePicture& picture) const {
   if (!RunsOn(picture)) return "q quit";
-  const bool all = picture.processes.front().level == v1::LEVEL_ALL;
+  const bool all = RecordsOperators(picture);
   return (all ? "q quit  s snapshot  o recording off  m memory only  " : "q quit  s snapshot  o recording on  ") +
          fmt::format("w {} in full", StepsText(StepsOf(digits_)));
 }
@@ -66,7 +72,7 @@ void LiveKeys::Press(char key, const LivePicture& picture) {
     return;
   }
   control_ = ControlFileOf(picture);
-  const bool all = picture.processes.front().level == v1::LEVEL_ALL;
+  const bool all = RecordsOperators(picture);
   if (key == 's') {
     request_.emplace(picture.folder);
     Ask("snapshot", "a snapshot is asked for");

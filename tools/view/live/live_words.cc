@@ -58,6 +58,8 @@ std::string LiveStepText(const LiveProcess& process) {
 
 std::string LiveLevelText(const LiveProcess& process) {
   if (process.level == v1::LEVEL_OFF) return "recording is off";
+  const bool runs = process.state == LiveState::kRuns || process.state == LiveState::kSilent;
+  if (process.level == v1::LEVEL_MEMORY && process.knows_steps) return runs ? "a known step, without operators" : "";
   if (process.level == v1::LEVEL_MEMORY) return "operators are not recorded";
   if (!process.asked.open) return "";
   return fmt::format("step {} of {} in full", FormatCount(process.asked.begun), FormatCount(process.asked.steps));
@@ -77,9 +79,8 @@ std::string LiveOutlook(const LiveMemory& device) {
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {
   std::vector<LiveFinding> found;
   if (process.state == LiveState::kDied) {
-    found.push_back(
-        {"died", "died",
-         "ended without stopping (killed, or crashed); its newest events come with the next memoir command"});
+    const std::string rest = process.is_whole ? "" : "; its newest events come with the next memoir command";
+    found.push_back({"died", "died", "ended without stopping (killed, or crashed)" + rest});
   }
   if (process.oom_count > 0) {
     const LiveOutOfMemory& last = process.ooms.back();
