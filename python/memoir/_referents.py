@@ -160,7 +160,7 @@ def closure_of(function: types.FunctionType) -> list[tuple[str, object]]:
 
 
 def stands_for(thing: object) -> int:
-    """Where the C++ object is that one of pybind11's objects stands for; 0: it is made yet."""
+    """Where the C++ object is that one of pybind11's objects stands for; 0: it is not made yet."""
     return ctypes.c_void_p.from_address(id(thing) + _STANDS_FOR_AT).value or 0
 
 

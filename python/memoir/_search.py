@@ -55,7 +55,9 @@ class Search:
         self._dicts = [(name, space) for name, space in dicts if name.partition(".")[0] != "memoir"]
         self._circles: list[tuple[object, object]] = []  # an object in a circle, and the tensor that it holds
         self._own = _own_modules(self._dicts)
-        self._others_run_backward = _others_run_backward()
+        self._others_run_backward = _others_run("_engine_run_backward")
+        # A reducer that gathers its buckets anew waits for other ranks, under its lock and without Python's.
+        self._others_run_ddp = self._others_run_backward or _others_run("_pre_forward", "_post_forward")
         self.referents = _referents.Referents(torch, {id(space) for _, space in dicts}, self._looks_into)
 
     def close(self) -> None:
@@ -248,7 +250,7 @@ class Search:
                 return found
             texts[number] = names.of(number).text()
             tell(self.referents.address(self.objects[number]), texts[number])
-        for number in () if self._others_run_backward else self._reducers:
+        for number in () if self._others_run_ddp else self._reducers:
             holder = f"{names.of(number).text()} → buckets of gradients"
             for address in buckets(_referents.stands_for(self.objects[number])):
                 tell(address, holder)
@@ -267,13 +269,13 @@ class Search:
         return found
 
 
-def _others_run_backward() -> bool:
-    """Whether another thread waits for backward, whose threads in C++ free what nodes have saved without asking Python."""
+def _others_run(*functions: str) -> bool:
+    """Whether another thread is in one of them: in backward, whose threads in C++ free what nodes have saved without asking Python."""
     mine = threading.get_ident()
     for thread, innermost in list(sys._current_frames().items()):
         frame: types.FrameType | None = innermost if thread != mine else None
         while frame is not None:
-            if frame.f_code.co_name == "_engine_run_backward":
+            if frame.f_code.co_name in functions:
                 return True
             frame = frame.f_back
         del innermost

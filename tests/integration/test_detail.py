@@ -89,11 +89,13 @@ def test_behind_parts_that_were_evicted(tree, tmp_path):
         assert None in curve["devices"][0]["max_bytes"]
         assert "evicted by --max-size, only sums are left" in run_memoir(tree, "show", "--over", "time", capture).stdout
         capture.rename(tmp_path / detail)
-    assert categories["auto"] == categories["full"] and {"parameter", "gradient", "activation", "optimizer state"} <= set(categories["full"])
+    known = ("parameter", "gradient", "activation", "optimizer state")
+    assert [categories["auto"][name] for name in known] == [categories["full"][name] for name in known]
+    assert categories["auto"].get("unknown", (0, 0))[0] < 1024   # numbers that become tensors where operators come back
     assert known_steps(tree, tmp_path / "auto")["inferred_blocks"] > 1000
 
 
-DEVIATES = '''
+LARGE_FIRST = '''
 import torch
 from torch import nn
 model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64))
@@ -111,7 +113,7 @@ for step in range(20):
 
 def test_the_first_block_of_what_deviates_is_not_known(tree, tmp_path):
     """It is no input, and not allocated outside of operators."""
-    captures = both(tree, tmp_path, DEVIATES)
+    captures = both(tree, tmp_path, LARGE_FIRST)
     full, auto = (show(tree, captures[detail], "--by", "category") for detail in ("full", "auto"))
     at_peak = [{row["name"]: row["bytes_at_peak"] for row in report["categories"] if row["bytes_at_peak"]} for report in (full, auto)]
     assert at_peak[0]["input"] == at_peak[1]["input"]
@@ -226,12 +228,13 @@ def test_a_step_that_deviates_is_recorded_from_there_on(tree, tmp_path):
     captures = both(tree, tmp_path, DEVIATES)
     steps = known_steps(tree, captures["auto"])
     # Steps 0 to 2; step 9, which follows the one that deviates; and step 10, for what followed such a step last is not known.
-    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 5, 0), steps
+    # And what had begun when operators came back: the result of cat, and the number that add makes a tensor of before it begins.
+    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 5, 2), steps
     report = show(tree, captures["auto"])
     assert counts(report)["aten::add.Tensor"] == 6 and counts(report)["aten::mul.Tensor"] == 5
     found = agreement(tree, captures)
     # The mark of step 8 is the ninth. Of the allocation that shows it the operator has begun by then.
-    assert [(step, unlike["operator"]) for step, _, unlike in found.different] == [(9, ("aten::cat", None))], str(found)
+    assert [(step, unlike.get("operator")) for step, _, unlike in found.different] == [(9, ("aten::cat", None)), (9, None)], str(found)
 
 
 OPTIMIZERS_LOOP = '''

@@ -74,7 +74,7 @@ void KnownBlocks::Follow(std::uint64_t ordinal, bool caching, Block& block) {
     place = sequence.place = absl::HashOf(sequence.place, block.device.value, asked, block.stream);
   }
   const std::uint64_t here = has_place ? absl::HashOf(place, block.callstack.value) : 0;
-  if (learns_ && has_place) Learn(here, ordinal, block);
+  if (learns_ && has_place && !block.unseen) Learn(here, ordinal, block);
   if (!full_ || block.unseen) Infer(here, block);
 }
 

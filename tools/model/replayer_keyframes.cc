@@ -99,9 +99,16 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
     NoteEvicted(keyframe);
   }
   after_evicted_ = false;
-  if (anew) EndGap();
-  if (anew && keyframe.ranges_off())
-    BeginGap(keyframe.memory_off() ? v1::LEVEL_OFF : v1::LEVEL_MEMORY, Nanoseconds(process_, keyframe.tick()));
+  if (!anew) return;
+  EndGap();
+  const v1::RecordingLevel level = !keyframe.ranges_off()  ? v1::LEVEL_ALL
+                                   : keyframe.memory_off() ? v1::LEVEL_OFF
+                                                           : v1::LEVEL_MEMORY;
+  sight_ = {};
+  known_blocks_.Switch(level);
+  if (level == v1::LEVEL_ALL) return;
+  sight_.Switch(level);
+  BeginGap(level, Nanoseconds(process_, keyframe.tick()));
 }
 
 void Replayer::NoteEvicted(const v1::Keyframe& keyframe) {

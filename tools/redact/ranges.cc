@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/model/asked_note.h"
 #include "tools/redact/paths.h"
 #include "tools/redact/public_names.h"
 #include "tools/redact/words.h"
@@ -121,10 +122,10 @@ std::string HashedHolder(std::string_view rest, NameHashes& hashes) {
                       HashedText(rest.substr(std::min(at + 1, rest.size())), hashes));
 }
 
-bool IsTorchNumbered(std::string_view text) {
+bool IsNumbered(std::string_view text) {
   constexpr std::string_view kNumbers = "0123456789/_ []!";
-  for (const std::string_view start :
-       {"ProfilerStep#", "Torch-Compiled Region: ", "compile id ", "memoir.steps_in_full "}) {
+  for (const std::string_view start : {std::string_view("ProfilerStep#"), std::string_view("Torch-Compiled Region: "),
+                                       std::string_view("compile id "), kAskedNote}) {
     if (text.starts_with(start)) return ConsistsOf(text.substr(start.size()), kNumbers);
   }
   return false;
@@ -133,7 +134,7 @@ bool IsTorchNumbered(std::string_view text) {
 }  // namespace
 
 std::string HashedRange(std::string_view text, NameHashes& hashes) {
-  if (text.empty() || IsPublicName(text) || IsTorchNumbered(text)) return std::string(text);
+  if (text.empty() || IsPublicName(text) || IsNumbered(text)) return std::string(text);
   const auto path = [&](std::string_view rest) { return HashedPath(rest, hashes); };
   const auto whole = [&](std::string_view rest) { return HashedText(rest, hashes); };
   std::string found = Behind(kCompiler, text, [&](std::string_view rest) { return HashedCompilerRange(rest, hashes); });

@@ -121,8 +121,9 @@ void RecordingControls::FollowStep() {
   if (slot == nullptr) return;
   const std::uint64_t parts = RingReadCounters().parts;
   if (parts_.exchange(parts, std::memory_order_relaxed) != parts) ForgetKnownSteps();
-  const bool may_be_full = windows_.in_asked() || (wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll &&
-                                                   !spent_.load(std::memory_order_acquire));
+  const bool wants_all = wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll;
+  const bool may_be_full = windows_.in_asked() ? wants_all || !called_in_asked_.load(std::memory_order_acquire)
+                                               : wants_all && !spent_.load(std::memory_order_acquire);
   const bool known = KnownStepBegins(slot->thread, may_be_full);
   detail_.store(known ? RecordingLevel::kMemory : RecordingLevel::kAll, std::memory_order_release);
 }
@@ -241,7 +242,7 @@ void RecordingControls::LookAtAsked(std::uint64_t now_ns) {
   if (windows_.waits() && speaks_.load(std::memory_order_relaxed))
     SayLine(
         "%s asks for steps in full, and no step has begun since; they are recorded when one does, with memoir.step(), "
-        "torch.profiler's step, or the first optimizer's",
+        "torch.profiler's step, the first optimizer's, or the 16th call of a module",
         file_.path().c_str());
 }
 

@@ -77,9 +77,9 @@ class RecordingControls {
   // Whether ranges are recorded since this one.
   bool RangeBegins(const void* range, const char* name);
   void RangeEnds(const void* range, const char* name);
-  // With Detail::kAuto: a call of a module with none around it, which may begin a step.
+  // With Detail::kAuto, or where steps are asked for: a call of a module with none around it, which may begin a step.
   void ModuleBegins(std::uint64_t module);
-  // Likewise: the step in hand is not as those before. In the allocation that shows it.
+  // With Detail::kAuto: the step in hand is not as those before. In the allocation that shows it.
   void Deviates() noexcept;
   // Signals and file.
   void Look();

@@ -2,7 +2,8 @@
 // that somebody asks for while the program runs. Decides; switches nothing.
 //
 // Where a step begins: at memoir.step(); where the program calls none, at torch.profiler's ProfilerStep ranges, else
-// behind each call of the first optimizer seen; else, with detail=auto, at calls of a module. Any thread.
+// behind each call of the first optimizer seen; else, with detail=auto or where steps are asked for, at calls of a
+// module. Any thread.
 #ifndef TRACKER_SESSION_WINDOWS_H_
 #define TRACKER_SESSION_WINDOWS_H_
 

@@ -1,6 +1,6 @@
 // The buckets in which DistributedDataParallel gathers gradients: tensors that its reducer holds in C++ alone. The
-// thread has the GIL, and with it the reducer, while no backward runs: a hook of communication in Python waits for the
-// GIL under the reducer's lock.
+// thread has the GIL, and no other one runs backward or DistributedDataParallel's forward: there the reducer's lock is
+// held while a hook in Python waits for the GIL, or while other ranks are waited for.
 #ifndef TRACKER_TORCH_GRADIENT_BUCKETS_H_
 #define TRACKER_TORCH_GRADIENT_BUCKETS_H_
 

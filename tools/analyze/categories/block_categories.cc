@@ -33,8 +33,9 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
   };
   constexpr double kWorthTelling = 0.01;
   if (without_operators >= kWorthTelling) {
-    return absl::StrCat("Operators were not recorded for a time (--start memory, --steps, --range): the categories of ",
-                        std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
+    return absl::StrCat(
+        "Operators were not recorded for a time (--detail auto, --start memory, --steps, --range): the categories of ",
+        std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
   if (ImportOf(capture) == Import::kTrace)
     return "A trace of torch.profiler has no tensors: only what optimizers allocate has a category.";

@@ -7,6 +7,8 @@ namespace {
 
 using enum Sign;
 
+// Where no operator was seen, nobody knows whether a module ran.
+bool MadeOutside(const Evidence& block) { return block.phase == Phase::kOther && !block.unseen; }
 bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kOther; }
 
 // Held by somebody: these are facts, not conclusions.
@@ -32,7 +34,7 @@ bool MovedParameter(const Evidence& block) { return block.Has(kMovedParameter); 
 bool GatheredParameter(const Evidence& block) { return block.Has(kGathered); }
 // An average of a model's past, or what is to be compared with later: copied outside of modules, and of no backward.
 bool CopyOfParameter(const Evidence& block) {
-  return block.phase == Phase::kOther && block.Has(kCopiesParameter) && block.Has(kOutlivedOperator) &&
+  return MadeOutside(block) && block.Has(kCopiesParameter) && block.Has(kOutlivedOperator) &&
          !block.Has(kReadInBackward) && !block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
 }
 bool BufferOfModule(const Evidence& block) { return block.Has(kModuleBuffer); }
@@ -41,9 +43,7 @@ bool StateOfOptimizer(const Evidence& block) { return block.Has(kOptimizerState)
 bool KeptByStep(const Evidence& block) { return block.phase == Phase::kOptimizer && block.Has(kOutlivedStep); }
 
 // Where a recording ends before an optimizer has made a step.
-bool StateToCome(const Evidence& block) {
-  return block.phase == Phase::kOther && block.Has(kLeftLive) && block.Has(kLikeLeaf);
-}
+bool StateToCome(const Evidence& block) { return MadeOutside(block) && block.Has(kLeftLive) && block.Has(kLikeLeaf); }
 
 // DDP makes its buckets before the first gradient, and anew after it. A hook of communication may reduce something else
 // in their place, such as a copy in half precision.
@@ -56,11 +56,11 @@ bool ScatteredGradient(const Evidence& block) { return block.Has(kScattered); }
 // What comes from outside.
 bool LoadedInput(const Evidence& block) { return block.Has(kLoaded); }
 bool LeafInput(const Evidence& block) {
-  return (block.Has(kLeaf) || block.Has(kWantsGradient)) && block.phase == Phase::kOther && !block.Has(kDerived);
+  return (block.Has(kLeaf) || block.Has(kWantsGradient)) && MadeOutside(block) && !block.Has(kDerived);
 }
 bool ProgramInput(const Evidence& block) {
-  return block.phase == Phase::kOther && !block.found && !block.unseen && !block.compiled && block.Has(kTensor) &&
-         block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable) && !block.Has(kCarried);
+  return MadeOutside(block) && !block.found && !block.compiled && block.Has(kTensor) && block.Has(kOutlivedOperator) &&
+         !block.Has(kDerived) && !block.Has(kDifferentiable) && !block.Has(kCarried);
 }
 
 // A snapshot does not show who reads it. What lives between two operators of forward is mostly saved for backward.

@@ -228,6 +228,8 @@ void LivePass::Describe(LiveProcess& process) const {
   process.asked = asked_;
   if (asked_.open && process.step >= asked_.first)
     process.asked.begun = std::min(process.step - asked_.first + 1, asked_.steps);
+  // Where less was recorded meanwhile, the recorder's own mark is missing.
+  if (process.step >= asked_.first + asked_.steps) process.asked.open = false;
   process.ooms = ooms_;
   process.oom_count = oom_count_;
   for (std::size_t at = 0; at < devices_.size(); ++at) {

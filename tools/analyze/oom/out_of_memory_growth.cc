@@ -41,8 +41,8 @@ class EarlierPass : public WindowedVisitor {
     clock_ = {};
     requests_.clear();
     last_step_.reset();
-    operators_ = 0;
-    operators_at_.clear();
+    recorded_ = true;
+    steps_.clear();
   }
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override {
@@ -54,6 +54,12 @@ class EarlierPass : public WindowedVisitor {
     last_step_ = event.step;
   }
   void SeeAllocate(const AllocateEvent& event) override;
+
+ public:
+  void OnSwitch(const SwitchEvent& event) override {
+    recorded_ = event.level == v1::LEVEL_ALL;
+    for (auto& [kind, whole] : steps_) whole = whole && recorded_;
+  }
 
  private:
   using Moment = std::pair<ProcessId, LoopPosition>;
@@ -74,9 +80,9 @@ class EarlierPass : public WindowedVisitor {
   absl::flat_hash_map<Moment, std::vector<std::size_t>> begins_;  // by kind and step alone
   LoopClock clock_;
   std::optional<std::uint64_t> last_step_;
-  std::uint64_t operators_ = 0;                     // that have begun
-  std::map<StepKind, std::uint64_t> operators_at_;  // when the newest step of a kind began
-  std::vector<Request> requests_;                   // that are about to come
+  bool recorded_ = true;            // operators are, now
+  std::map<StepKind, bool> steps_;  // whether they were all through the newest step of a kind
+  std::vector<Request> requests_;   // that are about to come
 };
 
 void EarlierPass::Ask(std::size_t question) {
@@ -114,18 +120,17 @@ void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
   LoopPosition begin;
   begin.kind = *kind;
   begin.step = clock_.steps(*kind);
-  const bool saw_operator = std::exchange(operators_at_[*kind], operators_) != operators_;
+  const bool was_whole = std::exchange(steps_[*kind], recorded_);
   const auto asked = begins_.find({event.process, begin});
   if (asked == begins_.end()) return;
   for (const std::size_t question : asked->second) {
     if (growths_[question].same_call) continue;
     Compare(question, event);
-    growths_[question].unseen = !saw_operator;
+    growths_[question].unseen = !was_whole;
   }
 }
 
 void EarlierPass::SeeRangeBegin(const RangeBeginEvent& event) {
-  operators_ += event.range->is_operator ? 1 : 0;
   const LoopClock::Positions* positions = clock_.RangeBegins(event);
   if (positions == nullptr) return;
   for (const LoopPosition& position : *positions) {

@@ -27,7 +27,10 @@ class SummaryPass : public WindowedVisitor {
 
   bool takes_repeats() const override { return true; }
   void OnKeyframe(const KeyframeEvent& event) override;
-  void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
+  void OnSwitch(const SwitchEvent& event) override {
+    CountEvent(event, true);
+    if (event.level == v1::LEVEL_OFF) step_is_empty_ = false;  // nobody knows
+  }
   Summary TakeSummary() { return std::move(summary_); }
   // Of no use beyond the first device with a caching allocator: then there is no summary.
   void StopAtCachingDevice() { stops_ = true; }

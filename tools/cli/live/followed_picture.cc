@@ -145,6 +145,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
   DescribeState(recording, process);
   const bool runs = process.state == LiveState::kRuns || process.state == LiveState::kSilent;
   process.runs_s = Seconds(start, runs ? now_ns : newest);
+  process.asked.open = process.asked.open && runs;
   process.events = recording.events();
   Rate& rate = rates_[at];
   // Over the newest chunks; a look may find none.

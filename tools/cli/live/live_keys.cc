@@ -126,9 +126,11 @@ void LiveKeys::LookForSteps(const LivePicture& picture) {
   if (!asked_) return;
   std::size_t running = 0, begun = 0, open = 0;
   const LiveProcess* speaks = nullptr;
+  const auto has_steps = [](const LiveProcess& process) { return process.step_source != StepSource::kNone; };
+  const bool any_has_steps = std::ranges::any_of(picture.processes, has_steps);
   for (const LiveProcess& process : picture.processes) {
     const bool has_begun = process.asked.times > asked_->times_before[process.pid];
-    if (!Runs(process) && !has_begun) continue;
+    if (!has_begun && (!Runs(process) || (any_has_steps && !has_steps(process)))) continue;
     ++running;
     begun += has_begun;
     open += has_begun && process.asked.open;
@@ -139,11 +141,9 @@ void LiveKeys::LookForSteps(const LivePicture& picture) {
     message_ = "the program ended before a step began; none was recorded in full";
     asked_.reset();
   } else if (begun < running) {
-    const bool marks_steps = std::ranges::any_of(
-        picture.processes, [](const LiveProcess& process) { return process.step_source != StepSource::kNone; });
     message_ = fmt::format("{} in full {} asked for, from the next step on{}", steps, asked_->steps == 1 ? "is" : "are",
                            InProcesses("begun", begun, running));
-    if (!marks_steps)
+    if (!any_has_steps)
       message_ = fmt::format(
           "{} in full {} asked for, but no step has begun so far; waiting for memoir.step() "
           "or an optimizer's step",

@@ -194,7 +194,7 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
   }
   if (!over_time.missing.empty()) text += "\n" + Wrapped(over_time.missing, terminal.width, 0) + "\n";
   if (const std::string why = WhyGaps(over_time); !why.empty())
-    text += fmt::format("{}{}: {}\n", std::string(kAxisWidth, ' '), kGap, why);
+    text += std::string(kAxisWidth, ' ') + Wrapped(fmt::format("{}: {}", kGap, why), terminal.width, kAxisWidth) + "\n";
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
 }

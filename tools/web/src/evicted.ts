@@ -4,7 +4,7 @@ import {fitted} from './canvas';
 import {variable} from './colours';
 import type {Span} from './facts';
 
-const kText = 'evicted by --max-size: only sums are left';
+export const kText = 'evicted by --max-size: only sums are left';
 const kHatch = 8;
 
 export function evictedOf(app: App): Span[] { return app.facts.summary.processes[app.device.facts.process]?.evicted ?? []; }

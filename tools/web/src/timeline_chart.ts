@@ -6,7 +6,7 @@ import {byteTicks, fitted} from './canvas';
 import {kOther, variable} from './colours';
 import {instantAt, type Points, pointsOf} from './curves';
 import {hideTip, showTip} from './element';
-import {isEvicted, paintEvicted} from './evicted';
+import {isEvicted, kText, paintEvicted} from './evicted';
 import type {Labels} from './labels';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
 
@@ -237,7 +237,7 @@ export class TimelineChart {
     if (idx === null || idx === undefined || !event || (left ?? -1) < 0) return hideTip();
     const points = this.points!;
     const ns = chart.posToVal(left!, 'x') * 1e9;
-    if (isEvicted(this.app, ns)) return showTip(event as MouseEvent, ['evicted by --max-size: only sums are left']);
+    if (isEvicted(this.app, ns)) return showTip(event as MouseEvent, [kText]);
     let index = idx;
     while (index > 0 && points.ns[index]! > ns) --index;
     while (index + 1 < points.ns.length - 1 && points.ns[index + 1]! <= ns) ++index;
