@@ -118,10 +118,9 @@ class Recording:
         self.sums["events"] += len(repeated) + sum(len(events) for _, events in runs)
         for run, events in runs:
             known = self.next_record.get(run.thread, 0 if self.from_start else run.first_record)
-            if self.from_start or run.thread in self.run_end or not run.repeated_before:   # else nobody knows how many of them are here
-                self.sums["lost_records"] += max(0, run.first_record - max(known, self.run_end.get(run.thread, 0) + run.repeated_before))
-            end = self.run_end[run.thread] = run.first_record + run.record_count
-            self.next_record[run.thread] = max(end, known)
+            behind = self.run_end.get(run.thread, run.first_record * (run.repeated_before > 0 and not self.from_start))   # evicted: nobody knows
+            self.sums["lost_records"] += max(0, run.first_record - max(known, behind + run.repeated_before))
+            self.run_end[run.thread], self.next_record[run.thread] = (end := run.first_record + run.record_count), max(end, known)
             self.waiting += events if end > known or not run.record_count else []   # else they stand there twice
         self.next_record.update({done.thread: max(done.end_record, self.next_record.get(done.thread, 0)) for done in payload.repeated_records})
         self.show(chunk.complete_until_tick or WRAP)

@@ -74,7 +74,7 @@ def test_who_speaks(tree, tmp_path):
         answers = {
             "package": text.splitlines()[0] == f"{number} True",
             "recorder": "unknown variable MEMOIR_OUTPT" in text,
-            "recorder, of the control file": "contains none of on, off, memory and snapshot" in text,
+            "recorder, of the control file": "contains none of on, off, memory, snapshot and steps N" in text,
             "program": "unknown variable MEMOIR_OUTPT" in run.stderr,
             "program, of the end": "nothing was recorded" in run.stderr,
         }

@@ -60,5 +60,6 @@ def growth(tree, folder, **options):
 
 def test_starting_and_stopping_leaves_nothing(tree, tmp_path):
     grown = growth(tree, tmp_path)
-    assert grown == {**dict.fromkeys(grown, 0), "malloc": grown["malloc"]}, grown
+    # A thread that has been joined may let go of its last objects a moment later, so that fewer are no surprise.
+    assert grown == {**dict.fromkeys(grown, 0), "malloc": grown["malloc"], "objects": min(grown["objects"], 0)}, grown
     assert grown["malloc"] < 100_000, grown  # in all: dictionaries and free lists find their sizes

@@ -24,6 +24,16 @@ TEST(OperatorSightTest, AThreadIsSeenFromItsNextRangeOn) {
   EXPECT_FALSE(sight.Sees(ThreadId{1})) << "it may be in an operator that began before";
 }
 
+TEST(OperatorSightTest, AStepBeginsBetweenOperators) {
+  OperatorSight sight;
+  sight.Switch(v1::LEVEL_MEMORY);
+  sight.StepBegins(ThreadId{0});
+  EXPECT_FALSE(sight.Sees(ThreadId{0}));
+  sight.Switch(v1::LEVEL_ALL);
+  sight.StepBegins(ThreadId{0});
+  EXPECT_TRUE(sight.Sees(ThreadId{0}));
+}
+
 TEST(OperatorSightTest, TheReaderMayTakeMemoryAlone) {
   OperatorSight sight;
   sight.Skim(true);

@@ -28,6 +28,7 @@ class OperatorSight {
     if (thread.value >= ranges_at_.size()) ranges_at_.resize(thread.value + 1);
     ranges_at_[thread.value] = switches_;
   }
+  void StepBegins(ThreadId thread) { RangeBegins(thread); }  // between two operators
   bool Sees(ThreadId thread) const {
     if (switches_ == 0) return true;
     return recorded_ && !skims_ && thread.valid() && thread.value < ranges_at_.size() &&

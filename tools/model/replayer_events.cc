@@ -114,6 +114,7 @@ void Replayer::ShowStep(const ThreadReplay& thread, RunCursor& cursor) {
   auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
   event.step = cursor.run.step.Next();
   known_blocks_.StepBegins(thread.id());
+  sight_.StepBegins(thread.id());
   visitor_.OnStep(event);
 }
 

@@ -145,6 +145,7 @@ void Replayer::ShowRepeated(RepeatCursor& cursor) {
       auto step = MakeEvent<StepEvent>(process_, thread.id(), tick);
       step.step = cursor.step_number();
       known_blocks_.StepBegins(thread.id());
+      sight_.StepBegins(thread.id());
       visitor_.OnStep(step);
       return;
     }
