@@ -44,5 +44,18 @@ TEST(OperatorSightTest, TheReaderMayTakeMemoryAlone) {
   EXPECT_TRUE(sight.Sees(ThreadId{0}));
 }
 
+TEST(OperatorSightTest, BehindEvictedPartsItGoesOnAtTheLevelOfTheKeyframe) {
+  OperatorSight sight;
+  sight.Switch(v1::LEVEL_MEMORY);
+  sight.GoOnAt(v1::LEVEL_ALL);
+  EXPECT_TRUE(sight.Sees(ThreadId{0}));
+  sight.Skim(true);
+  sight.GoOnAt(v1::LEVEL_ALL);
+  EXPECT_FALSE(sight.Sees(ThreadId{0})) << "the reader takes memory alone";
+  sight.Skim(false);
+  sight.GoOnAt(v1::LEVEL_MEMORY);
+  EXPECT_FALSE(sight.Sees(ThreadId{0}));
+}
+
 }  // namespace
 }  // namespace memoir

@@ -18,6 +18,12 @@ class OperatorSight {
     recorded_ = level == v1::LEVEL_ALL;
     ++switches_;
   }
+  // What came before is gone; whether the reader takes memory alone stays.
+  void GoOnAt(v1::RecordingLevel level) {
+    recorded_ = level == v1::LEVEL_ALL;
+    switches_ = recorded_ && !skims_ ? 0 : 1;
+    ranges_at_.clear();
+  }
   // The reader itself takes memory alone of a chunk.
   void Skim(bool skims) {
     skims_ = skims;

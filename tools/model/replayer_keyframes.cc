@@ -104,11 +104,9 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   const v1::RecordingLevel level = !keyframe.ranges_off()  ? v1::LEVEL_ALL
                                    : keyframe.memory_off() ? v1::LEVEL_OFF
                                                            : v1::LEVEL_MEMORY;
-  sight_ = {};
+  sight_.GoOnAt(level);
   known_blocks_.Switch(level);
-  if (level == v1::LEVEL_ALL) return;
-  sight_.Switch(level);
-  BeginGap(level, Nanoseconds(process_, keyframe.tick()));
+  if (level != v1::LEVEL_ALL) BeginGap(level, Nanoseconds(process_, keyframe.tick()));
 }
 
 void Replayer::NoteEvicted(const v1::Keyframe& keyframe) {
