@@ -46,6 +46,7 @@ void Foresee(double step_seconds, LiveMemory& device);
 
 enum class LiveState : std::uint8_t { kRuns, kSilent, kEnded, kDied, kFileGone };
 const char* ToString(LiveState state);  // "running", "silent", "ended", "died", "removed"
+inline bool Runs(LiveState state) { return state == LiveState::kRuns || state == LiveState::kSilent; }
 
 struct LiveOutOfMemory {
   std::uint64_t step = 0;

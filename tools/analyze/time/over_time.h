@@ -3,6 +3,7 @@
 #ifndef TOOLS_ANALYZE_TIME_OVER_TIME_H_
 #define TOOLS_ANALYZE_TIME_OVER_TIME_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,6 +51,10 @@ struct OverTime {
   std::string missing;       // as Summary's
   ReplayReport report;
 };
+
+inline bool HasEvicted(const OverTime& over_time) {
+  return std::ranges::any_of(over_time.report.processes, [](const auto& process) { return !process.evicted.empty(); });
+}
 
 struct OverTimeOptions : Selection {
   std::size_t buckets = 60;

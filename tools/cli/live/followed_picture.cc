@@ -143,7 +143,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
   passes_[at]->AdvanceTo(recording.newest_tick());
   passes_[at]->Describe(process);
   DescribeState(recording, process);
-  const bool runs = process.state == LiveState::kRuns || process.state == LiveState::kSilent;
+  const bool runs = Runs(process.state);
   process.runs_s = Seconds(start, runs ? now_ns : newest);
   process.asked.open = process.asked.open && runs;
   process.events = recording.events();
@@ -179,7 +179,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
 
 bool FollowedPicture::is_over() const {
   return std::ranges::none_of(picture_.processes, [](const LiveProcess& process) {
-    return process.state == LiveState::kRuns || process.state == LiveState::kSilent;
+    return Runs(process.state);
   });
 }
 

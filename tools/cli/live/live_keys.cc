@@ -15,10 +15,6 @@ namespace {
 constexpr std::uint64_t kSteps = 3;  // where no number is typed
 constexpr std::size_t kMostDigits = 6;
 
-bool Runs(const LiveProcess& process) {
-  return process.state == LiveState::kRuns || process.state == LiveState::kSilent;
-}
-
 // With --detail auto what is recorded of a known step says nothing of what was asked for.
 bool RecordsOperators(const LivePicture& picture) {
   const LiveProcess& process = picture.processes.front();
@@ -52,7 +48,7 @@ std::string NoSnapshotCame(const std::string& control) {
   return "no snapshot came within 10 s: no process of the recording looks at " + control;
 }
 
-bool RunsOn(const LivePicture& picture) { return std::ranges::any_of(picture.processes, Runs); }
+bool RunsOn(const LivePicture& picture) { return std::ranges::any_of(picture.processes, Runs, &LiveProcess::state); }
 
 std::string ControlFileOf(const LivePicture& picture) {
   return ControlFileOf(picture.folder, picture.processes.empty() ? 0 : picture.processes.front().pid);
@@ -130,7 +126,7 @@ void LiveKeys::LookForSteps(const LivePicture& picture) {
   const bool any_has_steps = std::ranges::any_of(picture.processes, has_steps);
   for (const LiveProcess& process : picture.processes) {
     const bool has_begun = process.asked.times > asked_->times_before[process.pid];
-    if (!has_begun && (!Runs(process) || (any_has_steps && !has_steps(process)))) continue;
+    if (!has_begun && (!Runs(process.state) || (any_has_steps && !has_steps(process)))) continue;
     ++running;
     begun += has_begun;
     open += has_begun && process.asked.open;

@@ -56,9 +56,7 @@ void AddProcesses(const LivePicture& picture, Metrics& metrics) {
     for (const LiveProcess& process : picture.processes) add(process, LabelsOf(process));
   };
   metrics.Begin("running", "gauge", "1 while the process runs and its recording has not ended.");
-  each([&](const LiveProcess& of, const std::string& labels) {
-    metrics.Add(labels, std::uint64_t{of.state == LiveState::kRuns || of.state == LiveState::kSilent});
-  });
+  each([&](const LiveProcess& of, const std::string& labels) { metrics.Add(labels, std::uint64_t{Runs(of.state)}); });
   metrics.Begin("data_age_seconds", "gauge", "How old the newest recorded data is.");
   each([&](const LiveProcess& of, const std::string& labels) { metrics.Add(labels, of.age_s); });
   metrics.Begin("events_total", "counter", "Recorded events that were read.");

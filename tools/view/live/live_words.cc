@@ -58,8 +58,8 @@ std::string LiveStepText(const LiveProcess& process) {
 
 std::string LiveLevelText(const LiveProcess& process) {
   if (process.level == v1::LEVEL_OFF) return "recording is off";
-  const bool runs = process.state == LiveState::kRuns || process.state == LiveState::kSilent;
-  if (process.level == v1::LEVEL_MEMORY && process.knows_steps) return runs ? "a known step, without operators" : "";
+  if (process.level == v1::LEVEL_MEMORY && process.knows_steps)
+    return Runs(process.state) ? "a known step, without operators" : "";
   if (process.level == v1::LEVEL_MEMORY) return "operators are not recorded";
   if (!process.asked.open) return "";
   return fmt::format("step {} of {} in full", FormatCount(process.asked.begun), FormatCount(process.asked.steps));

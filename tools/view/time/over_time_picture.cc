@@ -316,10 +316,8 @@ std::string Draw(const Capture& capture, const OverTime& over_time, const Theme&
     top += panel.Height();
   }
   if (all == 0) page.Text(kLeft, top, "No allocation was recorded.", 2, theme.ink);
-  const bool evicted =
-      std::ranges::any_of(over_time.report.processes, [](const auto& p) { return !p.evicted.empty(); });
   std::string note = !is_cut ? ""
-                     : evicted
+                     : HasEvicted(over_time)
                          ? "Grey: time in which nothing was allocated or freed, or that --max-size evicted, cut short."
                          : "Grey: time in which nothing was allocated or freed, cut short.";
   if (all > devices.size())

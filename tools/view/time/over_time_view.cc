@@ -49,9 +49,7 @@ std::string WhyGaps(const OverTime& over_time) {
     return std::ranges::find(curve.known, false) != curve.known.end();
   });
   if (!has_gap) return "";
-  const bool evicted =
-      std::ranges::any_of(over_time.report.processes, [](const auto& p) { return !p.evicted.empty(); });
-  if (!evicted) return "between the windows";
+  if (!HasEvicted(over_time)) return "between the windows";
   const std::string why = "evicted by --max-size, only sums are left";
   return over_time.has_windows ? why + "; or between the windows" : why;
 }
