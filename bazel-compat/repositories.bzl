@@ -92,7 +92,7 @@ def _system_libraries(ctx):
         else:
             text.append(_LIBRARY.format(name = "absl_" + name, defines = [], linkopts = linkopts))
     ctx.file("BUILD.bazel", "\n".join(text))
-    ctx.file("versions.bzl", "FMT_IS_9 = %s\n" % (fmt[:-4] == "9"))
+    ctx.file("versions.bzl", "FMT_IS_9 = %r\nMEMOIR_VERSION = %r\n" % (fmt[:-4] == "9", ctx.read(Label("//:VERSION")).strip()))
     ctx.file("missing.bzl", """
 def _missing_package(ctx):
     fail(ctx.attr.message)
@@ -124,12 +124,12 @@ _TORCH = """
 load("@rules_cc//cc:defs.bzl", "cc_library")
 package(default_visibility = ["//visibility:public"])
 constraint_setting(name = "what_is_here")
-constraint_value(name = "needs_a_python_with_torch_see_docs_bazel_md", constraint_setting = ":what_is_here")
-constraint_value(name = "needs_the_cuda_headers_of_torchs_wheels_see_docs_bazel_md", constraint_setting = ":what_is_here")
+constraint_value(name = "needs_a_python_with_torch_see_docs_packaging_bazel_md", constraint_setting = ":what_is_here")
+constraint_value(name = "needs_the_cuda_headers_of_torchs_wheels_see_docs_packaging_bazel_md", constraint_setting = ":what_is_here")
 _TORCH_HERE = {torch_here}
 _CUDA_HERE = {cuda_here}
-_NEEDS_TORCH = [] if _TORCH_HERE else [":needs_a_python_with_torch_see_docs_bazel_md"]
-_NEEDS_CUDA = [] if _CUDA_HERE else [":needs_the_cuda_headers_of_torchs_wheels_see_docs_bazel_md"]
+_NEEDS_TORCH = [] if _TORCH_HERE else [":needs_a_python_with_torch_see_docs_packaging_bazel_md"]
+_NEEDS_CUDA = [] if _CUDA_HERE else [":needs_the_cuda_headers_of_torchs_wheels_see_docs_packaging_bazel_md"]
 
 # The layout of at::RecordFunction depends on NDEBUG, and the wheels are built with it: so must be what includes their headers.
 cc_library(
@@ -165,7 +165,7 @@ CUDA_IS_HERE = %r
 TORCH_MINOR = %r
 PYTHON = %r
 CUDA_INCLUDE_FOLDERS = %r
-NEEDS_CUDA = [] if CUDA_IS_HERE else ["@torch_wheel//:needs_the_cuda_headers_of_torchs_wheels_see_docs_bazel_md"]
+NEEDS_CUDA = [] if CUDA_IS_HERE else ["@torch_wheel//:needs_the_cuda_headers_of_torchs_wheels_see_docs_packaging_bazel_md"]
 """
 
 def _torch_wheel(ctx):

@@ -14,7 +14,7 @@ if(torch_wheel_result EQUAL 0)
   list(GET torch_wheel 1 torch_wheel_full)
   list(GET torch_wheel 2 TorchWheel_CUDA)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" TorchWheel_VERSION "${torch_wheel_full}")
-  # As minor_of() of python/memoir/_library.py and tools/cli/installed/python_facts.cc.
+  # As minor_of() of python/_torch_memoir/_library.py and tools/cli/installed/python_facts.cc.
   if(torch_wheel_full MATCHES "^([0-9]+\\.[0-9]+)\\.[0-9]+(rc[0-9]+|\\.post[0-9]+)?(\\+.*)?$")
     set(TorchWheel_MINOR "${CMAKE_MATCH_1}")
   else()

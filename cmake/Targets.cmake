@@ -118,7 +118,6 @@ function(memoir_test name)
   memoir_test_cost(${name})
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
-    set_target_properties(${name} PROPERTIES TEST_LABELS "${arg_LABELS}")   # for Describe.cmake, which cannot see tests
   endif()
 endfunction()
 

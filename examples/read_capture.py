@@ -118,7 +118,7 @@ class Recording:
         self.sums["events"] += len(repeated) + sum(len(events) for _, events in runs)
         for run, events in runs:
             known = self.next_record.get(run.thread, 0 if self.from_start else run.first_record)
-            behind = self.run_end.get(run.thread, run.first_record * (run.repeated_before > 0 and not self.from_start))   # evicted: nobody knows
+            behind = self.run_end.get(run.thread, run.first_record * (run.repeated_before > 0 and not self.from_start))   # evicted: not known
             self.sums["lost_records"] += max(0, run.first_record - max(known, behind + run.repeated_before))
             self.run_end[run.thread], self.next_record[run.thread] = (end := run.first_record + run.record_count), max(end, known)
             self.waiting += events if end > known or not run.record_count else []   # else they stand there twice

@@ -1,4 +1,4 @@
-// Restores errno at the end of a scope: a hook must not change what the program sees.
+// Saves errno and restores it at the end of the scope, so that a hook does not change the errno that the program sees.
 #ifndef INTERPOSE_ERRNO_KEEPER_H_
 #define INTERPOSE_ERRNO_KEEPER_H_
 

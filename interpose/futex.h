@@ -1,5 +1,5 @@
-// The two futex operations, within one process. A wait may end early for no reason: callers look at their condition
-// again.
+// The futex operations wait and wake, for threads of one process. A wait may end early without a cause, so callers test
+// their condition again.
 #ifndef INTERPOSE_FUTEX_H_
 #define INTERPOSE_FUTEX_H_
 
@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// Sleeps while *word == expected, at most max_ns.
+// Sleeps while `*word == expected`, for at most `max_ns` nanoseconds.
 inline void FutexWait(std::atomic<std::uint32_t>* word, std::uint32_t expected, std::uint64_t max_ns) {
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(max_ns / 1'000'000'000u);

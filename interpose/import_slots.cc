@@ -25,7 +25,7 @@ constexpr std::uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
 
 struct Search {
   const char* function;
-  const void* from;  // what a slot may hold to be changed, beside its object's own lazy stub
+  const void* from;  // slots with this value are changed; with `from_stubs`, lazy slots as well
   void* to;
   bool from_stubs;
   std::size_t changed;
@@ -48,7 +48,7 @@ bool IsImport(const ElfW(Rela) & entry) {
   return type == kJumpSlot || type == kGlobalData;
 }
 
-// An import slot: what it is of, and where.
+// An import slot: the function's name, the number of its symbol, and the slot's address.
 struct Slot {
   const char* name;
   std::uint32_t symbol;
@@ -69,7 +69,7 @@ void ForEachSlot(const LoadedObject& object, const DynamicSection& imports, Visi
   }
 }
 
-// Those in which it keeps the address of `function`.
+// Visits the slots of one function.
 template <class Visit>
 void ForEachSlot(const LoadedObject& object, const char* function, Visit visit) {
   ForEachSlot(object, object.Dynamic(), [&](const Slot& slot) {
@@ -97,8 +97,8 @@ int Redirect(dl_phdr_info* info, std::size_t, void* context) {
 
 struct Lookup {
   const char* function;
-  const void* bound;    // what a slot holds
-  const void* defined;  // by the first object that does
+  const void* bound;    // the content of a slot
+  const void* defined;  // the first definition
 };
 
 int Find(dl_phdr_info* info, std::size_t, void* context) {
@@ -127,19 +127,19 @@ int RedirectOne(dl_phdr_info* info, std::size_t, void* context) {
   return 1;
 }
 
-// Of which no slot is looked at.
+// Looks only for a definition, and reads no slot.
 int FindDefined(dl_phdr_info* info, std::size_t, void* context) {
   Lookup& lookup = *static_cast<Lookup*>(context);
   lookup.defined = LoadedObject(*info).FindFunction(lookup.function);
   return lookup.defined != nullptr ? 1 : 0;
 }
 
-// Who defines a function, for a slot that is still lazy.
+// The definitions of a function, for a slot that is still lazy.
 struct Definers {
   const char* function;
   const char* version;
   ElfW(Addr) loader;
-  bool at_start;  // objects of the program's start come first; the last of them that is sure to be one is the loader
+  bool at_start;  // the visit has not passed the loader, the last object of the program's start
   bool several;
   const void* defined;
 };
@@ -155,9 +155,10 @@ int CollectDefiners(dl_phdr_info* info, std::size_t, void* context) {
   return 0;
 }
 
-// What the loader would fill a lazy slot with: it looks through all that was there at the program's start, then through
-// objects that were loaded for all to see, then through those that the importer needs. Which these are is the loader's
-// secret: of several definitions none is taken for it, unless the first way has one. nullptr: that cannot be told.
+// Returns the function that the loader would write into a lazy slot. The loader searches the objects of the program's
+// start, then globally loaded objects, then the importer's dependencies. Only the first list is visible here. So if
+// several objects define the function, the result is known only if one of them is in the first list. nullptr if it is
+// unknown.
 const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& imports, const Slot& slot) {
   const ElfW(Addr) loader = getauxval(AT_BASE);
   Definers definers{slot.name, NeededVersion(imports, slot.symbol), loader, loader != 0, false, nullptr};
@@ -174,14 +175,14 @@ bool IsOwnDefinition(const LoadedObject& object, const DynamicSection& imports, 
 struct ChoosingSearch {
   bool (*wanted)(const char* function);
   SlotChoice choose;
-  SeenObjects* seen;
+  VisitedObjects* seen;
   ChoiceCounts counts;
 };
 
-// Of one slot of an object that the loader is done with.
+// Chooses the new value of one slot, and stores it. Call it only after the loader has finished the slot's object.
 void ChooseFor(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, ChoosingSearch* search) {
   const void* now = __atomic_load_n(slot.at, __ATOMIC_RELAXED);
-  if (now == nullptr) return;  // it may be there or not, and is not: the program may ask
+  if (now == nullptr) return;  // a weak import without a definition: the program may test it
   const bool lazy = object.Contains(now) && !IsOwnDefinition(object, imports, slot, now);
   const void* original = lazy ? FindForLazySlot(object, imports, slot) : now;
   if (original == nullptr) {
@@ -193,8 +194,8 @@ void ChooseFor(const LoadedObject& object, const DynamicSection& imports, const 
   ++(Store(object, slot.at, to) ? search->counts.changed : search->counts.refused);
 }
 
-// An object's program headers lie where they do as long as it is loaded.
-bool WasSeen(const SeenObjects& seen, const void* object) {
+// An object is identified by the address of its program headers, which does not change while it is loaded.
+bool WasSeen(const VisitedObjects& seen, const void* object) {
   for (std::size_t i = 0; i < seen.count; ++i) {
     if (seen.objects[i] == object) return true;
   }
@@ -203,7 +204,7 @@ bool WasSeen(const SeenObjects& seen, const void* object) {
 
 int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
   ChoosingSearch& search = *static_cast<ChoosingSearch*>(context);
-  SeenObjects& seen = *search.seen;
+  VisitedObjects& seen = *search.seen;
   if (seen.unloaded != info->dlpi_subs) {
     seen.unloaded = info->dlpi_subs;
     seen.count = 0;
@@ -213,11 +214,12 @@ int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
   const DynamicSection imports = object.Dynamic();
   ChoiceCounts& counts = search.counts;
   const std::size_t left_before = counts.left();
-  int is_loaded = -1;  // not asked yet: it reads a file
+  int is_loaded = -1;  // not yet determined, because IsLoaded makes a system call
   ForEachSlot(object, imports, [&](const Slot& slot) {
     if (!search.wanted(slot.name)) return;
     if (is_loaded == -1) is_loaded = object.IsLoaded() ? 1 : 0;
-    // Before that a slot may hold anything; what the loader has yet to make an address is an offset in the object.
+    // A slot of an unfinished object may hold any value. If the value is an offset within the object, the loader has
+    // not yet turned the offset into an address.
     const void* now = __atomic_load_n(slot.at, __ATOMIC_RELAXED);
     const void* relocated = object.At<void>(reinterpret_cast<std::uintptr_t>(now));
     if (is_loaded == 0 || (now != nullptr && !object.Contains(now) && object.Contains(relocated))) {
@@ -226,7 +228,7 @@ int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
       ChooseFor(object, imports, slot, &search);
     }
   });
-  if (counts.left() == left_before && seen.count < SeenObjects::kMost) seen.objects[seen.count++] = info->dlpi_phdr;
+  if (counts.left() == left_before && seen.count < VisitedObjects::kMost) seen.objects[seen.count++] = info->dlpi_phdr;
   return 0;
 }
 
@@ -270,7 +272,7 @@ const void* FindDefinition(const char* function) {
   return lookup.defined;
 }
 
-ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, SeenObjects* seen) {
+ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, VisitedObjects* seen) {
   ChoosingSearch search{wanted, choose, seen, {}};
   dl_iterate_phdr(&RedirectByChoice, &search);
   return search.counts;

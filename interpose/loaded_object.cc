@@ -105,7 +105,8 @@ bool LoadedObject::IsLoaded() const {
   return begin >= end || !IsWritable(begin);
 }
 
-// DT_GNU_HASH: four numbers, a filter, the buckets, and one chain word for each symbol from the first hashed one on.
+// DT_GNU_HASH consists of four numbers, a filter, the buckets, and one chain word for each symbol from the first hashed
+// one on.
 const void* LoadedObject::FindFunction(const char* name, const char* version) const {
   const DynamicSection dynamic = Dynamic();
   if (dynamic.hash == nullptr || dynamic.symbols == nullptr || dynamic.names == nullptr) return nullptr;

@@ -1,5 +1,5 @@
-// One object of the process as the loader describes it: where it lies, what it imports and what it defines. Valid
-// inside the dl_iterate_phdr callback that it was made in. libc only.
+// One loaded object (program or library) as the loader describes it: its addresses, its imports and its definitions.
+// Valid only inside the dl_iterate_phdr callback that created it. libc only.
 #ifndef INTERPOSE_LOADED_OBJECT_H_
 #define INTERPOSE_LOADED_OBJECT_H_
 
@@ -11,18 +11,19 @@
 
 namespace memoir {
 
-// What an object says in its dynamic section.
+// The content of an object's dynamic section.
 struct DynamicSection {
   const ElfW(Sym) * symbols;
   const char* names;
-  const ElfW(Rela) * tables[2];  // functions called through stubs; everything else
+  const ElfW(Rela) * tables[2];  // [0]: functions called through stubs; [1]: all other relocations
   std::size_t bytes[2];
   const std::uint32_t* hash;  // DT_GNU_HASH; nullptr: none
-  // Of each symbol, and what they mean in what it needs and in what it defines (symbol_versions.h); nullptr: none.
+  // The version number of each symbol, and the names of these numbers for required and for defined symbols
+  // (symbol_versions.h). nullptr if the object has no versions.
   const ElfW(Versym) * versions;
   const ElfW(Verneed) * needed_versions;
   const ElfW(Verdef) * defined_versions;
-  bool symbolic;  // it looks among its own symbols first
+  bool symbolic;  // the object's own symbols take precedence (DT_SYMBOLIC)
 };
 
 class LoadedObject {
@@ -30,13 +31,15 @@ class LoadedObject {
   explicit LoadedObject(const dl_phdr_info& info) : info_(info) {}
 
   bool Contains(const void* address) const { return Within(PT_LOAD, address); }
-  // In whole pages, as the loader does it: a part of a page at the end of what was to be read-only stays writable.
+  // Whether the page of `address` becomes read-only after loading. Like the loader, counts only whole pages: a partial
+  // page at the end of the read-only part stays writable.
   bool IsReadOnlyAfterLoading(const void* address) const;
-  // Whether the loader is done with the object, as far as can be seen: what is to be read-only is. For objects with
-  // nothing to be so, and without /proc, taken for granted. Reads a file of the kernel's.
+  // Whether the loader has finished the object: the pages that become read-only after loading are read-only. Always
+  // true for an object without such pages.
   bool IsLoaded() const;
   DynamicSection Dynamic() const;
-  // The function of that name that the object defines, nullptr when it defines none. Without `version` one of several.
+  // Returns the object's definition of the function. nullptr if the object does not define it. Without `version`,
+  // returns any of several versions.
   const void* FindFunction(const char* name, const char* version = nullptr) const;
 
   template <class T>
@@ -45,14 +48,15 @@ class LoadedObject {
   }
 
  private:
-  // The loader has made most addresses absolute; the kernel's vdso keeps offsets.
+  // Converts an entry of the dynamic section to an address. The loader has made the entries of most objects absolute;
+  // the entries of the kernel's vdso are still offsets.
   template <class T>
   T* Address(ElfW(Addr) value) const {
     return value < info_.dlpi_addr ? At<T>(value) : reinterpret_cast<T*>(value);
   }
   void Read(const ElfW(Dyn) & entry, DynamicSection* found) const;
   bool Within(std::uint32_t segment_type, const void* address) const;
-  // Of the pages that are read-only after loading, begin and end; equal where there are none.
+  // Returns begin and end of the pages that are read-only after loading; equal if there are no such pages.
   void FindSealed(ElfW(Addr) * begin, ElfW(Addr) * end) const;
 
   const dl_phdr_info& info_;

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "interpose/signal_blocker.h"
+
 namespace memoir {
 namespace {
 
@@ -16,7 +18,8 @@ struct Entry {
   NameKind kind;
 };
 
-// Held for one copy; whoever finds it taken sleeps rather than spins, since the holder may have lost its processor.
+// A lock that is held while one entry is copied. A waiting thread sleeps instead of spinning, because the holder may
+// have lost its processor.
 class NameLock {
  public:
   explicit NameLock(RingHeader* header) : word_(header->name_lock) {
@@ -30,6 +33,7 @@ class NameLock {
   NameLock& operator=(const NameLock&) = delete;
 
  private:
+  const SignalBlocker held_;
   std::atomic<std::uint32_t>& word_;
 };
 
@@ -38,7 +42,7 @@ std::uint8_t* Append(std::uint8_t* at, const void* bytes, std::size_t size) {
   return at + size;
 }
 
-// What an entry is made of, beside its lengths.
+// The parts of an entry besides its lengths.
 struct Parts {
   const void* text;
   const void* schema;
@@ -59,7 +63,8 @@ std::uint32_t Define(const RingMap& ring, const Entry& entry, const Parts& parts
   at = Append(at, parts.text, entry.text_bytes);
   at = Append(at, parts.schema, entry.schema_bytes);
   Append(at, parts.written, entry.arguments);
-  // The count last: an entry that a kill cut short does not exist.
+  // The count is stored last, so that the table never contains a half-written entry, even if the process is killed
+  // here.
   header.name_offsets[count] = header.name_bytes;
   header.name_bytes += static_cast<std::uint32_t>(needed);
   header.name_count.store(count + 1, std::memory_order_release);

@@ -1,8 +1,8 @@
-// The names of operators, modules and Python code in the ring: append-only, defined once each on a cold path, readable
-// from the file alone.
+// The ring's table of names: operators, modules and Python code. Append-only; each name is defined once, on a cold
+// path. The ring's file contains all that is needed to read the table.
 //
-// An entry: three lengths and its kind, then text, schema and one byte per argument; of a module path, class and root;
-// of code function and file.
+// An entry consists of three lengths, its kind, and three byte strings. Operator: name, schema, one byte for each
+// argument. Module: path, class, root. Code: function, file, an empty string.
 #ifndef INTERPOSE_NAME_TABLE_H_
 #define INTERPOSE_NAME_TABLE_H_
 
@@ -12,12 +12,13 @@
 
 namespace memoir {
 
-// Ids from 1; 0 when the table is full.
+// Each returns the new id, from 1. 0 if the table is full.
 std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
                          std::size_t arguments);
 std::uint32_t DefineModule(const RingMap& ring, const char* root, const char* path, const char* class_name);
 std::uint32_t DefineCode(const RingMap& ring, const char* file, const char* function);
-// Checks every offset and length: the table may come from a damaged file.
+// Returns false if the id or the entry is invalid. Checks every offset and length, because the table may come from a
+// damaged file.
 bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view);
 
 }  // namespace memoir

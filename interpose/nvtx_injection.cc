@@ -25,7 +25,8 @@ enum Core2Call : unsigned {
 };
 struct Callbacks {  // NvtxExportTableCallbacks
   std::size_t bytes;
-  // Of each function, where the program keeps its pointer; nullptr: that one cannot be had.
+  // Sets `table` to an array with one element for each function of NVTX: the address of the program's pointer to that
+  // function. An element is nullptr if the program's NVTX lacks the function.
   int (*get_functions)(int module, void**** table, unsigned* size);
 };
 struct Attributes {  // nvtxEventAttributes_t, version 2 and 3
@@ -43,12 +44,13 @@ constexpr std::int32_t kAscii = 1, kWide = 2, kRegistered = 3;  // NVTX_MESSAGE_
 constexpr char kNoText[] = "(NVTX)";
 constexpr std::size_t kMostText = 256;
 constexpr std::uint32_t kMostNested = 256;
-constexpr int kNotTracked = -2;  // NVTX_NO_PUSH_POP_TRACKING: what the program would get without a tool
+constexpr int kNotTracked = -2;  // NVTX_NO_PUSH_POP_TRACKING: the result if no tool receives the ranges
 
 constinit std::atomic<const NvtxFollower*> follower{nullptr};
 constinit thread_local std::uint32_t depth = 0;
 
-// Strings that programs have registered: the handle is the address of the copy. What finds no room has no text.
+// Copies of the strings that the program has registered. The handle of a string is the address of its copy. If there is
+// no room for a string, its handle is kNoText.
 constinit char registered[64 * 1024]{};
 constinit std::atomic<std::size_t> registered_bytes{0};
 
@@ -74,7 +76,7 @@ int Begin(const char* text) {
   return static_cast<int>(around);
 }
 
-// kNotTracked where none is open.
+// Returns the depth after the end. kNotTracked if no range is open.
 int End() {
   if (depth == 0) return kNotTracked;
   const ErrnoKeeper errno_keeper;
@@ -84,7 +86,7 @@ int End() {
   return static_cast<int>(depth);
 }
 
-// wchar_t to UTF-8, cut.
+// Converts wchar_t to UTF-8, cut to kMostText.
 void Narrow(const wchar_t* wide, char (&text)[kMostText]) {
   std::size_t at = 0;
   for (; *wide != 0 && at + 4 < kMostText; ++wide) {
@@ -124,9 +126,9 @@ int PushAttributes(const Attributes* attributes) {
   return Begin(known ? static_cast<const char*>(attributes->message) : nullptr);
 }
 int Pop() { return End(); }
-// A library's own ranges say what its caller's operator says already.
+// Domains of libraries whose ranges are not reported, because they repeat the operator that called the library.
 constexpr std::string_view kLibraries[] = {"CCCL", "NCCL"};
-constexpr char kOfLibrary = 0, kOfProgram = 0;  // domains' handles are their addresses
+constexpr char kOfLibrary = 0, kOfProgram = 0;  // the handle of a domain is the address of kOfLibrary or kOfProgram
 
 const void* CreateDomain(const char* name) {
   const bool library = name != nullptr && std::ranges::find(kLibraries, std::string_view(name)) != std::end(kLibraries);

@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
-// As glibc lays it out, at most: each module's storage behind the one before, and a surplus for modules to come
-// (glibc.rtld.optional_static_tls and its neighbours, 2 KiB by default).
+// Returns at least the bytes of static thread-local storage that glibc takes from each stack: the storage of all loaded
+// objects, and a surplus for objects that are loaded later (glibc.rtld.optional_static_tls and similar tunables, 2 KiB
+// by default).
 std::size_t StorageOfAllModules() {
   constexpr std::size_t kSurplus = 16 * 1024;
   std::size_t bytes = kSurplus;
@@ -43,7 +44,8 @@ class BlockSignals {
 
 }  // namespace
 
-// glibc knows, and tells Java's and Rust's threads by this name; it is no public one, so it may be missing.
+// glibc computes the number in __pthread_get_minstack, which Java and Rust call as well. This function is not public,
+// so it may be missing.
 std::size_t StackBytesBesideOwn() {
   const auto least = reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(
       dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));

@@ -1,7 +1,8 @@
-// A thread of Memoir's own in the program. All signals are blocked on it: handlers are the program's.
+// Starts Memoir's own threads in the program. All signals are blocked on them, because signal handlers belong to the
+// program.
 //
-// Its stack has room for the static thread-local storage of everything that is loaded, which glibc takes from a
-// thread's stack, whoever starts it. libc only.
+// The stack has room for the static thread-local storage of all loaded objects, which glibc takes from every thread's
+// stack. libc only.
 #ifndef INTERPOSE_OWN_THREAD_H_
 #define INTERPOSE_OWN_THREAD_H_
 
@@ -16,13 +17,15 @@ namespace memoir {
 struct OwnThread {
   void* (*body)(void*);
   void* argument;
-  std::size_t stack_bytes;  // that `body` needs
+  std::size_t stack_bytes;  // stack that `body` needs
 };
 
-// 0, or the error of the call that failed. `made` is to be joined; nullptr: the thread is detached.
+// Starts the thread. Returns 0, or the error code of the call that failed. The caller must join `*made`; if `made` is
+// nullptr, the thread is detached.
 MEMOIR_INTERPOSE_API int StartOwnThread(const OwnThread& thread, pthread_t* made);
 
-// What of a thread's stack is not its own: static thread-local storage, and what glibc adds to it.
+// Returns the bytes of a thread's stack that its functions cannot use: static thread-local storage, and glibc's own
+// data.
 std::size_t StackBytesBesideOwn();
 
 }  // namespace memoir

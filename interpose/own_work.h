@@ -1,5 +1,5 @@
-// Work that Memoir itself does on the calling thread in the name of something else, such as computing for the simulated
-// GPU: hooks of that thread record nothing of it.
+// Marks work that Memoir itself does on the calling thread, such as computing for the simulated device. Hooks on that
+// thread record nothing while an OwnWork exists.
 #ifndef INTERPOSE_OWN_WORK_H_
 #define INTERPOSE_OWN_WORK_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// How many OwnWork there are on this thread.
+// The number of OwnWork objects on this thread.
 extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL std::uint32_t memoir_own_work;
 
 class OwnWork {

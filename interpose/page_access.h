@@ -1,4 +1,4 @@
-// Whether a page of this process can be written to, by the kernel's word. libc only; allocates nothing.
+// Finds out from the kernel whether a page of this process is writable. libc only; allocates nothing.
 #ifndef INTERPOSE_PAGE_ACCESS_H_
 #define INTERPOSE_PAGE_ACCESS_H_
 
@@ -6,8 +6,7 @@
 
 namespace memoir {
 
-// False also where nothing is mapped at `address`, or /proc cannot be read. Reads a file of as many lines as the
-// process has mappings. Any thread, but not in a signal handler.
+// Also false if nothing is mapped at `address`. Any thread.
 bool IsWritable(std::uintptr_t address);
 
 }  // namespace memoir

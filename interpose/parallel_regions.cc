@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "interpose/import_slots.h"
-#include "interpose/loader_look.h"
+#include "interpose/loader_list_guard.h"
 #include "interpose/ring.h"
 #include "interpose/thread_slots.h"
 
@@ -19,22 +19,25 @@ using Body = void (*)(void*);
 using Parallel = void (*)(Body, void*, unsigned threads, unsigned flags);
 
 constexpr const char* kParallel = "GOMP_parallel";
-constexpr std::size_t kVariants = 4;  // copies of the library, as wheels bring their own; further ones are not followed
+// The number of copies of libgomp that are followed. A process may load several copies, because many wheels contain
+// one. Regions of other copies are not followed.
+constexpr std::size_t kVariants = 4;
 
 constinit std::array<std::atomic<Parallel>, kVariants> originals{};
 constinit std::atomic<bool> following{false};
 
-// Of whoever has the turn.
-constinit SeenObjects seen{};
+// Used only while holding a LoaderListGuard.
+constinit VisitedObjects seen{};
 constinit LoaderCounts looked_at{};
 
 struct Region {
   Body body;
   void* data;
-  std::uint32_t owner;  // 0: it has recorded nothing
+  std::uint32_t owner;  // 0: the owner has recorded nothing
 };
 
-// The calling thread's, without making it one.
+// Returns the calling thread's slot in the open ring. Does not claim a slot: nullptr if the thread has not recorded
+// yet.
 ThreadSlot* SlotOfThread() {
   ThreadSlot* slot = memoir_thread_slot;
   return slot != nullptr && slot->generation == RecordingGeneration() ? slot : nullptr;
@@ -81,14 +84,14 @@ void* WrapperOf(const char*, const void* function) {
 }  // namespace
 
 void FollowParallelRegions() {
-  LetForksWaitForLooks();
+  RegisterLoaderForkWait();
   following.store(true, std::memory_order_release);
   FollowParallelRegionsOfLateObjects();
 }
 
 void FollowParallelRegionsOfLateObjects() {
   if (!following.load(std::memory_order_acquire)) return;
-  const LoaderLook turn(LoaderLook::Patience::kWaits);
+  const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
   const LoaderCounts loads = CountLoads();
   if (loads == looked_at) return;
   if (RedirectImportsBy(&IsParallel, &WrapperOf, &seen).loading == 0) looked_at = loads;

@@ -1,8 +1,8 @@
-// Which thread a thread of OpenMP works for: the one whose parallel region it runs a part of. ThreadSlot::works_for has
-// its number, from the first event of the thread on.
+// Finds the thread that an OpenMP worker thread works for: the thread that began the parallel region.
+// ThreadSlot::works_for contains its number from the worker's first event on.
 //
-// Redirected is GOMP_parallel, by which code that GCC compiled begins a region; torch's wheels are. Threads of other
-// pools (Clang's OpenMP, a program's own) work for nobody. libc only.
+// Redirects GOMP_parallel, which code compiled by GCC calls to begin a region; torch's wheels are compiled by GCC. For
+// threads of other pools (Clang's OpenMP, the program's pools) works_for stays 0. libc only.
 #ifndef INTERPOSE_PARALLEL_REGIONS_H_
 #define INTERPOSE_PARALLEL_REGIONS_H_
 
@@ -10,11 +10,11 @@
 
 namespace memoir {
 
-// Follows the regions of all objects that are loaded now, for ever. Any thread, one at a time.
+// Redirects the calls of all objects that are loaded now, until the process ends. Any thread, one at a time.
 MEMOIR_INTERPOSE_API void FollowParallelRegions();
 
-// Those of objects that were loaded since. Cheap when there are none; does nothing before FollowParallelRegions. Any
-// thread.
+// Redirects the calls of objects that were loaded since the last call. Cheap without new objects; does nothing before
+// FollowParallelRegions. Any thread.
 MEMOIR_INTERPOSE_API void FollowParallelRegionsOfLateObjects();
 
 }  // namespace memoir

@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// Terminated; "" on failure.
+// Reads a file into a terminated text. "" on failure.
 void ReadWhole(const char* path, char* text, std::size_t text_bytes) {
   text[0] = '\0';
   const int fd = OpenPrivateFile(path, O_RDONLY);
@@ -29,7 +29,8 @@ struct Stat {
   std::uint64_t start_time;
 };
 
-// /proc/<pid>/stat; the name in parentheses may hold anything, so fields are counted after the last ')'.
+// Reads /proc/<pid>/stat. The process name in parentheses may contain any character, so fields are counted after the
+// last ')'.
 bool ReadStat(std::uint64_t pid, Stat* stat) {
   char path[64];
   char text[1024];
@@ -80,8 +81,8 @@ bool IsRunning(const ProcessIdentity& identity) {
   if (PidNamespace() != identity.pid_namespace) return false;
   Stat stat{};
   if (!ReadStat(identity.pid, &stat) || stat.start_time != identity.start_time) return false;
-  // A dead process that nobody has waited for. (A leader that left its other threads running looks alike, but for
-  // their number.)
+  // A zombie: a dead process whose parent has not waited for it. A process whose main thread has ended but whose other
+  // threads run has the same state, but more than one thread.
   const bool zombie = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
   return !zombie;
 }

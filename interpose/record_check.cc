@@ -14,7 +14,7 @@ bool Load(const std::uint8_t* at, std::size_t bytes, Record* record) {
   return true;
 }
 
-// Kinds, padded, and list lengths behind a range record.
+// Bytes of the argument kinds, padded, and of the list lengths behind a range record.
 std::uint64_t ArgumentBytes(const RecordHeader& header, std::uint32_t list_count) {
   return RoundUp(RoundUp(header.count, 4) + std::uint64_t{list_count} * 4, 8);
 }
@@ -57,8 +57,9 @@ std::uint64_t NeededStack(const std::uint8_t* at, std::size_t bytes) {
   return sizeof record + std::uint64_t{record.header.count} * sizeof(StackFrame);
 }
 
-// 64-bit sums of 32-bit lengths cannot wrap, so the caller's one comparison settles all of them. A kind that this
-// version does not know counts as damage: the ring's version is checked before its records.
+// Returns the bytes that the record needs by its kind and the lengths in it. The lengths have 32 bits and their sum has
+// 64 bits, so the sum cannot overflow, and the caller compares only the sum. UINT64_MAX for an unknown kind. An unknown
+// kind is damage, not a newer format, because the ring's version was checked earlier.
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {
 #define MEMOIR_LENGTH_Fixed(Name, Struct) sizeof(Struct)
 #define MEMOIR_LENGTH_Varies(Name, Struct) Needed##Name(at, bytes)

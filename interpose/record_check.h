@@ -1,4 +1,4 @@
-// Whether bytes that claim to be records are. The one place that knows how long a record must be.
+// Checks that bytes of a ring are valid records. No other file computes the length that a record must have.
 #ifndef INTERPOSE_RECORD_CHECK_H_
 #define INTERPOSE_RECORD_CHECK_H_
 
@@ -9,11 +9,11 @@
 
 namespace memoir {
 
-// Bytes of the record at `at`, or 0 when it does not fit into `available`, is of no known kind, or holds a length
-// that leaves it.
+// Returns the bytes of the record at `at`. 0 if the record does not fit into `available` bytes, has an unknown kind, or
+// contains a length that exceeds the record.
 std::size_t CheckedRecordBytes(const std::uint8_t* at, std::size_t available);
 
-// Bytes of the unbroken run of good records at the start of [begin, begin + available).
+// Returns the bytes of the valid records at the start of [begin, begin + available), up to the first invalid one.
 std::size_t CheckedRunBytes(const std::uint8_t* begin, std::size_t available);
 
 }  // namespace memoir

@@ -1,16 +1,16 @@
-// The producers' side of ring.h: what hooks reach on their cold path.
+// The producers' side of ring.h: the functions that hooks call on their cold path.
 #include "interpose/ring.h"
 
 #include <pthread.h>
 
 #include <cstring>
 
+#include "interpose/closed_rings.h"
 #include "interpose/errno_keeper.h"
-#include "interpose/left_rings.h"
-#include "interpose/lifecycle.h"
 #include "interpose/name_table.h"
-#include "interpose/ring_use.h"
-#include "interpose/segment_pool.h"
+#include "interpose/process_ring.h"
+#include "interpose/ring_extent_count.h"
+#include "interpose/ring_extent_pool.h"
 #include "interpose/thread_slots.h"
 
 namespace memoir {
@@ -36,8 +36,8 @@ ThreadSlot* RingAttachThread() {
     CountDrop(*ring);
     if (!thread_has_left) ring->header->slotless_records.fetch_add(1, std::memory_order_relaxed);
   }
-  LeaveRing();  // that of an earlier slot
-  // Without the key the slot is merely never recycled.
+  LeaveRing();  // leaves the ring of an earlier slot
+  // Without the key the slot is never reused.
   if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
   memoir_thread_slot = slot;
   return slot;
@@ -49,33 +49,34 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
   const RingMap* ring = visit.ring();
   if (ring == nullptr) return nullptr;
   if (slot->generation != ring->generation) {
-    // A slot of an earlier ring, whose record this is: no drop of the ring that is open now. The next record attaches
-    // anew.
+    // The slot and this record belong to an earlier ring. So the record is not counted as dropped by the open ring. The
+    // thread's next record attaches to the open ring.
     memoir_thread_slot = nullptr;
     return nullptr;
   }
-  // Also before a drop: a segment has one first_record, so a gap in the index can only lie between segments.
-  LeaveSegment(*ring, slot);
-  const std::uint32_t segment = FitsSegment(bytes) ? TakeSegment(*ring, on_empty) : kNoSegment;
-  if (!visit.StillOpen()) return nullptr;
+  // Gives up the extent even if the record is then dropped. An extent stores only the index of its first record, so a
+  // dropped record's index can be skipped only between two extents.
+  LeaveExtent(*ring, slot);
+  const std::uint32_t segment = FitsSegment(bytes) ? TakeExtent(*ring, on_empty) : kNoSegment;
+  if (!visit.IsStillOpen()) return nullptr;
   if (segment == kNoSegment) {
     slot->next_record += 1;
     CountDrop(*ring);
     return nullptr;
   }
   if (RangeEpoch() != 0) segments_with_ranges.fetch_add(1, std::memory_order_relaxed);
-  EnterSegment(*ring, slot, segment);
+  EnterExtent(*ring, slot, segment);
   return slot->cursor;
 }
 
-std::uint64_t RingSegmentsWithRanges() { return segments_with_ranges.load(std::memory_order_relaxed); }
+std::uint64_t RingExtentsWithRanges() { return segments_with_ranges.load(std::memory_order_relaxed); }
 
 void RingDropRecord(ThreadSlot* slot) {
   RecordHeader header{};
   header.words = sizeof header / 8;
   header.kind = RecordKind::kDropped;
   std::uint8_t* place = RingReserve(slot, sizeof header, OnEmptyPool::kDrop);
-  if (place == nullptr) return;  // that has counted it
+  if (place == nullptr) return;  // RingReserve has counted the drop
   std::memcpy(place, &header, sizeof header);
   RingCommit(slot, sizeof header);
   slot->stack_is_known = 0;

@@ -1,17 +1,17 @@
-// The event ring: a bounded pool of segments in one pre-faulted, file-backed shared mapping, into which threads
-// record.
+// The event ring: a pool of ring extents in one shared, file-backed mapping, into which the program's threads write
+// records. Names in the code call a ring extent a segment (kSegmentBytes, SegmentHeader).
 //
-//     thread A ──► segment 7 ──┐                          free ◄─────────────┐
-//     thread B ──► segment 2 ──┼─► full ─► writer thread ─► chunk in the file ┘  (segments return only after the write)
-//     thread C ──► segment 9 ──┘
+//     thread A ──► extent 7 ───┐                          free ◄─────────────┐
+//     thread B ──► extent 2 ───┼─► full ─► writer thread ─► chunk in the file ┘  (extents return only after the write)
+//     thread C ──► extent 9 ───┘
 //
-// Each thread owns one segment at a time and is its only producer; a full one is swapped by pointer. The file
-// outlives the process, so what was committed is recovered after SIGKILL (ring_reader.h). One ring per process. libc
+// Each thread owns one extent at a time and is its only producer. It exchanges a full extent for a free one. The file
+// outlives the process, so committed records are recovered after SIGKILL (ring_reader.h). One ring per process. libc
 // only.
 //
-// Threads: everything here may be called from any thread unless it says otherwise. Nothing allocates, throws, or
-// takes a lock that another thread could hold while it waits, except Open and Close, which belong to the thread that
-// starts and stops recording.
+// Any thread may call any function here, unless its comment says otherwise. RingOpen and RingClose belong to the thread
+// that starts and stops recording. All other functions never allocate or throw, and take no lock that another thread
+// could hold while it waits.
 #ifndef INTERPOSE_RING_H_
 #define INTERPOSE_RING_H_
 
@@ -25,96 +25,100 @@
 namespace memoir {
 
 inline constexpr std::size_t kSegmentBytes = 32 * 1024;
-// All segments together; the rest of 64 MiB is the writer's.
+// Bytes of all extents of a ring by default. The rest of Memoir's budget of 64 MiB belongs to the writer.
 inline constexpr std::size_t kDefaultRingBytes = 32u << 20;
 inline constexpr std::size_t kMinRingBytes = 2u << 20;
 
-// Lies in the ring's shared memory; one for each thread that records now. The first line is the owner's alone.
+// The state of one recording thread, in the ring's shared memory. Only the owner uses the first 64 bytes.
 struct alignas(64) ThreadSlot {
-  std::uint8_t* cursor;                   // next free byte of the owned segment
-  std::uint8_t* limit;                    // its end; cursor == limit == nullptr: owns none
-  std::atomic<std::uint32_t>* committed;  // the owned segment's committed byte count
-  std::uint8_t* base;                     // its first byte
-  std::uint64_t next_record;              // index of this thread's next record; dropped records count too
-  std::uint16_t depth;                    // open ranges; kept by whoever records ranges. Read it through RingDepth
-  std::uint16_t exit_passes;              // how often this thread's exit has asked to retire the slot
-  std::uint32_t segment;                  // number of the owned segment, kNoSegment: none
-  std::uint64_t scratch;                  // a mapping of the tracker's; 0 in a new ring, kept for the next thread
-  std::uint32_t generation;               // of the ring it belongs to; see RingThread
-  std::uint32_t range_epoch;              // what `depth` counts in; see RingDepth
+  std::uint8_t* cursor;                   // next free byte of the owned extent; nullptr without an extent
+  std::uint8_t* limit;                    // end of the owned extent; nullptr without an extent
+  std::atomic<std::uint32_t>* committed;  // committed bytes of the owned extent
+  std::uint8_t* base;                     // first byte of the owned extent
+  std::uint64_t next_record;              // index of this thread's next record; dropped records have indices as well
+  std::uint16_t depth;                    // open ranges, counted by the range hooks; read it through RingDepth
+  std::uint16_t exit_passes;              // runs of the thread's exit handler for this slot
+  std::uint32_t segment;                  // number of the owned extent; kNoSegment without an extent
+  std::uint64_t scratch;                  // the tracker's mapping; 0 in a new ring; the slot's next thread reuses it
+  std::uint32_t generation;               // generation of the slot's ring; see RingThread
+  std::uint32_t range_epoch;              // the epoch in which `depth` is valid; see RingDepth
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState
   std::uint32_t thread;                          // number from 1, never reused in this process
   std::uint64_t os_id;
   std::atomic<std::uint64_t> torch_id;
   char name[16];
-  std::atomic<std::uint32_t> segments;   // of this thread, not yet back in the pool
-  std::atomic<std::uint32_t> works_for;  // number of the thread in whose parallel region it works; 0: in none
-  std::atomic<std::uint32_t> left;       // the thread has another slot, or has ended: it is at no address of this
-  std::uint32_t scratch_bytes;           // of the mapping that `scratch` is the address of
-  std::uint32_t stack_is_known;          // the owner's: its segment has a Stack record, without a drop behind it
+  std::atomic<std::uint32_t> segments;   // extents of this thread that are not yet back in the pool
+  std::atomic<std::uint32_t> works_for;  // number of the thread whose parallel region it runs; 0: none
+  std::atomic<std::uint32_t> left;       // 1: the thread ended or moved to another slot; it never touches this one
+  std::uint32_t scratch_bytes;           // bytes of the mapping at `scratch`
+  std::uint32_t stack_is_known;          // 1: the extent has a Stack record and no dropped record after it
 };
 static_assert(sizeof(ThreadSlot) == 128);
 inline constexpr std::uint32_t kNoSegment = 0xffffffffu;
 enum class SlotState : std::uint32_t { kFree = 0, kLive = 1, kRetired = 2, kClaimed = 3 };
 
-// Counted since Open, shown by every view.
+// Counters since RingOpen.
 struct RingCounters {
   std::uint64_t dropped_records;
   std::uint64_t dropped_allocated_bytes;
   std::uint64_t waits;
   std::uint64_t wait_ns;
-  std::uint64_t slotless_records;  // of dropped_records: of threads that got no slot, all were taken
-  // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone
-  // call no handlers: their children are not counted.
+  std::uint64_t slotless_records;  // part of dropped_records: no thread slot was free
+  // Children made by fork() while recording was on, whether or not they called exec afterwards. vfork, posix_spawn,
+  // _Fork and clone call no fork handlers, so their children are not counted.
   std::uint64_t forked_children;
-  std::uint64_t parts;          // of the capture, that the writer began after the first
-  std::uint64_t cut_stacks;     // Python stacks whose outermost frames were left out
-  std::uint64_t unread_stacks;  // that were not as they can be, and not recorded
-  std::uint64_t deep_calls;     // of Python functions, not recorded: too many were open around them
+  std::uint64_t parts;          // parts that the writer began after the first
+  std::uint64_t cut_stacks;     // Python stacks recorded without their outermost frames
+  std::uint64_t unread_stacks;  // Python stacks that were inconsistent, and so not recorded
+  std::uint64_t deep_calls;     // Python calls not recorded: nested too deeply
 };
 
 enum class OnEmptyPool : std::uint8_t {
-  // Bounded (5 s in all per stall, 20 ms while threads hold all segments) and counted; then drop. Never under an
-  // allocator's lock.
+  // Waits for an extent: at most 5 s per stall, or 20 ms if threads hold all extents. Drops the record if no extent
+  // becomes free in this time. Waits and drops are counted. Must not be used under an allocator's lock.
   kWait,
-  kDrop,  // drop at once, counted: for callbacks of device allocators, which run under the device's lock. No hook yet
+  kDrop,  // drops the record at once; counted. For hooks that run under an allocator's lock
 };
 
 struct RingOptions {
-  const char* folder;          // nullptr: MEMOIR_RING_DIR, else /dev/shm where there is room, else TMPDIR, else /tmp
-  std::size_t bytes;           // of all segments; shrunk, down to kMinRingBytes, where the folder has less room
-  const char* capture_folder;  // absolute; noted for memoir-drain
+  const char* folder;          // nullptr: MEMOIR_RING_DIR, else /dev/shm if it has room, else TMPDIR, else /tmp
+  std::size_t bytes;           // bytes of all extents; reduced, down to kMinRingBytes, if the folder lacks room
+                               // 0: kDefaultRingBytes; the ring then grows if many threads record (ring_growth.h)
+  const char* capture_folder;  // absolute; for memoir-drain
   const char* file_stem;       // "r00000.a0.host.pid"
 };
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. They are
-// given back by a later RingOpen, once each thread that recorded has recorded in another ring, or has ended. Waits (at
-// most a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is
-// off, all is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters
-// start over. Returns how many records were committed and never consumed: what hooks that saw the flag on committed
-// after the last look, or all that a reader which gave up has left. They are lost, and in no counter.
+// Closes the ring: removes the file and frees its memory. The addresses stay mapped, because late hooks may still hold
+// pointers; a later RingOpen unmaps them once each thread that recorded has recorded in another ring or has ended.
+// Waits for at most one second for threads inside a RingVisit.
+//
+// Call it only after the enable flag is off, all records are drained, and the reader is destroyed. In a later ring,
+// thread numbers, operator ids and counters start anew. Returns how many records were committed and never consumed.
+// These records are lost and no counter contains them. Either the reader failed before it consumed them, or they were
+// committed after the reader's last scan, by hooks that had started while the flag was on.
 MEMOIR_INTERPOSE_API std::uint64_t RingClose();
-// Path of the ring file, "" when there is none.
+// Returns the path of the ring file. "" without a ring.
 MEMOIR_INTERPOSE_API const char* RingPath();
 
-// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000
-// bytes; more is ignored. May be called again when more is known, by one thread at a time.
+// Stores an encoded ProcessInfo in the ring, so that memoir-drain can begin a part without the dead process. Ignored if
+// it is longer than 4,000 bytes. May be called again with more information, by one thread at a time.
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
-// The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as
-// a drop). A thread keeps a segment from its first record to its end, so at most as many threads record at once as
-// there are segments (1,024 in the default ring); the records of others are dropped until one of those ends or fills
-// its segment.
+// Returns the calling thread's slot, and claims one at the thread's first call. nullptr if recording is off or no slot
+// is free (counted as a dropped record). A thread keeps an extent from its first record to its end. So the number of
+// extents (1,024 in the default ring, more once it has grown) limits how many threads record at once; records of
+// further threads are dropped until a thread ends or fills its extent.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
-// Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or
-// nullptr: dropped and counted.
+// Returns room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's extent.
+// nullptr if the record is dropped; the drop is counted.
 MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
-  // Signed: RingClose sets the limits of slots that are left behind to nullptr. As numbers: both may be it.
+  // The difference is signed, because RingClose sets the limits of abandoned slots to nullptr. The pointers are
+  // subtracted as integers, because both may be nullptr.
   const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot->limit, __ATOMIC_RELAXED));
   const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(slot->cursor);
   if (static_cast<std::ptrdiff_t>(room) >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
@@ -128,40 +132,40 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
   slot->committed->store(static_cast<std::uint32_t>(slot->cursor - slot->base), std::memory_order_release);
 }
 
-// Counts one record of the calling thread that its hook cannot make (ranges nested too deeply): the index goes on, so
-// that the capture shows a gap in this place. Takes 8 bytes of the segment; a gap between segments would take the rest
-// of one.
+// Counts one record that a hook of the calling thread cannot write (ranges nested too deeply). The record's index is
+// skipped, so the capture shows a gap here. Writes 8 bytes into the extent to mark the gap. To skip the index between
+// two extents instead would waste the rest of the current extent.
 MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
-// Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
-// `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
-// `schema` may go on with lines of its own for the schemas of all operators of its name.
+// Defines an operator and returns its id, from 1, in the ring's name table, which memoir-drain can read. `written` has
+// one byte per argument. `schema` may have further lines with the schemas of all operators with the same name. Returns
+// 0 if the table is full; then the caller records the name inline.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                                       std::size_t arguments);
 
-// Defines a module, as RingDefineOperator does an operator. Texts over kMaxInlineName bytes are cut.
+// Defines a module like RingDefineOperator. Texts are cut to kMaxInlineName bytes.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineModule(const char* root, const char* path, const char* class_name);
 
-// Defines Python code: the file of a code object and its qualified name, as it has them. Cut likewise.
+// Defines Python code by its code object's file and qualified name. Texts are cut to kMaxInlineName bytes.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineCode(const char* file, const char* function);
 
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
-// Of RingCounters cut_stacks, unread_stacks, deep_calls.
+// Selects the counter to increment: cut_stacks, unread_stacks or deep_calls of RingCounters.
 enum class StackLoss : std::uint8_t { kCut, kUnread, kDeepCall };
 MEMOIR_INTERPOSE_API void RingCountStack(StackLoss loss);
 
-// The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it
-// still names a slot of the ring that was: take it through RingThread.
+// The thread's slot; nullptr before its first record. After RingClose, and in a forked child, it still points to a slot
+// of the closed ring, so use RingThread instead.
 extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL ThreadSlot* memoir_thread_slot;
 
-// Two words, of which every hook reads one first. On a page that fork wipes, so a child finds them 0 and does nothing
-// (also after _Fork and clone).
+// Two words on a page that the kernel zeroes in forked children. Every hook reads one of them first. So in a child
+// (also after _Fork and clone) all hooks do nothing.
 //   [0] hooks on memory: the ring's generation while they record, else 0.
-//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. Another one each time that
-//       ranges are switched on: what was open before is not known to be open still.
-// Acquired, for whoever sees one on must see what was prepared before (the tick's source, the tracker's tables). On
-// x86-64 that is the same load.
+//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. The epoch changes each time that
+//       ranges are switched on, because ranges that were open before may have ended unseen.
+// Hooks read a word with acquire order: a hook that sees it non-zero also sees what was prepared before (the tick's
+// source, the tracker's tables). On x86-64 this is an ordinary load.
 extern "C" MEMOIR_INTERPOSE_API std::atomic<std::uint32_t>* memoir_enabled_flag;
 inline std::uint32_t RecordingGeneration() {
   return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)->load(std::memory_order_acquire);
@@ -170,21 +174,22 @@ inline bool RecordingEnabled() { return RecordingGeneration() != 0; }
 inline std::uint32_t RangeEpoch() {
   return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)[1].load(std::memory_order_acquire);
 }
-// Does nothing without an open ring. Switching off also ends every producer's wait. Writes no record: that is the
-// caller's (kPause, kResume).
+// Sets how much is recorded. Does nothing without an open ring. Switching off also ends every producer's wait. Writes
+// no record: the caller writes kPause or kResume.
 MEMOIR_INTERPOSE_API void SetRecordingLevel(RecordingLevel level);
 inline void SetRecordingEnabled(bool enabled) {
   SetRecordingLevel(enabled ? RecordingLevel::kAll : RecordingLevel::kOff);
 }
 
-// For RecordHeader::depth: ranges that were open when ranges went off count no more.
+// Returns the value of RecordHeader::depth. Ranges that were open when ranges were switched off are excluded.
 inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoch == RangeEpoch() ? slot->depth : 0; }
 
-// There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
-// and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_12;
+// The name of this symbol contains the version of the layout of records and ring. A tracker that was built for another
+// layout does not find its symbol, and so does not load into a process that has this interposer.
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_13;
 
-// The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
+// Returns the calling thread's slot in the open ring. Claims a slot if the thread has no slot in this ring. nullptr as
+// for RingAttachThread.
 inline ThreadSlot* RingThread() {
   ThreadSlot* slot = memoir_thread_slot;
   if (slot != nullptr && slot->generation == RecordingGeneration()) [[likely]]

@@ -1,8 +1,9 @@
-// Records of one event, published together: a range's begin or end and its tensors. Where the thread's segment has room
-// for them, whoever reads the ring sees all of them or none, and their number is stored once; where it has not, those
-// before are published and the rest goes on in the next segment, as records of their own would.
+// Records of one event that are published together: a range's begin or end and its tensors. If the thread's extent has
+// room for all of them, a reader of the ring sees all or none, and the committed count is stored once. Otherwise the
+// batch publishes the records that fit, and continues in the next extent.
 //
-// On the slot's thread, for the time of one hook. Between Reserve and the end nothing else may write to the ring there.
+// For the slot's thread, during one hook. No other code on the thread may write to the ring between Reserve and the end
+// of the batch.
 #ifndef INTERPOSE_RING_BATCH_H_
 #define INTERPOSE_RING_BATCH_H_
 
@@ -20,7 +21,7 @@ class RingBatch {
   RingBatch(const RingBatch&) = delete;
   RingBatch& operator=(const RingBatch&) = delete;
 
-  // As RingReserve.
+  // Returns room for a record, like RingReserve.
   std::uint8_t* Reserve(std::size_t bytes, OnEmptyPool on_empty) {
     const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot_->limit, __ATOMIC_RELAXED));
     const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(place_);  // signed: see RingReserve
@@ -31,7 +32,7 @@ class RingBatch {
     place_ = slot_->cursor;
     return found;
   }
-  // The record at the place that Reserve returned is written, and has so many bytes.
+  // Call it after writing the record at the place that Reserve returned. `bytes`: the record's length.
   void Add(std::size_t bytes) {
     place_ += bytes;
     ++records_;

@@ -15,37 +15,40 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpose/private_file.h"
+#include "interpose/ring_growth.h"
 #include "interpose/ring_layout.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint32_t kMinSegments = kMinRingBytes / kSegmentBytes;
-// A program that was replaced by exec keeps process id and start time, and its ring may still wait for memoir-drain.
+// The number of names to try. A program that was replaced by exec keeps its process id and start time, and its ring may
+// still wait for memoir-drain.
 constexpr int kMaxNameTries = 100;
 
 struct FileSystem {
   long type;
   const char* name;
 };
-// Stores into a mapping of these may block on the network, fail long after, or not be shared memory at all
-// (linux/magic.h).
+// File systems on which a shared mapping is unsafe (linux/magic.h): a store may block on the network, or fail long
+// afterwards, or processes may not see each other's stores.
 constexpr FileSystem kRemote[] = {
     {0x6969, "NFS"},     {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},   {0xFF534D42, "CIFS"},
     {0xFE534D42, "SMB"}, {0x517B, "SMB"},        {0x65735546, "FUSE"},   {0x00C36400, "Ceph"},
     {0x5346414F, "AFS"}, {0x01021997, "9P"},     {0x19830326, "BeeGFS"}, {0x786F4256, "a VirtualBox share"},
 };
 
-// Why a folder could not be used.
+// The reason why a folder could not be used.
 struct Refusal {
   char text[256];
-  bool file_size_limit;  // another folder would not help
+  bool file_size_limit;  // true if the process's limit on file sizes is the reason; it applies in every folder
 };
 
-// What one file can be given in a folder.
+// The bytes that a folder has for one file.
 struct Room {
   std::uint64_t free;        // 0: the folder cannot be used
-  std::uint64_t file_limit;  // of this process; beyond it posix_fallocate would not fail but end the program (SIGXFSZ)
+  std::uint64_t file_limit;  // the process's limit; beyond it posix_fallocate would end the program (SIGXFSZ)
 };
 
 std::uint64_t MiB(std::uint64_t bytes) { return (bytes + (1u << 20) - 1) >> 20; }
@@ -55,7 +58,7 @@ std::uint64_t FileSizeLimit() {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-// With a reason where the folder cannot be used at all.
+// Sets `refusal` if the folder cannot be used at all.
 Room RoomIn(const char* folder, Refusal* refusal) {
   struct statfs kind;
   struct statvfs room;
@@ -93,15 +96,15 @@ int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file)
                                      static_cast<unsigned long long>(process.pid),
                                      static_cast<unsigned long long>(process.start_time), again);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof file->path) return ENAMETOOLONG;
-    file->kept = OpenKeptFile(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
-    if (file->kept.fd >= 0) return 0;
+    file->fd = OpenLastingFile(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (file->fd >= 0) return 0;
     if (errno != EEXIST) return errno;
   }
   return EEXIST;
 }
 
-// A signal undoes what was allocated so far: with a timer that is quicker than the file system it would never end. So
-// signals wait.
+// Blocks signals, because a signal makes posix_fallocate undo its allocation. A timer of the program with a short
+// interval would interrupt every try.
 int Allocate(int fd, std::size_t bytes) {
   constexpr int kMostTries = 100;
   sigset_t all, before;
@@ -116,35 +119,65 @@ int Allocate(int fd, std::size_t bytes) {
 }
 
 int AllocateAndMap(RingFile* file) {
-  const std::size_t bytes = OffsetsFor(file->segment_count).total;
-  const int allocated = Allocate(file->kept.fd, bytes);
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  const RingOffsets offsets = OffsetsFor(file->segment_count);
+  const std::size_t used = offsets.segments + std::size_t{file->segments_in_use} * kSegmentBytes;
+  const int allocated = Allocate(file->fd, used);
   if (allocated != 0) return allocated;
-  file->base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file->kept.fd, 0);
-  return file->base == MAP_FAILED ? errno : 0;
+  if (used < offsets.total && ftruncate(file->fd, static_cast<off_t>(offsets.total)) != 0) return errno;
+  file->base = mmap(nullptr, offsets.total, kAccess, MAP_SHARED, file->fd, 0);
+  if (file->base == MAP_FAILED) return errno;
+  // Maps the file a second time, from its start to the last extent in use, to populate these pages.
+  const int flags = MAP_SHARED | MAP_POPULATE | MAP_FIXED;
+  if (mmap(file->base, used, kAccess, flags, file->fd, 0) != MAP_FAILED) return 0;
+  const int error = errno;
+  munmap(file->base, offsets.total);
+  return error;
 }
 
-int CreateOfSize(const char* folder, const ProcessIdentity& process, std::uint32_t segment_count, RingFile* file) {
-  file->segment_count = segment_count;
+// Creates a file with `most` extents, of which `count` are in use at first.
+int CreateOfSize(const char* folder, const ProcessIdentity& process, std::uint32_t count, std::uint32_t most,
+                 RingFile* file) {
+  file->segments_in_use = count;
+  file->segment_count = most;
   const int created = CreateIn(folder, process, file);
   if (created != 0) return created;
   const int mapped = AllocateAndMap(file);
   if (mapped == 0) return 0;
-  CloseKeptFile(&file->kept);
+  close(file->fd);
   unlink(file->path);
   return mapped;
 }
 
 bool IsLackOfRoom(int code) { return code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM; }
 
-// The largest ring from `wanted` down to `least` segments, by halves, that this folder holds.
-bool CreateLargest(const char* folder, const ProcessIdentity& process, std::uint32_t wanted, std::uint32_t least,
-                   std::uint64_t room_factor, RingFile* file, Refusal* refusal) {
+// Creates a file with `most` extents, of which `count` are in use at first. If a limit on address space or file size
+// does not allow the extents that are not yet in use, creates a file with only `count` extents.
+int CreateOfSizeAndMore(const char* folder, const ProcessIdentity& process, std::uint32_t count, const Room& room,
+                        std::uint32_t most, RingFile* file) {
+  if (most > count && OffsetsFor(most).total <= room.file_limit) {
+    const int code = CreateOfSize(folder, process, count, most, file);
+    if (code != EFBIG && code != ENOMEM) return code;
+  }
+  return CreateOfSize(folder, process, count, count, file);
+}
+
+struct RingSizeRequest {
+  std::uint32_t first;  // extents in use at first
+  std::uint32_t most;   // extents to which the ring may grow; 0: it does not grow
+};
+
+// Creates the largest ring that fits into this folder: tries `wanted.first` extents, and halves this number until the
+// ring fits or has `least` extents.
+bool CreateLargest(const char* folder, const ProcessIdentity& process, const RingSizeRequest& wanted,
+                   std::uint32_t least, std::uint64_t room_factor, RingFile* file, Refusal* refusal) {
   const Room room = RoomIn(folder, refusal);
   if (room.free == 0) return false;
-  for (std::uint32_t count = wanted;; count = std::max(count / 2, least)) {
+  for (std::uint32_t count = wanted.first;; count = std::max(count / 2, least)) {
     const std::uint64_t total = OffsetsFor(count).total;
     const int short_of = total > room.file_limit ? EFBIG : total * room_factor > room.free ? ENOSPC : 0;
-    const int code = short_of != 0 ? short_of : CreateOfSize(folder, process, count, file);
+    const int code =
+        short_of != 0 ? short_of : CreateOfSizeAndMore(folder, process, count, room, wanted.most, file);
     if (code == 0) return true;
     if (IsLackOfRoom(code) && count > least) continue;
     if (IsLackOfRoom(code)) {
@@ -163,7 +196,7 @@ std::uint32_t WantedSegments(std::size_t bytes) {
 
 const char* NonEmpty(const char* text) { return text != nullptr && text[0] != '\0' ? text : nullptr; }
 
-bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uint32_t wanted, RingFile* file,
+bool CreateInChosen(const char* folder, const ProcessIdentity& process, const RingSizeRequest& wanted, RingFile* file,
                     char* error, std::size_t error_bytes) {
   Refusal refusal{};
   if (CreateLargest(folder, process, wanted, kMinSegments, 1, file, &refusal)) return true;
@@ -173,17 +206,18 @@ bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uin
   return false;
 }
 
-bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, RingFile* file, char* error,
+bool CreateInUsualPlaces(const ProcessIdentity& process, const RingSizeRequest& wanted, RingFile* file, char* error,
                          std::size_t error_bytes) {
-  // Who reads the ring when the program is gone is in another folder: a relative one means nothing there.
+  // The folder must be absolute: memoir-drain reads the ring later, from another current folder.
   const char* temporary = std::getenv("TMPDIR");
   const char* folders[] = {"/dev/shm", temporary != nullptr && temporary[0] == '/' ? temporary : nullptr, "/tmp"};
   Refusal refusals[3] = {};
-  // Memory first, but the program may need /dev/shm itself (data loaders): only where there is twice the room.
-  if (CreateLargest(folders[0], process, wanted, wanted, 2, file, &refusals[0])) return true;
+  // Prefers memory. But the program may need /dev/shm itself (data loaders), so this folder is used only if it has room
+  // for twice the size.
+  if (CreateLargest(folders[0], process, wanted, wanted.first, 2, file, &refusals[0])) return true;
   for (int place = 1; place < 3; ++place) {
     if (folders[place] != nullptr &&
-        CreateLargest(folders[place], process, wanted, wanted, 1, file, &refusals[place])) {
+        CreateLargest(folders[place], process, wanted, wanted.first, 1, file, &refusals[place])) {
       return true;
     }
   }
@@ -205,7 +239,9 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, R
 
 bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, RingFile* file, char* error,
                     std::size_t error_bytes) {
-  const std::uint32_t wanted = WantedSegments(options.bytes);
+  const RingSizeRequest wanted =
+      options.bytes == 0 ? RingSizeRequest{WantedSegments(kDefaultRingBytes), WantedSegments(kMostRingBytes)}
+                         : RingSizeRequest{WantedSegments(options.bytes), 0};
   const char* chosen = NonEmpty(options.folder);
   if (chosen == nullptr) chosen = NonEmpty(std::getenv("MEMOIR_RING_DIR"));
   if (chosen != nullptr) return CreateInChosen(chosen, process, wanted, file, error, error_bytes);
@@ -214,14 +250,14 @@ bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, 
 
 const char* NetworkFileSystem(long type) {
   for (const FileSystem& remote : kRemote) {
-    // 32 bits: f_type is signed on some machines.
+    // Compares 32 bits, because f_type is signed on some machines.
     if ((type & 0xffffffffL) == remote.type) return remote.name;
   }
   return nullptr;
 }
 
 bool LockRingFile(int fd) {
-  // Not flock: a forked child would hold that too, long after its parent's death.
+  // Not flock, because a forked child would inherit that lock and hold it long after its parent's death.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -1,35 +1,36 @@
-// The ring's file: in which folder, how large, created and mapped so that no later store can fault.
+// Creates the ring's file: chooses its folder and size, allocates it and maps it, so that no later store can fault.
 //
-// The whole file is allocated before it is mapped (no SIGBUS when the folder fills up), and its pages are there
-// before recording.
+// The extents in use are allocated before they are mapped, so a full folder causes no SIGBUS. Their pages are present
+// before recording begins. The file has a hole for the extents that are not yet in use.
 #ifndef INTERPOSE_RING_FILE_H_
 #define INTERPOSE_RING_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/kept_file.h"
 #include "interpose/process_identity.h"
 #include "interpose/ring.h"
 
 namespace memoir {
 
 struct RingFile {
-  KeptFile kept;
+  int fd;
   void* base;
-  std::uint32_t segment_count;
+  std::uint32_t segments_in_use;
+  std::uint32_t segment_count;  // all extents, including those not yet in use (ring_growth.h)
   char path[4096 + 64];
 };
 
-// As RingOpen: false with one line in `error`.
+// Creates and maps the file. On failure returns false and writes one line into `error`, like RingOpen. Call it inside
+// RunInOwnFiles; `fd` belongs to the files thread's table of descriptors.
 bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, RingFile* file, char* error,
                     std::size_t error_bytes);
 
-// What kind of network file system statfs' f_type means, nullptr: none, or none that is known.
+// Returns the name of the network file system with statfs' f_type `type`. nullptr for a local or unknown file system.
 const char* NetworkFileSystem(long type);
 
-// Takes (or tests) the lock that marks a ring as in use; held until this process ends or closes any descriptor of the
-// file.
+// Takes the lock that marks a ring as in use; false if another process holds the lock. The lock lasts until this
+// process ends or closes any descriptor of the file.
 bool LockRingFile(int fd);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// The reader's file mode: a dead process's ring, read into private memory, with nothing in it taken on trust.
+// The reader's file mode: reads a dead process's ring into private memory and trusts nothing in it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) bool Refuse(const Message& message, const 
   return false;
 }
 
-// What is missing stays zero, as after a cut.
+// Reads [at, bytes) of the file. Bytes missing at the end of the file stay zero.
 bool ReadUpTo(int fd, std::size_t bytes, std::size_t at, std::uint8_t* to) {
   while (at < bytes) {
     const ssize_t size = pread(fd, to + at, bytes - at, static_cast<off_t>(at));
@@ -45,7 +45,7 @@ bool ReadUpTo(int fd, std::size_t bytes, std::size_t at, std::uint8_t* to) {
   return true;
 }
 
-// Only what has to be right before the rest can be read.
+// Checks only the fields on which reading the rest depends.
 bool CheckHeader(const RingHeader& header, const char* path, const Message& message) {
   if (header.magic.load(std::memory_order_relaxed) != kRingMagic) {
     return Refuse(message, "%s: not a ring file of Memoir", path);
@@ -56,6 +56,7 @@ bool CheckHeader(const RingHeader& header, const char* path, const Message& mess
   }
   const bool sound = header.segment_bytes == kSegmentBytes && header.thread_slots == kThreadSlots &&
                      header.segment_count != 0 && header.segment_count <= kMaxSegments &&
+                     header.segments_in_use.load(std::memory_order_relaxed) <= header.segment_count &&
                      header.total_bytes == OffsetsFor(header.segment_count).total;
   return sound || Refuse(message, "%s: the ring's header is damaged; nothing can be recovered from it", path);
 }
@@ -78,26 +79,26 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
   }
   struct stat status;
   if (fstat(fd, &status) == 0 && status.st_nlink == 0) {
-    // Between our open and our lock another drainer finished with it.
+    // Another drainer drained the file after this process opened it and before this process locked it.
     return Refuse(message, "%s: already drained", path);
   }
   return true;
 }
 
-// A segment as its dead owner left it: complete, unread, and no longer than its good records. Returns how many of its
-// records were consumed.
+// Makes the extent of a dead owner readable: marks it as full and not consumed, and cuts it after its last valid
+// record. Returns how many of its records were consumed.
 std::uint64_t MendSegment(const RingMap& ring, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_relaxed);
   const bool used = state == static_cast<std::uint32_t>(SegmentState::kOwned) ||
                     state == static_cast<std::uint32_t>(SegmentState::kFull);
   const std::size_t committed = std::min<std::size_t>(header.committed.load(std::memory_order_relaxed), kSegmentBytes);
-  const std::size_t good = used ? CheckedRunBytes(ring.SegmentBytes(segment), committed) : 0;
+  const std::size_t good = used ? CheckedRunBytes(ring.ExtentBytes(segment), committed) : 0;
   const SegmentState mended = used && header.thread != 0 ? SegmentState::kFull : SegmentState::kFree;
   header.committed.store(static_cast<std::uint32_t>(good), std::memory_order_relaxed);
   header.consumed = 0;
   header.state.store(static_cast<std::uint32_t>(mended), std::memory_order_relaxed);
-  // A record has eight bytes at least.
+  // A record has at least eight bytes, so no more than `good / 8` records can have been consumed.
   return std::min<std::uint64_t>(std::exchange(header.consumed_records, 0), good / 8);
 }
 
@@ -106,12 +107,15 @@ void Mend(const RingReader::State& state) {
   RingHeader& header = *ring.header;
   header.capture_folder[sizeof header.capture_folder - 1] = '\0';
   header.file_stem[sizeof header.file_stem - 1] = '\0';
-  for (std::uint32_t segment = 0; segment < ring.segment_count; ++segment)
+  for (std::uint32_t segment = 0; segment < ring.ExtentsInUse(); ++segment)
     state.consumed[segment] = MendSegment(ring, segment);
 }
 
 RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, const Message& message) {
-  const std::size_t bytes = OffsetsFor(header.segment_count).total;
+  const RingOffsets offsets = OffsetsFor(header.segment_count);
+  const std::size_t bytes = offsets.total;
+  const std::size_t in_use = header.segments_in_use.load(std::memory_order_relaxed);
+  const std::size_t used = offsets.segments + in_use * kSegmentBytes;
   void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   RingReader::State* state = copy == MAP_FAILED ? nullptr : MakeReaderState(header.segment_count);
   if (state == nullptr) {
@@ -119,9 +123,9 @@ RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, 
     Refuse(message, "%s: no memory to read it, %zu bytes needed", path, bytes);
     return nullptr;
   }
-  // The header that was checked, not the one that may stand there by now.
+  // Copies the header that was checked, because the header in the file may have changed since.
   std::memcpy(copy, static_cast<const void*>(&header), sizeof header);
-  if (!ReadUpTo(fd, bytes, sizeof header, static_cast<std::uint8_t*>(copy))) {
+  if (!ReadUpTo(fd, used, sizeof header, static_cast<std::uint8_t*>(copy))) {
     Refuse(message, "%s: %s", path, std::strerror(errno));
     munmap(copy, bytes);
     munmap(state, state->state_bytes);
@@ -156,7 +160,7 @@ RingReader::State* LoadOpened(int fd, bool writable, const char* path, const Mes
 
 RingReader::State* LoadRingFile(const char* path, char* error, std::size_t error_bytes) {
   const Message message{error, error_bytes};
-  // Writable for the lock alone, which keeps a second drainer out.
+  // The lock, which keeps a second drainer out, needs a descriptor that is open for writing. Nothing is written.
   int fd = OpenPrivateFile(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   const bool writable = fd >= 0;
   if (!writable) fd = OpenPrivateFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

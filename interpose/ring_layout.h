@@ -1,10 +1,10 @@
-// Where everything lies in a ring file, and the one header struct at its start.
+// The layout of a ring file: the offsets of its parts, and the header struct at its start.
 //
-//     RingHeader | thread slots | name arena | segment headers | segments
+//     RingHeader | thread slots | name arena | extent headers | extents
 //
-// All a drainer needs is in the file. Process pointers occur only in the first line of a ThreadSlot and mean
-// something only in the living process. A field that is replaced while the process may be killed is kept twice, with
-// a switch that is stored last.
+// The file contains all that memoir-drain needs. Pointers occur only in the first 64 bytes of a ThreadSlot, and are
+// valid only in the living process. The process may be killed while the writer replaces a field. So each field that the
+// writer replaces exists twice, and the writer's last store sets the switch that selects the valid copy.
 #ifndef INTERPOSE_RING_LAYOUT_H_
 #define INTERPOSE_RING_LAYOUT_H_
 
@@ -26,25 +26,27 @@ inline constexpr std::size_t kMaxProcessInfo = 4000;
 
 enum class SegmentState : std::uint32_t { kFree = 0, kOwned = 1, kFull = 2 };
 
-// One line, so that the owner's commits disturb no neighbour.
+// The header of one extent. It fills one cache line, so that the commits of the extent's owner do not slow down the
+// owners of other extents.
 struct alignas(64) SegmentHeader {
-  std::atomic<std::uint32_t> state;  // SegmentState; stored last when taken, so a free one's other fields mean nothing
+  // SegmentState; a thread that takes the extent stores it last. While it is kFree, the other fields are invalid.
+  std::atomic<std::uint32_t> state;
   std::uint32_t thread;
   std::uint32_t slot;
   std::atomic<std::uint32_t> committed;  // bytes
   std::uint64_t first_record;
-  std::uint32_t consumed;                // bytes; the reader's
-  std::atomic<std::uint32_t> next_free;  // index + 1 of the next in the free list, 0: end
-  std::uint64_t consumed_records;        // the reader's
+  std::uint32_t consumed;                // bytes; written by the reader
+  std::atomic<std::uint32_t> next_free;  // index + 1 of the next extent in the free list; 0: end
+  std::uint64_t consumed_records;        // written by the reader
 };
 static_assert(sizeof(SegmentHeader) == 64);
 
 struct RingHeader {
-  // Written once; the magic last, for a file whose making was cut short is no ring.
+  // Written once, the magic number last: a file whose creation was interrupted has no magic number and is not a ring.
   std::atomic<std::uint64_t> magic;
   std::uint32_t version;
   std::uint32_t segment_bytes;
-  std::uint32_t segment_count;
+  std::uint32_t segment_count;  // all extents, including those not yet in use (ring_growth.h)
   std::uint32_t thread_slots;
   std::uint64_t total_bytes;
   std::uint64_t pid;
@@ -54,7 +56,7 @@ struct RingHeader {
   char capture_folder[4096];
   char file_stem[256];
 
-  std::atomic<std::uint32_t> process_info_switch;  // size * 2 + which of the two; 0: none yet
+  std::atomic<std::uint32_t> process_info_switch;  // size * 2 + index of the valid copy; 0: none yet
   std::uint8_t process_info[2][kMaxProcessInfo];
   std::atomic<std::uint32_t> clock_switch;
   RingClock clock[2];
@@ -70,20 +72,24 @@ struct RingHeader {
   std::atomic<std::uint64_t> unread_stacks;
   std::atomic<std::uint64_t> deep_calls;
 
-  // The pool: segment_pool.h.
+  // Growth: ring_growth.h.
+  alignas(64) std::atomic<std::uint32_t> segments_in_use;
+  std::atomic<std::uint32_t> may_grow;
+
+  // The pool: ring_extent_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
   std::atomic<std::uint32_t> free_count;
-  std::atomic<std::uint32_t> full_count;              // left by their owners, not yet back: what a wait can hope for
-  alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers in need of a segment
+  std::atomic<std::uint32_t> full_count;  // extents that their owners left and the reader has not yet returned
+  alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers that need an extent
   std::atomic<std::uint32_t> freed_waiters;
-  std::atomic<std::uint32_t> stalled;                // a wait ended in vain and nothing was freed since
+  std::atomic<std::uint32_t> stalled;                // 1: a wait timed out and no extent was freed since
   alignas(64) std::atomic<std::uint32_t> work_word;  // futex: the reader
   std::atomic<std::uint32_t> reader_waiting;
 
   // Threads: thread_slots.h.
   alignas(64) std::atomic<std::uint32_t> last_thread;
   std::atomic<std::uint32_t> free_slots;
-  std::atomic<std::uint32_t> retired_slots;  // of threads that are gone; the reader frees them
+  std::atomic<std::uint32_t> retired_slots;  // slots of ended threads; the reader frees them
   std::atomic<std::uint32_t> slot_hint;
 
   // Names: name_table.h.
@@ -109,17 +115,19 @@ inline RingCounters ReadCounters(const RingHeader& header) {
   return counters;
 }
 
-// The parts of one mapped (or copied) ring.
+// Pointers to the parts of one mapped (or copied) ring.
 struct RingMap {
   RingHeader* header;
   ThreadSlot* slots;
   std::uint8_t* names;
   SegmentHeader* segment_headers;
   std::uint8_t* segments;
-  std::uint32_t segment_count;
-  std::uint32_t generation;  // of the ring in this process, as RecordingGeneration(); 0 for a file
+  std::uint32_t segment_count;  // all extents, including those not yet in use (ring_growth.h)
+  std::uint32_t generation;     // as RecordingGeneration() returns it; 0 for a file
 
-  std::uint8_t* SegmentBytes(std::uint32_t segment) const {
+  // The number of extents in use: those with the lowest numbers.
+  std::uint32_t ExtentsInUse() const { return header->segments_in_use.load(std::memory_order_acquire); }
+  std::uint8_t* ExtentBytes(std::uint32_t segment) const {
     return segments + static_cast<std::size_t>(segment) * kSegmentBytes;
   }
 };
@@ -132,7 +140,8 @@ struct RingOffsets {
   std::size_t total;
 };
 
-// 64 KiB, the largest page of the machines we run on: RingClose maps other memory over single parts.
+// Rounds up to 64 KiB, the largest page size of supported machines, because RingClose maps other memory over some parts
+// of the ring.
 constexpr std::size_t RoundUpToPage(std::size_t bytes) { return (bytes + 0xffff) & ~std::size_t{0xffff}; }
 
 constexpr RingOffsets OffsetsFor(std::uint32_t segment_count) {

@@ -11,11 +11,12 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/futex.h"
-#include "interpose/lifecycle.h"
 #include "interpose/name_table.h"
+#include "interpose/process_ring.h"
 #include "interpose/record_check.h"
+#include "interpose/ring_extent_pool.h"
+#include "interpose/ring_growth.h"
 #include "interpose/ring_reader_state.h"
-#include "interpose/segment_pool.h"
 #include "interpose/thread_slots.h"
 
 namespace memoir {
@@ -23,12 +24,12 @@ namespace {
 
 constexpr std::uint32_t Raw(SegmentState state) { return static_cast<std::uint32_t>(state); }
 
-// The state is read before the count: what a full segment has committed is then final.
-bool ReadSegment(const RingMap& ring, std::uint32_t segment, SegmentView* view) {
+// Reads the state before the count, so that the count of a full extent is final.
+bool ReadSegment(const RingMap& ring, std::uint32_t segment, RingExtentView* view) {
   const SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_acquire);
   if (state == Raw(SegmentState::kFree)) return false;
-  const std::uint8_t* base = ring.SegmentBytes(segment);
+  const std::uint8_t* base = ring.ExtentBytes(segment);
   view->segment = segment;
   view->thread = header.thread;
   view->first_record = header.first_record + header.consumed_records;
@@ -38,15 +39,16 @@ bool ReadSegment(const RingMap& ring, std::uint32_t segment, SegmentView* view) 
   return true;
 }
 
-// Segment numbers say nothing about age: the pool hands out what came back last.
+// Orders extents by thread and age. The number of an extent does not show its age, because the pool gives out the most
+// recently returned extent first.
 bool Before(const ScanKey& a, const ScanKey& b) {
   return a.thread != b.thread ? a.thread < b.thread : a.first_record < b.first_record;
 }
 
 std::size_t CollectKeys(RingReader::State* state) {
   std::size_t count = 0;
-  for (std::uint32_t segment = 0; segment < state->map.segment_count; ++segment) {
-    SegmentView view;
+  for (std::uint32_t segment = 0; segment < state->map.ExtentsInUse(); ++segment) {
+    RingExtentView view;
     if (!ReadSegment(state->map, segment, &view) || view.begin == view.end) continue;
     state->keys[count++] = {view.thread, segment, view.first_record};
   }
@@ -106,7 +108,7 @@ std::size_t RingReader::RecordBytes(const std::uint8_t* at, const std::uint8_t* 
   return CheckedRecordBytes(at, static_cast<std::size_t>(end - at));
 }
 
-std::size_t RingReader::Scan(SegmentView* views, std::size_t capacity) {
+std::size_t RingReader::Scan(RingExtentView* views, std::size_t capacity) {
   const std::size_t found = CollectKeys(state_);
   std::sort(state_->keys, state_->keys + found, Before);
   const std::size_t count = std::min(found, capacity);
@@ -118,25 +120,26 @@ std::size_t RingReader::Scan(SegmentView* views, std::size_t capacity) {
   return count;
 }
 
-// Kept in the ring, not in the reader: a later reader of the same process goes on where this one stopped.
-void RingReader::Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records) {
+// The counts of consumed records are stored in the ring, not in the reader, so that a later reader in the same process
+// continues where this reader stopped.
+void RingReader::Consume(const RingExtentView& view, const std::uint8_t* consumed, std::uint64_t records) {
   if (view.segment >= state_->map.segment_count || consumed < view.begin || consumed > view.end) return;
   SegmentHeader& header = state_->map.segment_headers[view.segment];
-  header.consumed = static_cast<std::uint32_t>(consumed - state_->map.SegmentBytes(view.segment));
+  header.consumed = static_cast<std::uint32_t>(consumed - state_->map.ExtentBytes(view.segment));
   header.consumed_records = view.first_record - header.first_record + records;
 }
 
 void RingReader::ReleaseConsumed() {
   const RingMap& ring = state_->map;
   bool freed = false;
-  for (std::uint32_t segment = 0; segment < ring.segment_count; ++segment) {
-    SegmentView view;
+  for (std::uint32_t segment = 0; segment < ring.ExtentsInUse(); ++segment) {
+    RingExtentView view;
     if (!ReadSegment(ring, segment, &view) || !view.full || view.begin != view.end) continue;
     SegmentHeader& header = ring.segment_headers[segment];
     const std::uint32_t slot = header.slot;
     header.state.store(Raw(SegmentState::kFree), std::memory_order_release);
-    if (!state_->live) continue;  // nobody takes from a file's pool, and its list may be damaged
-    GiveSegmentBack(ring, segment);
+    if (!state_->live) continue;  // a file's pool is not used, and its list may be damaged
+    ReturnExtent(ring, segment);
     ring.slots[slot].segments.fetch_sub(1, std::memory_order_release);
     freed = true;
   }
@@ -193,16 +196,14 @@ void RingReader::set_last_clock(const RingClock& clock) {
 void RingReader::WaitForWork(std::uint64_t max_ns) {
   RingHeader& header = *state_->map.header;
   if (!state_->live) return;
-  // Announced before the word is read: a waker that misses the announcement has changed the word already.
+  // reader_waiting is set before the word is read. So a waker that still sees 0 in reader_waiting changed the word
+  // before this thread reads it.
   header.reader_waiting.store(1, std::memory_order_seq_cst);
   const std::uint32_t now = header.work_word.load(std::memory_order_seq_cst);
   if (now == state_->work_seen) FutexWait(&header.work_word, now, max_ns);
   header.reader_waiting.store(0, std::memory_order_relaxed);
   state_->work_seen = header.work_word.load(std::memory_order_seq_cst);
-}
-
-void RingReader::HoldLock() {
-  if (state_->live) HoldRingLock();
+  GrowIfHeld(state_->map, ring_state.path);
 }
 
 void RingReader::Wake() {

@@ -1,13 +1,14 @@
-// The consuming side of the ring: the writer thread of a living process, and memoir-drain on a dead one's file, read
-// committed records through this and hand segments back.
+// The consuming side of the ring. The writer thread of a living process, and memoir-drain on the file of a dead
+// process, read committed records with a RingReader and return ring extents to the pool.
 //
-// One reader per ring at a time. In a living process it shares memory with the producers and relies on `committed`
-// (acquire); on a file it reads the file into private memory and trusts nothing in it: every length is checked, down
-// to the records' own, and a damaged segment yields what comes before the damage. There, Scan yields every segment
-// that was not free from its first record on: what the capture already has is told by the record index.
+// One reader per ring at a time. In a living process the reader shares memory with the producers and relies on
+// `committed` (acquire order). A file is read into private memory, and nothing in it is trusted: every length is
+// checked, including the lengths in records, and a damaged extent yields the records before the damage. For a file,
+// Scan yields every extent that was not free, from its first record on; the record index shows which records the
+// capture already has.
 //
-// One thread at a time; the views stay valid until ReleaseConsumed has returned their segment, texts and pointers
-// until the reader goes.
+// One thread at a time. Views stay valid until ReleaseConsumed returns their extent; texts and pointers stay valid
+// until the reader is destroyed.
 #ifndef INTERPOSE_RING_READER_H_
 #define INTERPOSE_RING_READER_H_
 
@@ -19,16 +20,16 @@
 
 namespace memoir {
 
-// Committed, not yet consumed records of one segment.
-struct SegmentView {
+// The committed, not yet consumed records of one extent.
+struct RingExtentView {
   std::uint32_t segment;
   std::uint32_t thread;
-  std::uint64_t first_record;  // index on its thread of the record at `begin`
+  std::uint64_t first_record;  // index, on its thread, of the record at `begin`
   const std::uint8_t* begin;
   const std::uint8_t* end;
-  bool full;  // its owner has left it: nothing will be added
-  // Of a file: how many of the segment's records the dead process's own reader had consumed. They are on file, or were,
-  // in a part that is evicted by now.
+  bool full;  // the extent's owner has left it and adds nothing more
+  // For a file: how many of the extent's records the dead process's own reader had consumed. They are in the capture,
+  // or were in a part that has been evicted since. 0 for a living process.
   std::uint64_t consumed_records;
 };
 
@@ -45,11 +46,11 @@ struct NameView {
   std::uint32_t id;
   bool is_module;
   bool is_code;
-  const char* text;  // not terminated; of a module its path, of code its function
+  const char* text;  // the name, not terminated; module: path; code: function
   std::size_t text_bytes;
-  const char* schema;  // of a module its class, of code its file
+  const char* schema;  // module: class; code: file
   std::size_t schema_bytes;
-  const std::uint8_t* written;  // one byte per argument; of a module the text of its root
+  const std::uint8_t* written;  // one byte per argument; module: text of the root's name
   std::size_t arguments;
 };
 
@@ -63,48 +64,47 @@ class MEMOIR_INTERPOSE_API RingReader {
  public:
   struct State;  // ring_reader_state.h
 
-  // The ring of this process; nullptr when none is open.
+  // Opens the ring of this process. nullptr if no ring is open.
   static RingReader* OpenLive();
-  // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in
-  // use), and EAGAIN in errno where another process holds its lock.
+  // Opens a dead process's ring file. On failure (not a ring, other version, still in use) returns nullptr, writes one
+  // line into `error`, and sets errno to EAGAIN if another process holds the file's lock.
   static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
   ~RingReader();
   // NOLINTNEXTLINE(misc-new-delete-overloads): readers are made in place, without the C++ library
   static void operator delete(void* reader);
 
-  // Bytes of the record at `at`: what its kind and lengths need, within [at, end); 0: none that can be trusted. Of a
-  // living process too, whose wild stores must not take the reader along.
+  // Returns the bytes of the valid record at `at`, within [at, end). 0 if it is not valid. Records of a living process
+  // are checked as well, because wild stores of the program must not harm the reader.
   static std::size_t RecordBytes(const std::uint8_t* at, const std::uint8_t* end);
 
-  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record, the least ones first.
-  // Returns how many.
-  std::size_t Scan(SegmentView* views, std::size_t capacity);
-  // Remembers that records before `consumed` (inside the segment's view) will not be asked for again. Does not free.
-  void Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records);
-  // Returns every fully consumed, full segment and every retired, fully consumed slot to the pool. Call after the
-  // chunk is on disk.
+  // Stores up to `capacity` extents with unconsumed records into `views`, ordered by thread and first_record. Returns
+  // how many it stored.
+  std::size_t Scan(RingExtentView* views, std::size_t capacity);
+  // Marks the view's records at addresses below `consumed` as consumed; `records` is their number. Frees nothing.
+  void Consume(const RingExtentView& view, const std::uint8_t* consumed, std::uint64_t records);
+  // Returns every fully consumed, full extent to the pool, and frees every retired slot without extents. Call it after
+  // the chunk is on disk.
   void ReleaseConsumed();
 
   bool FindThread(std::uint32_t thread, ThreadView* view) const;
   bool FindName(std::uint32_t id, NameView* view) const;
   RingCounters Counters() const;
-  void CountPart() const;  // a part of the capture begins: RingCounters::parts
+  void CountPart() const;  // increments RingCounters::parts
 
-  // What memoir-drain needs of the dead process.
+  // Properties of the dead process, for memoir-drain.
   const char* capture_folder() const;
   const char* file_stem() const;
   const void* process_info(std::size_t* size) const;
   RingClock last_clock() const;
-  void set_last_clock(const RingClock& clock);  // living process: the writer notes it at every pass
+  void set_last_clock(const RingClock& clock);  // only in a living process; called each time the writer reads the ring
 
-  // Living process: makes sure that the ring is locked, whatever descriptors the program has closed.
-  void HoldLock();
-  // Sleeps until the pool runs low, Wake is called, or the time is over.
+  // Sleeps until the pool runs low, Wake is called, or `max_ns` nanoseconds are over. Then lets the ring grow
+  // (ring_growth.h). Returns at once for a file.
   void WaitForWork(std::uint64_t max_ns);
   void Wake();
 
  private:
-  static RingReader* Make(State* state);  // takes the state; nullptr without memory
+  static RingReader* Make(State* state);  // takes ownership of `state`; nullptr without memory
   explicit RingReader(State* state);
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;

@@ -1,4 +1,4 @@
-// RingReader::State, and how its two modes fill it.
+// RingReader::State, and the functions that create it for a living process and for a file.
 #ifndef INTERPOSE_RING_READER_STATE_H_
 #define INTERPOSE_RING_READER_STATE_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// A segment with something to read, in the order in which Scan yields.
+// An extent with unconsumed records. Scan sorts by thread and first_record.
 struct ScanKey {
   std::uint32_t thread;
   std::uint32_t segment;
@@ -19,19 +19,19 @@ struct ScanKey {
 struct RingReader::State {
   RingMap map;
   bool live;
-  int fd;                    // of the file, held for its lock; -1 when live
-  std::size_t copied_bytes;  // of the file, in private memory; 0 when live
-  std::size_t state_bytes;   // of this state with its keys
-  std::uint32_t work_seen;   // the work word when WaitForWork last returned
-  // Of a file, per segment: how many of its records the dead process's own reader had consumed.
+  int fd;                    // descriptor of the file, open for the file's lock; -1 when live
+  std::size_t copied_bytes;  // size of the private copy of the file; 0 when live
+  std::size_t state_bytes;   // size of this state with its keys
+  std::uint32_t work_seen;   // RingHeader::work_word when WaitForWork last returned
+  // For a file, per extent: how many of its records the dead process's own reader had consumed.
   std::uint64_t* consumed;
   ScanKey keys[];  // room for map.segment_count
 };
 
-// An empty state with room for as many keys; nullptr when there is no memory.
+// Creates an empty state with room for `segment_count` keys. nullptr without memory.
 RingReader::State* MakeReaderState(std::uint32_t segment_count);
 
-// Reads a ring file into private memory and makes everything in it safe to use: see ring_reader.h.
+// Reads a ring file into private memory and makes its contents safe to use (ring_reader.h).
 RingReader::State* LoadRingFile(const char* path, char* error, std::size_t error_bytes);
 
 }  // namespace memoir

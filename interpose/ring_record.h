@@ -1,22 +1,20 @@
 // The records of the event ring: what hooks write, and what the writer and memoir-drain read.
 //
-// Plain data in shared memory, 8-byte aligned, in the byte order of the machine; it never leaves the machine. It is
-// not the capture format (docs/capture_format.md), and not an API: both sides are built from this header, and
-// RingHeader::version guards against an old ring file. Meanings: docs/event_schema.md.
-//
-// Any thread may read these types; there is nothing here but layout.
+// A record is plain data in shared memory, 8-byte aligned, in the byte order of the machine, and never leaves the
+// machine. This is not the capture format (docs/capture_format.md), and not an API: both sides are built from this
+// header, and RingHeader::version guards against an old ring file. Meanings: docs/event_schema.md.
 #ifndef INTERPOSE_RING_RECORD_H_
 #define INTERPOSE_RING_RECORD_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/device_call.h"
-#include "interpose/host_memory.h"
+#include "interpose/device_call_kind.h"
+#include "interpose/host_numbers.h"
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 12;
+inline constexpr std::uint32_t kRingVersion = 13;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -26,19 +24,19 @@ enum class RecordKind : std::uint8_t {
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3, kNvtx = 4 };
 
-// Starts every record. `words` counts 8-byte words, header included: the next record lies that far on.
+// Begins every record. `words` is the record's length in words of 8 bytes, including this header.
 struct RecordHeader {
   std::uint16_t words;
   RecordKind kind;
   std::uint8_t flags;   // meaning depends on kind
-  std::uint16_t depth;  // open ranges on this thread: at a begin before it, at an end after it, else now
-  std::uint16_t count;  // range begin and end: arguments or results in the kinds that follow
+  std::uint16_t depth;  // open ranges on this thread, without the range that begins or ends here
+  std::uint16_t count;  // ranges, HoldsRecord: number of argument kinds; StackRecord: number of frames
 };
 static_assert(sizeof(RecordHeader) == 8);
 
 // flags: RangeSource in the low three bits, kInlineName. After the struct: `count` argument kinds (one byte each),
 // padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
-// padded to 8. Then, as records of their own, `tensor_count` tensors.
+// padded to 8. Then `tensor_count` tensors, as separate records (TensorRecord).
 struct RangeBeginRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -52,7 +50,7 @@ static_assert(sizeof(RangeBeginRecord) == 40);
 inline constexpr std::uint8_t kRangeSourceMask = 0x07;
 inline constexpr std::uint8_t kInlineName = 0x08;
 
-// After the struct: kinds and list lengths as above.
+// After the struct: argument kinds and list lengths, as in RangeBeginRecord.
 struct RangeEndRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -61,7 +59,7 @@ struct RangeEndRecord {
 };
 static_assert(sizeof(RangeEndRecord) == 24);
 
-// flags: see below. After the struct: `ndim` sizes, then, unless kContiguous, `ndim` strides (int64, in elements).
+// flags: kContiguous to kUnlisted. After the struct: `ndim` sizes, then, unless kContiguous, `ndim` strides (int64).
 struct TensorRecord {
   RecordHeader header;
   std::uint64_t impl;     // TensorImpl address; 0: an undefined element of a list
@@ -78,9 +76,9 @@ inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
 inline constexpr std::uint8_t kWantsGradient = 0x08;  // a leaf of autograd with requires_grad
-inline constexpr std::uint8_t kUnlisted = 0x10;       // held in a way that torch.profiler does not look at
+inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler does not find this tensor at its holder
 
-// A device_type beside c10::DeviceType's: page-locked host memory that a program asked torch for; its index is 0.
+// A device_type beyond c10::DeviceType, with device_index 0: page-locked host memory that a program took from torch.
 inline constexpr std::uint8_t kPinnedMemory = 0x80;
 
 struct AllocateRecord {
@@ -108,7 +106,7 @@ struct DeallocateRecord {
 };
 static_assert(sizeof(DeallocateRecord) == 40);
 
-// Whose memory: a stream, and the allocator's private pool (of a CUDA graph, of a MemPool), both 0 for the default.
+// The stream of the memory, and the private pool of torch's allocator (of a CUDA graph or a MemPool). 0: the default.
 struct DevicePlace {
   std::uint64_t stream;
   std::uint32_t pool_graph;
@@ -147,15 +145,15 @@ struct OutOfMemoryRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint64_t requested;
-  std::uint64_t device_free;   // as the driver says
-  std::uint64_t device_limit;  // what torch's allocator may reserve; kNotKnown
+  std::uint64_t device_free;   // as the driver reports it
+  std::uint64_t device_limit;  // bytes that torch's allocator may reserve, or kNotKnown
   std::uint64_t serial;
   DevicePlace place;
 };
 static_assert(sizeof(OutOfMemoryRecord) == 72);
 inline constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
 
-// The allocator's own numbers, as of all events of the device with a smaller serial.
+// The allocator's own statistics. They include all events of the device with a smaller serial.
 struct DeviceStatisticsRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -172,13 +170,13 @@ struct DeviceStatisticsRecord {
 };
 static_assert(sizeof(DeviceStatisticsRecord) == 72);
 
-// How a driver block was had; the numbers are the capture's (DriverCall there says more).
+// The call that made a driver allocation. DriverCall in capture.proto has the same numbers and describes each call.
 enum class DriverCall : std::uint8_t {
   kMalloc = 1,
   kMallocAsync = 2,
   kMallocManaged = 3,
   kMemoryCreate = 4,  // `address` is the handle
-  kHostAllocate = 5,  // its device is the CPU, as the next one's
+  kHostAllocate = 5,  // the device is the CPU, as for kHostRegister
   kHostRegister = 6,
   kIpcOpen = 7,
   kContext = 8,        // `address` is the context
@@ -190,7 +188,7 @@ enum class DriverCall : std::uint8_t {
 
 inline constexpr std::size_t kMaxLibraryName = 40;
 
-// flags: DriverCall. `library`: file name of the object that called, cut, ends with NUL unless full.
+// flags: DriverCall. `library`: file name of the object that called, cut; terminated by NUL unless it fills the array.
 struct DriverBlockRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -209,20 +207,20 @@ static_assert(sizeof(DriverBlockRecord) == 88);
 struct DriverRefusedRecord {
   RecordHeader header;
   std::uint64_t tick;
-  std::uint64_t bytes;  // asked for; 0: the call does not say
+  std::uint64_t bytes;  // requested bytes; 0: unknown
   std::uint64_t device_free;
   std::uint64_t serial;
   std::uint8_t device_type;
   std::int8_t device_index;
   std::uint16_t reserved0;
-  std::uint32_t error;  // what the call returned
+  std::uint32_t error;  // result of the call
   char library[kMaxLibraryName];
 };
 static_assert(sizeof(DriverRefusedRecord) == 88);
 
 enum class ReadingCause : std::uint8_t { kStart = 1, kPeak = 2, kRefused = 3, kRegular = 4, kLast = 5 };
 
-// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in the capture's schema says what they are.
+// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in the capture's schema explains them.
 struct DeviceReadingRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -247,7 +245,7 @@ struct HostReadingRecord {
 };
 static_assert(sizeof(HostReadingRecord) == 160);
 
-// flags: DeviceCall.
+// flags: DeviceCallKind.
 struct KernelLaunchRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -255,42 +253,42 @@ struct KernelLaunchRecord {
   std::uint32_t kernel;   // id in the ring's name table; 0: not known
   std::uint32_t grid[3];  // all 0: not known
   std::uint32_t block[3];
-  std::uint16_t result;  // what the call returned
+  std::uint16_t result;  // result of the call
   std::int8_t device_index;
   std::uint8_t reserved0;
-  std::uint32_t correlation;  // by which CUPTI knows it; 0: not known
+  std::uint32_t correlation;  // CUPTI's correlation id; 0: not known
   std::uint32_t reserved1;
 };
 static_assert(sizeof(KernelLaunchRecord) == 64);
 
-// flags: DeviceCall.
+// flags: DeviceCallKind.
 struct DeviceCallRecord {
   RecordHeader header;
-  std::uint64_t tick;  // of its end
+  std::uint64_t tick;  // when the call returned
   std::uint64_t stream;
   std::uint64_t bytes;
   std::uint64_t graph;
   std::uint64_t graph_exec;
-  std::uint64_t ticks;  // from its begin to its end
+  std::uint64_t ticks;  // duration of the call
   std::uint16_t result;
   std::int8_t device_index;
-  std::uint8_t copy_kind;     // cudaMemcpyKind plus 1; 0: it copies nothing
-  std::uint32_t correlation;  // as of a launch
+  std::uint8_t copy_kind;     // cudaMemcpyKind plus 1; 0: not a copy
+  std::uint32_t correlation;  // as in KernelLaunchRecord
 };
 static_assert(sizeof(DeviceCallRecord) == 64);
 
 // flags: RunKind.
 struct KernelRunRecord {
   RecordHeader header;
-  std::uint64_t tick;   // when CUPTI told it
-  std::uint64_t begin;  // tick; not later
-  std::uint64_t ns;     // that it ran
-  std::uint64_t bytes;  // that it copied or set
+  std::uint64_t tick;   // when CUPTI reported the run
+  std::uint64_t begin;  // tick at which the run began; at most `tick`
+  std::uint64_t ns;     // duration in nanoseconds
+  std::uint64_t bytes;  // bytes copied or set
   std::uint32_t correlation;
   std::uint32_t kernel;  // id in the ring's name table; 0: not known
-  std::uint32_t stream;  // CUPTI's number
+  std::uint32_t stream;  // CUPTI's stream id
   std::int8_t device_index;
-  std::uint8_t copy_kind;  // as of a call
+  std::uint8_t copy_kind;  // as in DeviceCallRecord
   std::uint16_t reserved;
 };
 static_assert(sizeof(KernelRunRecord) == 56);
@@ -310,15 +308,15 @@ struct StepRecord {
 };
 static_assert(sizeof(StepRecord) == 24);
 
-// How much is recorded: the flag page's two words (ring.h) say it to the hooks.
+// How much is recorded. Hooks read it from the two words of memoir_enabled_flag (ring.h).
 enum class RecordingLevel : std::uint8_t {
   kOff = 0,
   kMemory = 1,  // allocations, deallocations, marks, steps
   kAll = 2,     // ranges, too
 };
 
-// kPause and kResume. flags: the level from here on in the low two bits, the one before in the next two. No range that
-// was open before is open after, on any thread.
+// The record of kPause and kResume. flags: the new level in the low two bits, the previous level in the next two.
+// Ranges that were open before are no longer open afterwards, on any thread.
 struct SwitchRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -338,46 +336,49 @@ struct ModuleRecord {
 };
 static_assert(sizeof(ModuleRecord) == 24);
 
-// A call of a Python function, or of one in C that Python calls, begins or ends on the thread.
+// A call of a Python function, or of a C function that Python calls, begins or ends on the thread.
 struct CallRecord {
   RecordHeader header;
   std::uint64_t tick;
-  std::uint32_t code;    // id in the ring's name table, 0: not known; of an end 0
-  std::uint32_t around;  // calls that are open around it on the thread: deeper ones are over
+  std::uint32_t code;    // id in the ring's name table; 0: not known, or the call ends
+  std::uint32_t around;  // calls open around this call on the thread; calls nested deeper have ended
 };
 static_assert(sizeof(CallRecord) == 24);
 
-// What a module or an optimizer holds. flags: HolderKind. After the struct: kinds and list lengths as of a range begin:
-// a list of parameters, one as long of their gradients, then of a module one of its buffers, of an optimizer one of the
-// state of each parameter; a gradient is a list of one parameter and one of its gradient. Padded to 8; then of a
-// module `name_bytes` bytes, padded to 8: the names of its parameters, then of its buffers, each with a NUL behind it;
-// empty, or missing at the end: not known. Then, as records of their own, the tensors.
+// Tensors that a module or an optimizer holds. flags: HolderKind. Parts of the record, in order:
+// 1. The struct.
+// 2. Argument kinds and list lengths, as in RangeBeginRecord, padded to 8. The lists of a module: parameters, their
+//    gradients, buffers. The lists of an optimizer: parameters, their gradients, and one list for each parameter with
+//    its state. The lists of kGradient: one parameter, and its gradient.
+// 3. For a module, `name_bytes` bytes, padded to 8: the names of its parameters, then of its buffers, each terminated
+//    by NUL. An empty or missing name means that the name is unknown.
+// 4. The tensors, as separate records (TensorRecord).
 enum class HolderKind : std::uint8_t {
   kModule = 0,
   kOptimizer = 1,
-  kMore = 2,      // of the holder before
-  kGradient = 3,  // what autograd has just accumulated
+  kMore = 2,      // continues the holder of the previous record
+  kGradient = 3,  // the gradient that autograd has just accumulated
 };
 struct HoldsRecord {
   RecordHeader header;
   std::uint64_t tick;
-  std::uint64_t owner;  // module: id in the ring's name table; optimizer: a number that tells it from others
+  std::uint64_t owner;  // module: id in the ring's name table; optimizer: its unique number
   std::uint32_t tensor_count;
   std::uint16_t list_count;
   std::uint16_t name_bytes;
 };
 static_assert(sizeof(HoldsRecord) == 32);
 
-// A frame of a Python stack: what runs there, and the line that it is at.
+// A frame of a Python stack: the code that runs there, and its current line.
 struct StackFrame {
   std::uint32_t code;  // id in the ring's name table; 0: the table is full
   std::uint32_t line;  // 0: not known
 };
 static_assert(sizeof(StackFrame) == 8);
 
-// The Python stack of the thread from here on: the `kept` outermost frames of the one before, then the `count` frames
-// behind the struct, outermost first. In each segment the first has none kept (ThreadSlot::stack_is_known), so that a
-// segment says it by itself.
+// The Python stack of the thread from here on: the `kept` outermost frames of the previous StackRecord, then the
+// `count` frames behind the struct, outermost first. The first StackRecord of each ring extent has `kept` 0
+// (ThreadSlot::stack_is_known), so that each extent is complete by itself.
 struct StackRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -386,10 +387,10 @@ struct StackRecord {
 };
 static_assert(sizeof(StackRecord) == 24);
 
-// Limits of one record, so that a segment always has room for one.
+// Limits of one record, so that an empty ring extent always has room for it.
 inline constexpr std::size_t kMaxRecordBytes = 4096;
 inline constexpr std::size_t kMaxInlineName = 1024;  // longer texts are cut
-inline constexpr std::size_t kMaxArguments = 512;    // kinds beyond are not recorded
+inline constexpr std::size_t kMaxArguments = 512;    // kinds of further arguments are not recorded
 inline constexpr std::size_t kMaxLists = 128;
 inline constexpr std::size_t kMaxDimensions = 64;
 inline constexpr std::size_t kMaxRecordFrames = (kMaxRecordBytes - sizeof(StackRecord)) / sizeof(StackFrame);

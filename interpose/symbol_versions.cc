@@ -5,8 +5,8 @@
 namespace memoir {
 namespace {
 
-constexpr unsigned kNumber = 0x7fff;      // the bit above: not what one gets without asking for it
-constexpr unsigned kFirstOfAVersion = 2;  // below: the object's own, or global without version
+constexpr unsigned kNumber = 0x7fff;      // the bit above marks a version that is not the default
+constexpr unsigned kFirstOfAVersion = 2;  // 0: local to the object; 1: global without a version
 
 template <class T>
 const T* After(const void* at, std::uint32_t bytes) {
@@ -42,10 +42,10 @@ const char* NeededVersion(const DynamicSection& importer, std::uint32_t symbol) 
   const unsigned number = importer.versions[symbol] & kNumber;
   if (number < kFirstOfAVersion) return nullptr;
   const char* needed = NeededName(importer, number);
-  return needed != nullptr ? needed : DefinedName(importer, number);  // of one that it defines itself
+  return needed != nullptr ? needed : DefinedName(importer, number);  // the importer itself may define the version
 }
 
-// A library without any versions will do for all.
+// A library without versions satisfies every version.
 bool DefinesVersion(const DynamicSection& definer, std::uint32_t symbol, const char* version) {
   if (version == nullptr || definer.versions == nullptr || definer.names == nullptr) return true;
   const unsigned number = definer.versions[symbol] & kNumber;

@@ -1,5 +1,5 @@
-// Versions of symbols: which one an import asks for, and whether a definition is of it, as the loader compares them.
-// Valid as long as the object's dynamic section is. libc only.
+// Symbol versions: which version an import requires, and whether a definition has it, by the loader's rules. Pointers
+// are valid as long as the object's dynamic section is. libc only.
 #ifndef INTERPOSE_SYMBOL_VERSIONS_H_
 #define INTERPOSE_SYMBOL_VERSIONS_H_
 
@@ -9,10 +9,11 @@
 
 namespace memoir {
 
-// That the object asks for with the symbol (by its index); nullptr: any.
+// Returns the version that `importer` requires for its symbol number `symbol`. nullptr if any version will do.
 const char* NeededVersion(const DynamicSection& importer, std::uint32_t symbol);
 
-// Whether what the object defines with the symbol will do for who asks for `version`; nullptr: any does.
+// Whether the definition of symbol number `symbol` in `definer` satisfies an import of `version`. True if `version` is
+// nullptr.
 bool DefinesVersion(const DynamicSection& definer, std::uint32_t symbol, const char* version);
 
 }  // namespace memoir

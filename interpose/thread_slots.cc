@@ -6,23 +6,23 @@
 
 #include <cstring>
 
+#include "interpose/closed_rings.h"
 #include "interpose/errno_keeper.h"
-#include "interpose/left_rings.h"
-#include "interpose/lifecycle.h"
-#include "interpose/segment_pool.h"
+#include "interpose/process_ring.h"
+#include "interpose/ring_extent_pool.h"
 
 namespace memoir {
 namespace {
 
-// Other exit handlers of the thread may free memory after ours ran; glibc goes round PTHREAD_DESTRUCTOR_ITERATIONS
-// (4) times.
+// The exit handler runs in this many passes, because other exit handlers of the thread may free memory after Memoir's
+// handler has run. glibc makes PTHREAD_DESTRUCTOR_ITERATIONS (4) passes.
 constexpr std::uint16_t kExitPasses = 3;
 
 std::atomic<std::uint32_t>& StateOf(ThreadSlot& slot) { return slot.state; }
 constexpr std::uint32_t Raw(SlotState state) { return static_cast<std::uint32_t>(state); }
 constexpr std::uint32_t Raw(SegmentState state) { return static_cast<std::uint32_t>(state); }
 
-// Reserves one of the free slots by count, so that a full table costs a caller one load and no search.
+// Decrements the count of free slots to reserve one of them, so that a caller needs no search if no slot is free.
 bool ReserveOne(std::atomic<std::uint32_t>* free_slots) {
   std::uint32_t left = free_slots->load(std::memory_order_relaxed);
   while (left != 0) {
@@ -31,7 +31,7 @@ bool ReserveOne(std::atomic<std::uint32_t>* free_slots) {
   return false;
 }
 
-// Someone who holds a reservation finds a free slot sooner or later.
+// The caller has a reservation (ReserveOne), so a free slot exists.
 std::uint32_t FindFree(const RingMap& ring) {
   std::uint32_t at = ring.header->slot_hint.fetch_add(1, std::memory_order_relaxed);
   for (;; ++at) {
@@ -54,7 +54,7 @@ void FillIdentity(const RingMap& ring, ThreadSlot* slot) {
 
 void Disown(ThreadSlot* slot) {
   slot->cursor = slot->base = nullptr;
-  __atomic_store_n(&slot->limit, nullptr, __ATOMIC_RELAXED);  // RingClose writes it, too
+  __atomic_store_n(&slot->limit, nullptr, __ATOMIC_RELAXED);  // atomic, because RingClose writes it as well
   slot->committed = nullptr;
   slot->segment = kNoSegment;
 }
@@ -64,8 +64,8 @@ void Disown(ThreadSlot* slot) {
 constinit thread_local std::uint32_t thread_works_for = 0;
 
 ThreadSlot* ClaimSlot(const RingMap& ring) {
-  // Retired slots come back only through the reader, whether or not their threads filled many segments.
-  // With none of them there is nothing to wake it for: a thread without a slot comes here with each record.
+  // Only the reader frees retired slots, so the reader is woken if few slots are free. If there are no retired slots,
+  // the reader is not woken, because a thread without a slot would wake it with each record.
   const bool few_are_free = ring.header->free_slots.load(std::memory_order_relaxed) < kThreadSlots / 2;
   if (few_are_free && ring.header->retired_slots.load(std::memory_order_relaxed) != 0) WakeReader(ring);
   if (!ReserveOne(&ring.header->free_slots)) return nullptr;
@@ -77,23 +77,23 @@ ThreadSlot* ClaimSlot(const RingMap& ring) {
   slot->exit_passes = 0;
   slot->generation = ring.generation;
   slot->left.store(0, std::memory_order_relaxed);
-  // All segments of the slot's last thread are back, or it would not have been free.
+  // All extents of the slot's previous thread are back in the pool, else the slot would not have been free.
   slot->segments.store(0, std::memory_order_relaxed);
   FillIdentity(ring, slot);
   slot->state.store(Raw(SlotState::kLive), std::memory_order_release);
   return slot;
 }
 
-void LeaveSegment(const RingMap& ring, ThreadSlot* slot) {
+void LeaveExtent(const RingMap& ring, ThreadSlot* slot) {
   if (slot->segment == kNoSegment) return;
   ring.header->full_count.fetch_add(1, std::memory_order_relaxed);
   ring.segment_headers[slot->segment].state.store(Raw(SegmentState::kFull), std::memory_order_release);
   Disown(slot);
 }
 
-void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) {
+void EnterExtent(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
-  // A free segment is invisible, so its fields may be set in any order before the state.
+  // The reader ignores a free extent, so its fields may be set in any order before the state.
   header.thread = slot->thread;
   header.slot = static_cast<std::uint32_t>(slot - ring.slots);
   header.committed.store(0, std::memory_order_relaxed);
@@ -104,7 +104,7 @@ void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) 
   header.state.store(Raw(SegmentState::kOwned), std::memory_order_release);
   slot->segment = segment;
   slot->stack_is_known = 0;
-  slot->base = slot->cursor = ring.SegmentBytes(segment);
+  slot->base = slot->cursor = ring.ExtentBytes(segment);
   __atomic_store_n(&slot->limit, slot->base + kSegmentBytes, __ATOMIC_RELAXED);
   slot->committed = &header.committed;
 }
@@ -126,10 +126,11 @@ void OnThreadExit(void* value) {
   const bool is_open = ring != nullptr && slot->generation == ring->generation;
   if (is_open && ++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
   if (is_open) {
-    LeaveSegment(*ring, slot);
+    LeaveExtent(*ring, slot);
     ring->header->retired_slots.fetch_add(1, std::memory_order_relaxed);
   }
-  // Before the slot may be another thread's. The key's value, which glibc has taken away, tells LeaveRing of it.
+  // The thread must leave the ring before another thread can claim the slot. LeaveRing reads the key's value, which
+  // glibc has cleared, so the value is set again.
   if (pthread_setspecific(ring_state.exit_key, slot) == 0) LeaveRing();
   if (!is_open) return;
   memoir_thread_slot = nullptr;

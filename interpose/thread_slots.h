@@ -1,7 +1,7 @@
-// Thread slots: claimed at a thread's first record, retired by its exit, returned by the reader once its segments are
-// consumed.
+// Thread slots: a thread claims one at its first record, and its exit retires the slot. The reader frees the slot once
+// all its ring extents are consumed.
 //
-//     kFree ──claim──► kClaimed ──filled──► kLive ──thread exit──► kRetired ──all segments consumed──► kFree
+//     kFree ──claim──► kClaimed ──filled──► kLive ──thread exit──► kRetired ──all extents consumed───► kFree
 //      (any thread)                 (owner)               (owner)                        (reader)
 #ifndef INTERPOSE_THREAD_SLOTS_H_
 #define INTERPOSE_THREAD_SLOTS_H_
@@ -12,21 +12,22 @@
 
 namespace memoir {
 
-// Number of the thread in whose parallel region the calling one works, 0: in none; what ClaimSlot gives its slot.
+// Number of the thread in whose parallel region the calling thread works; 0 outside of parallel regions. ClaimSlot
+// copies it into the slot.
 extern constinit thread_local std::uint32_t thread_works_for;
 
-// A kLive slot for the calling thread, or nullptr when all are taken.
+// Returns a kLive slot for the calling thread. nullptr if all slots are in use.
 ThreadSlot* ClaimSlot(const RingMap& ring);
 
-// The owner gives its segment up: to be drained, nothing will be added.
-void LeaveSegment(const RingMap& ring, ThreadSlot* slot);
-// The owner starts on a segment that it took from the pool.
-void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment);
+// Gives up the owner's extent: the owner adds nothing more, and the reader reads the rest. Called by the owner.
+void LeaveExtent(const RingMap& ring, ThreadSlot* slot);
+// Makes `segment`, an extent from the pool, the owner's extent. Called by the owner.
+void EnterExtent(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment);
 
-// Reader: frees the slot if its thread is gone and all its segments are back.
+// Frees the slot if its thread has ended and all its extents are back in the pool. Called by the reader.
 void ReleaseSlotIfDone(const RingMap& ring, std::uint32_t slot);
 
-// Destructor of the thread-exit key. Harmless in a forked child and after RingClose.
+// Destructor of the thread-exit key. Does nothing harmful in a forked child or after RingClose.
 void OnThreadExit(void* slot);
 
 }  // namespace memoir

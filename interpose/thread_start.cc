@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "interpose/import_slots.h"
-#include "interpose/loader_look.h"
+#include "interpose/loader_list_guard.h"
 
 namespace memoir {
 namespace {
@@ -38,15 +38,16 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
   return failed;
 }
 
-// Of whoever has the turn.
+// Used only while holding a LoaderListGuard.
 struct Looks {
-  std::uint64_t objects;            // loaded when all of their calls were redirected
-  std::uint64_t objects_last_time;  // the same, or those that the loader was at
-  unsigned pause, left;             // looks to let pass while it is; and how many of them are still to come
+  std::uint64_t objects;            // count of loaded objects when all calls were redirected
+  std::uint64_t objects_last_time;  // count of loaded objects at the last look
+  unsigned pause, left;             // looks to skip while an object is unfinished; how many of these remain
 };
 constinit Looks looks{};
 
-// An object is in the loader's list before its slots are filled. One that never looks finished is looked at ever less.
+// The loader adds an object to its list before it fills the object's slots. If the loader never finishes an object, the
+// object is examined at growing intervals.
 bool IsLookDue(std::uint64_t objects) {
   constexpr unsigned kLongestPause = 1023;
   if (objects == looks.objects) return false;
@@ -76,7 +77,7 @@ void Look() {
 }  // namespace
 
 bool RunAtThreadStart(void (*function)()) {
-  LetForksWaitForLooks();
+  RegisterLoaderForkWait();
   at_start.store(function, std::memory_order_release);
   RunAtThreadStartOfLateObjects();
   return not_redirected.load(std::memory_order_relaxed) == 0;
@@ -84,7 +85,7 @@ bool RunAtThreadStart(void (*function)()) {
 
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
-  const LoaderLook turn(LoaderLook::Patience::kWaits);
+  const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
   Look();
 }
 

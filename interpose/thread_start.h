@@ -1,7 +1,6 @@
-// A function that each new thread runs before anything else: for thread-local state of torch's that has to be the same
-// on all threads from the start. Threads of any language, started through pthread_create by an object that is loaded
-// when the function is named or when RunAtThreadStartOfLateObjects was called last; threads that run already are not
-// touched. libc only.
+// Makes each new thread run a function before anything else, to set thread-local state of torch that must be the same
+// on all threads from the start. Applies to threads that any loaded object starts with pthread_create; objects that are
+// loaded later are included by RunAtThreadStartOfLateObjects. Threads that already run are not affected. libc only.
 #ifndef INTERPOSE_THREAD_START_H_
 #define INTERPOSE_THREAD_START_H_
 
@@ -9,12 +8,13 @@
 
 namespace memoir {
 
-// Any thread, one at a time. Another call names another function. For ever: a thread that is being started may still
-// run the one before. False when the calls of some object could not be redirected, for want of permission.
+// Sets the function. Another call replaces it, but a thread that is being started may still run the previous one, so
+// functions must stay valid until the process ends. False if the calls of some object could not be redirected, because
+// the page of its import slot could not be made writable. Any thread, one at a time.
 MEMOIR_INTERPOSE_API bool RunAtThreadStart(void (*function)());
 
-// Sees to objects that were loaded since. Cheap when there are none; does nothing before RunAtThreadStart. Any thread,
-// one at a time.
+// Redirects the calls of objects that were loaded since the last call. Cheap without new objects; does nothing before
+// RunAtThreadStart. Any thread, one at a time.
 MEMOIR_INTERPOSE_API void RunAtThreadStartOfLateObjects();
 
 }  // namespace memoir

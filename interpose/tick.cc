@@ -9,20 +9,23 @@
 
 #include <cstring>
 
+#include "interpose/own_files.h"
 #include "interpose/private_file.h"
 
 namespace memoir {
 namespace {
 
 #if defined(__x86_64__)
-// The kernel leaves the counter for one of these when it saw it run unevenly between cores.
+// The kernel uses one of these clocks instead of the counter if it saw the counter differ between cores.
 bool KernelDistrustsCounter() {
   char name[32] = "";
-  const int fd = OpenPrivateFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY);
-  if (fd < 0) return false;
-  const ssize_t size = read(fd, name, sizeof name - 1);
-  close(fd);
-  name[size > 0 ? size : 0] = '\0';
+  InOwnFiles([&] {
+    const int fd = OpenPrivateFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY);
+    if (fd < 0) return;
+    const ssize_t size = read(fd, name, sizeof name - 1);
+    close(fd);
+    name[size > 0 ? size : 0] = '\0';
+  });
   return std::strncmp(name, "hpet", 4) == 0 || std::strncmp(name, "acpi_pm", 7) == 0 ||
          std::strncmp(name, "jiffies", 7) == 0;
 }
@@ -38,7 +41,8 @@ struct Reading {
   std::uint64_t ns;
 };
 
-// The tightest of some pairs: a pair may be torn by an interrupt.
+// Reads both clocks several times, and returns the pair of readings that took the shortest time. An interrupt may come
+// between the two readings of a pair.
 Reading ReadBoth() {
   Reading best{};
   std::uint64_t least = UINT64_MAX;
@@ -55,7 +59,8 @@ Reading ReadBoth() {
 
 std::uint64_t MeasureTicksPerSecond() {
   const Reading first = ReadBoth();
-  // To the end of it: a signal may cut a sleep, and over a shorter time the readings' errors weigh more.
+  // Sleeps for the whole time: a signal may end a sleep early, and the errors of the readings weigh more over a shorter
+  // time.
   constexpr std::uint64_t kMeasuredNs = 5'000'000;
   for (std::uint64_t now; (now = MonotonicNs()) - first.ns < kMeasuredNs;) {
     const timespec rest{0, static_cast<long>(kMeasuredNs - (now - first.ns))};

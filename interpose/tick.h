@@ -1,5 +1,5 @@
-// The clock of the event path: the time-stamp counter where it is invariant (x86-64, aarch64), else CLOCK_MONOTONIC in
-// nanoseconds. Which one is decided once, before recording starts; ticks compare across threads and cores.
+// The clock of events: the time-stamp counter if it is invariant (x86-64, aarch64), else CLOCK_MONOTONIC in
+// nanoseconds. The source is chosen once, before recording starts. Ticks of all threads and cores are comparable.
 #ifndef INTERPOSE_TICK_H_
 #define INTERPOSE_TICK_H_
 
@@ -16,8 +16,8 @@ namespace memoir {
 
 extern "C" MEMOIR_INTERPOSE_API bool memoir_tick_is_counter;  // set by ChooseTick()
 
-// Decides the source and returns its rate estimate in ticks per second (measured over some milliseconds when it is a
-// counter).
+// Chooses the source and returns an estimate of its rate in ticks per second. On x86-64 it measures the counter's rate
+// for 5 ms.
 MEMOIR_INTERPOSE_API std::uint64_t ChooseTick();
 
 inline std::uint64_t MonotonicNs() {
@@ -26,8 +26,8 @@ inline std::uint64_t MonotonicNs() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// A sixteenth of the x86 counter, 4 to 8 ns: the bits below are noise of the measurement, and cost half a byte per
-// event on disk.
+// A tick is 16 counts of the x86 counter, 4 to 8 ns. Lower bits are noise, and would cost half a byte per event on
+// disk.
 inline constexpr int kCounterShift = 4;
 
 inline std::uint64_t Tick() {

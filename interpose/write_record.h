@@ -1,5 +1,6 @@
-// Writes one record of a fixed size into the calling thread's ring segment, or drops it: for hooks that may run under
-// an allocator's lock, where nothing may wait. Others say that they wait.
+// Writes one record of a fixed size into the calling thread's ring extent. By default drops the record if there is no
+// room, because hooks may run under an allocator's lock, where they may not wait. Hooks that may wait pass
+// OnEmptyPool::kWait.
 #ifndef INTERPOSE_WRITE_RECORD_H_
 #define INTERPOSE_WRITE_RECORD_H_
 
@@ -11,7 +12,7 @@
 
 namespace memoir {
 
-// Lets `fill` write a record of its type; false: there was no room.
+// Calls `fill` to set the fields of a new record. False if there was no room.
 template <class Record, class Fill>
 bool WriteRecord(RecordKind kind, std::uint8_t flags, Fill fill, OnEmptyPool on_empty = OnEmptyPool::kDrop) {
   ThreadSlot* slot = RingThread();

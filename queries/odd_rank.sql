@@ -1,4 +1,4 @@
--- Which rank is furthest from the median peak of its peers (ranks with the same modules), and in which category
+-- Which ranks are out of line, as memoir check ranks finds them; each peak, and how far it is from its peers' median
 WITH peaks AS (
   SELECT roles.role, summary.rank, summary.process, summary.device, split_part(summary.device, ':', 1) AS kind,
          summary.peak_allocated_bytes
@@ -23,6 +23,9 @@ every AS (
 category_medians AS (
   SELECT role, kind, category, CAST(floor(median(bytes)) AS BIGINT) AS median_bytes FROM every GROUP BY role, kind, category
 ),
+found AS (
+  SELECT rank, process, compared_device AS device, out_of_line FROM ranks WHERE out_of_line IS NOT NULL
+),
 differences AS (
   SELECT every.rank, every.process, every.device, every.category, every.bytes - category_medians.median_bytes AS bytes,
          row_number() OVER (PARTITION BY every.rank, every.process, every.device
@@ -31,7 +34,7 @@ differences AS (
     ON category_medians.role = every.role AND category_medians.kind = every.kind
       AND category_medians.category = every.category
 )
-SELECT peaks.rank, peaks.device, peaks.role, medians.ranks,
+SELECT peaks.rank, peaks.device, peaks.role, medians.ranks, found.out_of_line,
        peaks.peak_allocated_bytes AS peak_bytes, medians.median_bytes,
        peaks.peak_allocated_bytes - medians.median_bytes AS off_bytes,
        CASE WHEN differences.bytes <> 0 THEN differences.category END AS most_in,
@@ -39,5 +42,6 @@ SELECT peaks.rank, peaks.device, peaks.role, medians.ranks,
 FROM peaks JOIN medians ON medians.role = peaks.role AND medians.kind = peaks.kind
   LEFT JOIN differences ON differences.rank = peaks.rank AND differences.process = peaks.process
     AND differences.device = peaks.device AND differences.place = 1
+  LEFT JOIN found ON found.rank = peaks.rank AND found.process = peaks.process AND found.device = peaks.device
 WHERE medians.ranks > 1
-ORDER BY abs(peaks.peak_allocated_bytes - medians.median_bytes) DESC, peaks.rank, peaks.process, peaks.device;
+ORDER BY CASE WHEN found.out_of_line IS NULL THEN 1 ELSE 0 END, abs(peaks.peak_allocated_bytes - medians.median_bytes) DESC, peaks.rank, peaks.process, peaks.device;

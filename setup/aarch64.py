@@ -1,4 +1,4 @@
-"""What another machine needs to build for aarch64, in build/aarch64-system, and the wheel that is made with it.
+"""The files that another machine needs to build for aarch64, in build/aarch64-system, and the wheel that is built with them.
 
     setup/aarch64.py system    Debian's arm64 packages (root, 0.2 GB) and torch's aarch64 wheels (torch-*): of those with CUDA what is linked with (0.9 GB)
     setup/aarch64.py wheel     dist/memoir-*_aarch64.whl, with a tracker for each of these torches: --torches all, or 2.8,2.9.0
@@ -26,7 +26,7 @@ COMPILER = f"{MACHINE}-linux-gnu-g++"
 # As in apt-packages.txt, of which the rest is this machine's; and what programs and Python need to start.
 LIBRARIES = """libc6-dev libstdc++-12-dev libabsl-dev libprotobuf-dev libprotozero-dev libzstd-dev zlib1g-dev libsqlite3-dev libxxhash-dev libfmt-dev
     libcli11-dev nlohmann-json3-dev libstb-dev libdw-dev liblzma-dev libbz2-dev libsodium-dev libgtest-dev libgmock-dev libbenchmark-dev python3""".split()
-TORCHES = {"system": "2.8,2.11", "wheel": "2.11,2.15"}  # what ./dev aarch64 runs (2.8) and links with; those of ./dev test
+TORCHES = {"system": "2.8,2.11", "wheel": "2.11,2.15"}  # the versions that ./dev aarch64 runs (2.8) and links with; then the versions of ./dev test
 
 
 def missing():
@@ -59,8 +59,8 @@ def environment_of(version):
 
 
 def make_torch(version):
-    """An environment of this machine's interpreter that finds aarch64's torch, and beside it what build/venv has: CUDA's headers, which are the same on
-    both, pip and pytest. Of a torch with CUDA it has what a tracker is compiled and linked with: it does not start without NVIDIA's libraries."""
+    """Makes an environment of this machine's interpreter that finds aarch64's torch, and the packages of build/venv: CUDA's headers, which are equal on
+    both machines, pip and pytest. A torch with CUDA is reduced to the files that a tracker needs to build, because it does not start without NVIDIA's libraries."""
     folder = environment_of(version)
     mark = folder / "ready"
     if mark.exists() and mark.read_text() == version:

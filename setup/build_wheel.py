@@ -137,7 +137,7 @@ def add_bill(wheel, folder, build_folder=ROOT / "build" / "wheel"):
 def tag(wheel, folder, machine="x86_64", objdump="objdump"):
     """`wheel` renamed by what it asks of glibc: manylinux_2_N."""
     latest = symbol_versions(wheel, folder / "content", objdump)
-    minor = max(latest["GLIBC"][1], 28)  # torch's own wheels ask for 2.28: less is of no use
+    minor = max(latest["GLIBC"][1], 28)  # torch's own wheels need 2.28: an older one is useless
     platform = f"manylinux_2_{minor}_{machine}"
     name = wheel_tool(folder, "tags", "--remove", "--platform-tag", platform, wheel).split()[-1]
     asks = ", ".join(f"{library} {'.'.join(map(str, version))}" for library, version in sorted(latest.items()))
@@ -145,7 +145,7 @@ def tag(wheel, folder, machine="x86_64", objdump="objdump"):
 
 
 def other_pythons(options):
-    """The interpreters beside this one whose torch gets a tracker, as CMake lists them."""
+    """Returns the other interpreters whose torch gets a tracker, as a list for CMake."""
     given = [pathlib.Path(path) for path in options.other_pythons.split(";") if path]
     found = {torches.minor(torches.version_in(path.parents[1])): path for path in given}
     if options.torches == "existing":

@@ -1,8 +1,9 @@
-"""./dev compat VERSION... or all: Memoir with other torches, proven or not, each as one row of docs/compatibility.md.
+"""./dev compat VERSION... or all: Memoir with other torches, proven or not, each as one row of docs/packaging/compatibility.md.
 
 Makes an environment with torch VERSION from PyPI in build/torches, builds the tracker for it, runs the tests that tests/every_torch.txt names with it, and
-writes the row. A failure is a row, too: the other versions are tried, the last line says which failed, and the exit code is then 1. Of 2.11.0 and 2.15.0
-the environments of ./dev test are taken. What was built is kept in build/compat-build; of an environment, what ./dev wheel links with (0.6 GB of 5).
+writes the row. A failure is a row, too: the other versions are tried, the last line names the ones that failed, and the exit code is then 1. For 2.11.0 and
+2.15.0 it uses the environments of ./dev test. Builds are kept in build/compat-build, and the part of each environment that ./dev wheel links with (0.6 GB of
+5).
 """
 
 import argparse
@@ -21,7 +22,7 @@ import torches
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "compat"
-PAGE = ROOT / "docs" / "compatibility.md"
+PAGE = ROOT / "docs" / "packaging" / "compatibility.md"
 COLUMNS = ("torch", "Python", "CUDA", "builds", "records", "tests passed", "remark")
 VERSION_OF_PYTHON = "import sys; print(*sys.version_info[:2], sep='.')"
 PROGRAM = "import torch\nkept = torch.ones(1000) + 1\n"
@@ -45,7 +46,7 @@ def said(*command):
 
 
 def environment(version, interpreter):
-    """The interpreter of an environment with that torch, and what there is to say of it: (path, Python, torch, CUDA)."""
+    """Returns the interpreter of an environment with this torch, and its versions: (path, Python, torch, CUDA)."""
     log = WORK / "environment.log"
     question = "import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)"
     python, late = torches.of_tests(version), []
@@ -62,9 +63,9 @@ def environment(version, interpreter):
 
 
 def build(python, version, folder, wheel):
-    """An installed tree, and the folder with what the tests need beside it. Without `folder`, which is taken as it was built, one build folder serves all
-    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's. With `wheel` the tree
-    is what is in that, and only what the tests need is built."""
+    """Returns an installed tree, and the folder with the programs of the tests. `folder` is an existing build. Without it one build folder serves all
+    versions, because only the tracker differs: it contains the tracker for build/venv's torch, whose CUDA headers serve all, and for this torch. With
+    `wheel` the tree is the content of the wheel, and only the programs of the tests are built."""
     tree, minor = WORK / "tree", torches.minor(version)
     parts = [f"counting_allocator-torch{minor}", f"libtorch_training-torch{minor}", "libtorch_host", "cut_categories"]
     if folder is None:

@@ -1,4 +1,4 @@
-"""What of others may be in a wheel or an installed tree, with its licence (an SPDX expression): the table of setup/sbom.py.
+"""Components of other projects that a wheel or an installed tree may contain, with their licences (SPDX expressions): the table of setup/sbom.py.
 
 A library that is linked or included and is not here fails the bill of materials, and a licence that is not in the allow-list of
 tests/rules/licence_rules.py fails that rule; NOTICE has each by its name here.
@@ -23,10 +23,10 @@ LIBRARIES = {
     "zlib": ("zlib", "Zlib"),
 }
 
-# What lies in the repository: folder or file by which it gets in -> name, licence, and the file and pattern that tell its version.
+# Components in the repository: folder or file -> name, licence, and the file and pattern that contain the version.
 VENDORED = {
     "third_party/nanoarrow/nanoarrow": ("nanoarrow", "Apache-2.0", "third_party/nanoarrow/nanoarrow/nanoarrow.h", r'NANOARROW_VERSION "([0-9.]+)"'),
-    "third_party/nanoarrow/flatcc": ("flatcc", "Apache-2.0 AND MIT", None, None),  # the bundle does not tell its version
+    "third_party/nanoarrow/flatcc": ("flatcc", "Apache-2.0 AND MIT", None, None),  # the bundle does not contain its version
     "tools/view/picture/font/DejaVuSans.ttf": ("DejaVu Sans", "Bitstream-Vera", None, None),
 }
 

@@ -1,11 +1,11 @@
-"""What makes two builds of one commit equal, byte for byte, in whatever folder they are: python setup/reproducible.py tries it.
+"""Builds one commit in two folders and compares the results byte for byte: python setup/reproducible.py.
 
     python setup/reproducible.py            # the interposer and a wheel of the Python package, a minute
     python setup/reproducible.py --wheel    # dist/memoir-*.whl as it is shipped, twice: an hour
     python setup/reproducible.py --against dist/memoir-*.whl    # built once more, and compared with one that `./dev wheel --torches none` made of this commit
 
-Two clones of HEAD, in folders whose names have other lengths, are built without a compiler cache, and what differs is listed. Exit
-code 1: something does.
+Two clones of HEAD, in folders whose names have other lengths, are built without a compiler cache, and differences are listed. Exit code 1: there are
+differences.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def run(*command, **options):
 
 
 def clone(folder):
-    """HEAD, with what a build of it takes from beside the repository."""
+    """Clones HEAD, with links to the files outside of git that a build needs."""
     run("git", "clone", "-q", "--no-hardlinks", ROOT, folder)
     (folder / "build").mkdir(exist_ok=True)
     for name in ("build/venv", "build/venv-2.15", "build/sysroot", "tools/web/node_modules"):

@@ -1,6 +1,6 @@
-"""./dev sbom: the bill of materials of an installed tree, in CycloneDX 1.5 (JSON): its files, and what of others is in each of them.
+"""./dev sbom: the bill of materials of an installed tree, in CycloneDX 1.5 (JSON): its files, and the components of other projects in each of them.
 
-Read off the build: the archives in its link commands, the headers that its compiler read, the lock file of the report's page. What was found and is not in
+Read off the build: the archives in its link commands, the headers that its compiler read, the lock file of the report's page. A component that is not in
 setup/components.py is an error. The same tree gives the same bytes: there is no date in it, and its number follows from its content.
 """
 
@@ -157,7 +157,7 @@ def described(kind, name, version):
 
 
 def bundled():
-    """What the report's page has from npm, by its lock file: what is not for development."""
+    """Yields the npm packages in the report's page, from its lock file, without development packages."""
     lock = json.loads((ROOT / "tools" / "web" / "package-lock.json").read_text())
     for path, package in sorted(lock["packages"].items()):
         if path.startswith("node_modules/") and not package.get("dev") and not package.get("optional"):
@@ -171,7 +171,7 @@ RENAMED = {"libcuda.so.1": "libmemoir_simcuda.so"}
 
 
 def outputs_of(build, programs):
-    """(name, the output that it is) of {name: hash}. What is a link to another file in a tree is a copy of it in a wheel."""
+    """Yields (name, linker output) for {name: hash}. A link to another file in a tree is a copy of that file in a wheel."""
     outputs = {}
     for name, digest in programs.items():
         file = name.rpartition("/")[2]

@@ -1,8 +1,8 @@
 """Environments with one torch each, build/torches/X.Y, for ./dev compat and ./dev wheel.
 
-A whole one has what `import torch` and the tests need: 4 to 6 GB. A part has what a tracker is compiled and linked with, torch's headers and three of
-its libraries: 0.6 GB. uv makes them, of what PyPI has: it needs half a minute for a whole one, and downloads nothing to find out which packages belong
-together. Its cache is inside build/torches and goes when an environment is made: files are hard links, so it would only keep what was removed.
+A whole one is enough for `import torch` and the tests: 4 to 6 GB. A part is enough to compile and link a tracker, with torch's headers and three of its
+libraries: 0.6 GB. uv makes them from PyPI: it needs half a minute for a whole one, and downloads nothing to find out which packages belong together. Its cache
+is inside build/torches and goes when an environment is made: files are hard links, so it would only keep what was removed.
 """
 
 import os
@@ -15,15 +15,15 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "torches"
 CACHE = FOLDER / f"cache-{os.getpid()}"
-UV = "uv==0.13.9"
+UV = ["--require-hashes", "-r", str(ROOT / "setup" / "requirements-uv.txt")]   # for pip
 
 # The last release of each minor that there is a tracker for: what `all` means.
 LAST = ("2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 
-# What torch asks for and only loads late: not needed to import it, nor by the tests. 0.7 GB.
+# Requirements of torch that are loaded late: neither its import nor the tests need them. 0.7 GB.
 LATE = ("triton", "cuda-bindings", "cuda-pathfinder", "nvidia-cusolver", "nvidia-nvtx", "nvidia-cuda-cccl")
 
-# What is linked with.
+# Libraries that a tracker is linked with.
 LIBRARIES = ("libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch.so")
 
 
@@ -42,7 +42,7 @@ def uv(log):
     program = FOLDER / "uv" / "bin" / "uv"
     if not program.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
-        run(log, sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", FOLDER / "uv", UV)
+        run(log, sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", FOLDER / "uv", *UV)
     return program
 
 
@@ -51,12 +51,12 @@ def minor(version):
 
 
 def interpreter_of(version):
-    """Of the environment in build/torches, made or not."""
+    """Returns the interpreter of the environment in build/torches, which may not exist yet."""
     return FOLDER / minor(version) / "bin" / "python"
 
 
 def torch_in(folder):
-    """The folder of torch in that environment, None: it has none."""
+    """Returns the folder of torch in this environment. None if it has no torch."""
     return next(folder.glob("lib/python3*/site-packages/torch"), None)
 
 
@@ -68,7 +68,7 @@ def version_in(folder):
 
 
 def of_tests(version):
-    """The interpreter of the environment with which ./dev test tests, where it is of that torch; else None."""
+    """Returns the interpreter of the environment of ./dev test with this torch. None if there is no such environment."""
     for name in ("venv", f"venv-{minor(version)}"):
         if version_in(ROOT / "build" / name) == version:
             return ROOT / "build" / name / "bin" / "python"
@@ -93,7 +93,7 @@ def add(python, log, packages):
 
 def make_whole(version, interpreter, log):
     """With what `import torch` and the tests need, as it was left by --keep or new: (its interpreter, what was left out)."""
-    wanted = FOLDER / f"wanted-{version}.txt"   # another one may be made beside it
+    wanted = FOLDER / f"wanted-{version}.txt"   # another one may be made at the same time
     wanted.parent.mkdir(parents=True, exist_ok=True)
     wanted.write_text(f"torch=={version}\nnumpy\npytest\nsetuptools\n")
     found = run(log, uv(log), "pip", "compile", "-q", "--no-annotate", "--no-header", "--python", interpreter, wanted).split("\n")
@@ -131,7 +131,7 @@ def reduce(folder):
 
 
 def versions_of(words):
-    """What a list of versions, minors or the word all means: versions, each once."""
+    """Expands a list of versions, minors or the word `all` to versions, each once."""
     last = {minor(version): version for version in LAST}
     found = list(dict.fromkeys(version for word in words for version in (LAST if word == "all" else (last.get(word, word),))))
     for version in found:

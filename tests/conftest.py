@@ -1,4 +1,4 @@
-"""What tests of an installed tree share."""
+"""Fixtures for tests of an installed tree."""
 
 import os
 import pathlib
@@ -16,6 +16,7 @@ def tree():
     """The installed tree under test: $TESTED_TREE (ctest sets it), else what ./dev build made."""
     folder = pathlib.Path(os.environ.get("TESTED_TREE") or ROOT / "build" / "install")
     assert (folder / "bin" / "memoir").exists(), f"no installed tree at {folder}: run ./dev build, or name another in TESTED_TREE"
+    os.environ["PATH"] = f"{folder.resolve() / 'bin'}{os.pathsep}{os.environ['PATH']}"  # so that it prints its commands as "memoir show"
     return folder.resolve()
 
 

@@ -1,6 +1,5 @@
-"""Compares two captures of one program block by block: what one says of each block, and what the other says of the block in its place.
-
-A block's time goes from event to event, not by the clock, so that figures are the same in every run. All lives and steps are those of the first capture.
+"""Compares two captures of one program block by block: the facts of each block, and of the corresponding block in the other. Lifetimes count events, not time,
+so figures are the same in every run. All lifetimes and steps are the first capture's.
 """
 
 import bisect
@@ -29,7 +28,7 @@ class Block:
 
 @dataclasses.dataclass
 class Blocks:
-    """Of one process."""
+    """The blocks of one process."""
 
     of: dict  # by device, in the order in which they were allocated
     steps: list  # the numbers of the events with which steps begin; what is before the first is step 0
@@ -68,7 +67,7 @@ def read(tree, capture):
 
 
 def at_peaks(blocks, steps, end):
-    """Of each step, the blocks that are live where the most bytes of them are."""
+    """For each step, the blocks live at its peak."""
     changes = [(block.born, block.size[0]) for block in blocks] + [(block.died, -block.size[0]) for block in blocks]
     live, peaks, begins = 0, [(0, 0)], collections.deque(steps)
     for at, change in [*sorted(changes), (end, 0)]:
@@ -80,7 +79,7 @@ def at_peaks(blocks, steps, end):
 
 
 def share(pairs, facts, weight):
-    """Of the weights of all, those of blocks of which both captures say the same."""
+    """The share of the total weight in blocks whose facts are equal in both captures."""
     pairs = list(pairs)
     same = sum(weight(ours) for ours, others in pairs if all(ours.facts[fact] == others.facts[fact] for fact in facts))
     whole = sum(weight(ours) for ours, _ in pairs)
@@ -89,8 +88,8 @@ def share(pairs, facts, weight):
 
 @dataclasses.dataclass
 class Agreement:
-    by_time: dict  # of each fact the share of byte-time of which both captures say the same, and of operator and category together
-    at_peaks: dict  # likewise, of each step at its peak; of several devices the least
+    by_time: dict  # for each fact the share of byte-time in which both captures agree, and for operator and category together
+    at_peaks: dict  # the same at each step's peak; the least of several devices
     different: list  # (step, size, {fact: (ours, the other's)})
 
     def missed(self, name):

@@ -1,5 +1,5 @@
-/* The part of Memoir's C interface that the Python package calls, and nobody else: under the GIL, with Python objects
- * as void pointers. The rest is in memoir.h.
+/* The functions of Memoir's C interface that only the Python package calls; memoir.h has the other functions. Call them
+ * with the GIL held. Python objects are void pointers.
  */
 #ifndef TRACKER_MEMOIR_PYTHON_H_
 #define TRACKER_MEMOIR_PYTHON_H_
@@ -12,15 +12,24 @@ extern "C" {
 
 struct memoir_python {
   void* none;
-  void*
-      resolve; /* called with a module of which nothing is known; it calls memoir_set_module, module 0: not recorded */
-  void* gone;  /* called by memoir_python_gone */
-  void*
-      set_eval_frame; /* dynamo's: with None it looks at no frame and returns what it called for each before; or NULL */
+  void* no; /* False */
+  /* Called with a module that has no number yet, or whose tensors must be read again. It calls memoir_set_module (with
+   * 0 for a module that is ignored). */
+  void* resolve;
+  void* gone; /* called by memoir_python_gone */
+  /* The function set_eval_frame of dynamo: with None it switches dynamo off and returns the previous callback. May be
+   * NULL. */
+  void* set_eval_frame;
+  /* Between pause_tracing and resume_tracing the program's trace and profile functions are not called on the thread.
+   * The next three functions are PyThreadState_Get, PyThreadState_EnterTracing and PyThreadState_LeaveTracing, if
+   * Python has them. */
+  void* (*thread)(void);
+  void (*pause_tracing)(void* thread);
+  void (*resume_tracing)(void* thread);
   void (*inc_ref)(void* object);
   void (*dec_ref)(void* object);
   void* (*call)(void* callable, ...); /* PyObject_CallFunctionObjArgs */
-  /* What a module holds is looked at where all of these are given. */
+  /* The tensors of modules are read only if all of these are set. */
   void* (*generic_attribute)(void* object, void* name);                        /* PyObject_GenericGetAttr */
   int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
   void (*clear_error)(void);                                                   /* PyErr_Clear */
@@ -30,68 +39,78 @@ struct memoir_python {
   void* buffers;                                                               /* the name "_buffers" */
   void* local_tensor;                                                          /* the name "_local_tensor" */
   void* dict_type;                                                             /* dict */
-  void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: those that torch.profiler looks at */
+  void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: the types that torch.profiler reads */
 };
-/* Before each recording of modules. Forgets all modules and parameters. */
+/* Call it before each recording of modules. Forgets all modules and parameters. */
 MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
-/* Where the object of a tensor has the address of its TensorImpl; until then no module's tensors are looked at. */
+/* Sets the offset, in bytes, of the address of the TensorImpl in a Python tensor object. The tensors of modules are not
+ * read before this call. */
 MEMOIR_API void memoir_python_tensor_layout(size_t offset);
-/* Where the interpreter's frames hold what is looked for in them (tracker/modules/direct_calls.h): offsets in bytes. */
+/* A Python type, and the argument kind of its objects. */
 struct memoir_python_kind {
   void* type;
-  int kind; /* of an argument: docs/capture_format.md */
+  int kind; /* an argument kind (docs/capture_format.md) */
 };
+/* Offsets, in bytes, of the fields that Memoir reads in the interpreter's frames (tracker/modules/direct_calls.h). */
 struct memoir_python_frames {
   void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
-  void* forward;               /* the name, as the interpreter keeps it */
+  void* forward;               /* the string "forward", as the interpreter keeps it */
   void* callers[4];            /* code of torch's functions that call forward */
-  void* cell;                  /* the type of what holds a closure's variable */
-  int frame, through;          /* in the thread's state; then in what that leads to, -1: nothing lies between */
-  int code, previous, owner, first_local; /* in a frame; owner -1: there is none */
-  int name;                               /* in its code */
-  int type, cell_content;                 /* in an object; in a cell */
-  /* Of torch.autograd.Function.apply: its code, NULL: it is not looked at; in its frame, the tuple of arguments. */
+  void* cell;                  /* the type of closure cells */
+  /* frame: in the thread state. through: in the object at `frame`; -1: that object is the frame. */
+  int frame, through;
+  int code, previous, owner, first_local; /* in a frame; owner: -1 if Python has no such field */
+  int name;                               /* in a code object */
+  int type, cell_content;                 /* type: in an object; cell_content: in a closure cell */
+  /* apply: the code of torch.autograd.Function.apply; NULL: the arguments of Functions are not read. apply_arguments:
+   * offset of the tuple of arguments in a frame of this code. */
   void* apply;
   int apply_arguments;
   int tuple_size, tuple_items; /* in a tuple */
-  int base;                    /* in a type: what it derives from */
+  int base;                    /* in a type: its base type */
   struct memoir_python_kind kinds[8];
 };
-/* NULL: frames are not looked at. */
+/* Sets the layout of the interpreter's frames. NULL: frames are not read. */
 MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);
-/* Of torch's compilers `depth` events are open on the calling thread. `begun`: the name of the innermost, where that
- * has just begun, with "torch.compile: " before it; NULL: others have ended. memoir_python_compiled: what was compiled,
- * as JSON, with the same before it. */
+/* memoir_python_compiler: the calling thread is inside of `depth` nested events of torch's compilers. If the innermost
+ * of them has just begun, `begun` is its name, prefixed with "torch.compile: ". NULL: an event has ended.
+ * memoir_python_compiled: records a finished compilation as JSON text, with the same prefix. */
 MEMOIR_API void memoir_python_compiler(uint32_t depth, const char* begun);
 MEMOIR_API void memoir_python_compiled(const char* text);
-/* As PyCFunction with METH_O: a call of `module` begins, ends. */
+/* PyCFunctions with METH_O, called when a call of `module` begins (enter) and ends (exit). */
 MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
-/* The same, as the callback of a weak reference to a module: passes it on. */
+/* A PyCFunction with METH_O: the callback of a weak reference to a module. Calls `gone` with the reference. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
-/* 1 while this process's recording asks for calls of Python functions (stacks=calls); may be called without the GIL. */
+/* The vectorcall of a function that has no Python frame and returns False (python/_torch_memoir/_in_dynamo.py). */
+MEMOIR_API void* memoir_python_in_dynamo(void* function, void* const* arguments, size_t count, void* names);
+/* Returns 1 while this process records calls of Python functions (stacks=calls). May be called without the GIL. */
 MEMOIR_API int memoir_recording_calls(void);
-/* See those calls: before Python 3.12, on all threads (tracker/stacks/call_tracer.h). -1: `problem` says why not. */
+/* Starts to record calls of Python functions on all threads, before Python 3.12 (tracker/stacks/call_tracer.h). -1:
+ * `problem` has the reason. */
 MEMOIR_API int memoir_python_trace_calls(char* problem, size_t size);
 MEMOIR_API void memoir_python_leave_calls(void);
-/* From Python 3.12 on, by callbacks of sys.monitoring, as PyCFunction with METH_FASTCALL: of functions that start, go
- * on or are thrown into; of those that return, yield or unwind; CALL; and C_RETURN and C_RAISE. */
+/* Starts to record calls of Python functions from Python 3.12 on, with callbacks of sys.monitoring. The callbacks are
+ * PyCFunctions with METH_FASTCALL. memoir_python_call: a function starts, resumes or is thrown into.
+ * memoir_python_return: a function returns, yields or unwinds. memoir_python_builtin_call: the event CALL.
+ * memoir_python_builtin_return: the events C_RETURN and C_RAISE. */
 MEMOIR_API int memoir_python_monitor_calls(char* problem, size_t size);
 MEMOIR_API void* memoir_python_call(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API void* memoir_python_return(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API void* memoir_python_builtin_call(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API void* memoir_python_builtin_return(void* self, void* const* arguments, ptrdiff_t count);
-/* 1 while this process's recording asks for the holders of tensors. */
+/* Returns 1 while this process records the holders of tensors. */
 MEMOIR_API int memoir_recording_holders(void);
-/* The address of the bytes that a torch::autograd::SavedVariable keeps; 0: none. Calls none of its hooks. */
+/* Returns the address of the storage that a torch::autograd::SavedVariable keeps; 0 if it keeps no storage. Does not
+ * call the hooks of the SavedVariable. */
 MEMOIR_API uint64_t memoir_python_saved(const void* saved);
-/* The addresses of the buckets that a c10d::Reducer (of DistributedDataParallel) holds, `most` at the most; how many
- * they are. While no thread runs backward. */
+/* Writes the storage addresses of the buckets of a c10d::Reducer (of DistributedDataParallel), at most `most`, and
+ * returns their number. Call it while no thread runs backward. */
 MEMOIR_API size_t memoir_python_buckets(const void* reducer, uint64_t* addresses, size_t most);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
-/* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never
- * is, because its class answers in place of its dicts. */
+/* Records the tensors that a module holds; at later calls of the module they are recorded again if they have
+ * changed. `module` 0: the tensors are never read, because the module's class overrides access to its dicts. */
 MEMOIR_API void memoir_look_at_module(uint64_t object, uint32_t module);
 
 #ifdef __cplusplus

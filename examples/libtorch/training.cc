@@ -1,9 +1,9 @@
-// A training loop in C++ without Python. CMakeLists.txt beside it builds it; docs/libtorch.md has the lines.
+// A training loop in C++ without Python. The CMakeLists.txt in this folder builds it; docs/libtorch.md has the lines.
 //
 //     ./training cpu run1                       # records itself, into run1
 //     memoir run --simulate h100 -o run2 -- ./training cuda   # recorded from outside; no GPU needed
 //
-// What it tells Memoir of its modules and optimizer gives the memory their names in both.
+// It registers its modules and optimizer with Memoir, so memory has their names in both.
 #include <torch/torch.h>
 #include <memoir/torch.hpp>
 

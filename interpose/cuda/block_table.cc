@@ -9,22 +9,21 @@
 namespace memoir {
 namespace {
 
-// Pages are taken as they are touched.
+// The number of slots. Pages are allocated when they are first used.
 constexpr std::size_t kSlots = 1u << 16;
 constexpr std::size_t kTries = 64;
 constexpr int kKindShift = 60;
 
-// A slot's key is there once its entry is: until then the slot is busy. Entries are two words, and the word of the mark
-// has a number beside it that changes with each entry, by which whoever goes through the whole table can tell what
-// became of one meanwhile.
+// A slot's key is set when its entry is complete; until then the slot is busy. `mark` also contains a counter that
+// changes with each entry. So a thread that visits the whole table notices when an entry was replaced.
 struct Slot {
   std::atomic<std::uint64_t> key;  // 0: free
   std::atomic<std::uint64_t> entry[2];
-  std::atomic<std::uint32_t> mark;  // low half: 0: none; high half: counts entries
-  std::atomic<std::uint16_t> more;  // holds beside the first
+  std::atomic<std::uint32_t> mark;  // low half: the mark, 0 for none; high half: number of entries stored so far
+  std::atomic<std::uint16_t> more;  // number of holds beyond the first (AddBlockHold)
 };
 static_assert(sizeof(Slot) == 32 && sizeof(TableEntry) == 2 * sizeof(std::uint64_t));
-constexpr std::uint64_t kBusy = 1;  // of no kind
+constexpr std::uint64_t kBusy = 1;  // in place of a key while the slot is busy
 constexpr std::uint32_t kMarkBits = 16, kMark = 0xffff;
 
 TableEntry Load(const Slot& slot) {
@@ -38,7 +37,7 @@ TableEntry Load(const Slot& slot) {
 void Store(const TableEntry& entry, Slot* slot) {
   std::uint64_t words[2];
   std::memcpy(words, &entry, sizeof words);
-  // The count first, and visible before the entry: whoever sees some of the entry and looks again sees another count.
+  // The count is written before the entry. So a reader that read parts of two entries reads another count afterwards.
   const std::uint32_t count = (slot->mark.load(std::memory_order_relaxed) >> kMarkBits) + 1;
   slot->mark.store(count << kMarkBits, std::memory_order_relaxed);
   slot->more.store(0, std::memory_order_relaxed);
@@ -48,7 +47,8 @@ void Store(const TableEntry& entry, Slot* slot) {
 
 constinit std::atomic<Slot*> table{nullptr};
 
-// Addresses and handles have no such high bits; where one does, it may meet another, and one of them is not recorded.
+// Addresses and handles do not use the high bits that contain the kind. If a number does use them, its key may equal
+// the key of another number; then only one of the two allocations is recorded.
 std::uint64_t KeyOf(KeyKind kind, std::uint64_t number) {
   return std::uint64_t{static_cast<std::uint8_t>(kind)} << kKindShift ^ number;
 }
@@ -66,7 +66,7 @@ Slot* Find(std::uint64_t key) {
   return nullptr;
 }
 
-// Busy, for the caller to fill: the key's own, or a free one.
+// Returns a busy slot, which the caller fills: the key's slot, or a free one. nullptr if there is no room.
 Slot* Claim(std::uint64_t key) {
   Slot* known = Find(key);
   std::uint64_t expected = key;
@@ -112,17 +112,17 @@ bool TakeEntry(KeyKind kind, std::uint64_t number, TableEntry* entry) {
   Slot* slot = Find(KeyOf(kind, number));
   if (slot == nullptr) return false;
   *entry = Load(*slot);
-  std::uint64_t key = KeyOf(kind, number);  // of two who take it one has it
+  std::uint64_t key = KeyOf(kind, number);  // of two threads that take the entry, only one succeeds
   return slot->key.compare_exchange_strong(key, 0, std::memory_order_acq_rel);
 }
 
-bool HoldBlockMore(std::uint64_t address) {
+bool AddBlockHold(std::uint64_t address) {
   Slot* slot = Find(KeyOf(KeyKind::kBlock, address));
   if (slot != nullptr) slot->more.fetch_add(1, std::memory_order_acq_rel);
   return slot != nullptr;
 }
 
-bool HoldBlockLess(std::uint64_t address) {
+bool RemoveBlockHold(std::uint64_t address) {
   Slot* slot = Find(KeyOf(KeyKind::kBlock, address));
   std::uint16_t more = slot == nullptr ? std::uint16_t{0} : slot->more.load(std::memory_order_acquire);
   while (more != 0) {
@@ -153,7 +153,7 @@ void TakeMarkedBlocks(std::uint16_t mark, std::uint64_t serial,
     std::uint32_t seen = slots[i].mark.load(std::memory_order_acquire);
     if (key == 0 || key == kBusy || (seen & kMark) != mark) continue;
     const TableEntry entry = Load(slots[i]);
-    // Whoever gives another block meanwhile counts on, and has no mark.
+    // If another thread has replaced the entry meanwhile, the count has changed, and this exchange fails.
     if (!slots[i].mark.compare_exchange_strong(seen, seen & ~kMark, std::memory_order_acq_rel)) continue;
     if (visit != nullptr && slots[i].key.compare_exchange_strong(key, 0, std::memory_order_acq_rel))
       visit(key ^ KeyOf(KeyKind::kBlock, 0), entry, serial);

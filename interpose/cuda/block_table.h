@@ -1,6 +1,6 @@
-// What the driver has given and not got back, by address: so that a free is recorded on the device that its block is
-// of, and only if the block was recorded. A fixed table without locks; an address belongs to whoever was given it until
-// it is given back, so no two threads are at one entry.
+// A table of live driver allocations by address. A free is recorded only if the table contains the freed block; the
+// block's entry also has its device. The table has a fixed size and no locks. From an allocation to its free only one
+// thread at a time uses the address, so two threads never change one entry at the same time.
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_BLOCK_TABLE_H_
@@ -12,32 +12,36 @@
 
 namespace memoir {
 
-// What a number names. Handles of physical memory may be any number, and mappings begin where blocks do.
+// The kind of a key. Kinds keep equal numbers apart: a handle of physical memory may be any number, and a mapping may
+// begin at a block's address.
 enum class KeyKind : std::uint8_t { kBlock = 1, kHandle = 2, kMapping = 3, kRecordedHandle = 4 };
 
 struct TableEntry {
   std::uint64_t bytes;
-  std::uint32_t index;  // of kHandle and kMapping: into the table of physical memory; of kBlock: a context's tag, or 0
+  std::uint32_t index;  // kBlock: tag of the block's context, or 0; other kinds: index of the physical memory
   DriverCall call;
-  std::int8_t device;     // -1: the host
-  std::int8_t home = -1;  // of kBlock: the device whose context was current; -1: not known
+  std::int8_t device;     // -1 for host memory
+  std::int8_t home = -1;  // kBlock: the device whose context was current; -1: unknown
 };
 
-// Empty from here on. Between recordings. False: the system gives no memory for it.
+// Empties the table. Call it between recordings. False if the system has no memory for the table.
 bool ClearBlockTable();
 
-// False when the table is full there: the caller counts what is lost.
+// Puts, copies or removes the entry of a key. PutEntry returns false if there is no room, and the caller counts the
+// lost block; the others return false if there is no entry.
 bool PutEntry(KeyKind kind, std::uint64_t number, const TableEntry& entry);
 bool FindEntry(KeyKind kind, std::uint64_t number, TableEntry* entry);
 bool TakeEntry(KeyKind kind, std::uint64_t number, TableEntry* entry);
 
-// Counts another hold on a block that is there, and one less; false where there is none to count.
-bool HoldBlockMore(std::uint64_t address);
-bool HoldBlockLess(std::uint64_t address);
+// Adds or removes a hold on an existing block; false if there is no such block.
+bool AddBlockHold(std::uint64_t address);
+bool RemoveBlockHold(std::uint64_t address);
 
-// Marks every block that `is_meant`; what is given at such an address meanwhile is another block and not marked.
-// `mark`: not 0. Then takes the marked ones out, and says each to `visit`, or with nullptr leaves them.
+// Marks every block for which `is_meant(entry, of)` is true. If a marked block is freed, a later block at the same
+// address is not marked. `mark` is not 0.
 void MarkBlocks(std::uint16_t mark, bool (*is_meant)(const TableEntry& entry, const void* of), const void* of);
+// Removes every block with this mark from the table, and passes the block and `serial` to `visit`. If `visit` is
+// nullptr, only removes the marks.
 void TakeMarkedBlocks(std::uint16_t mark, std::uint64_t serial,
                       void (*visit)(std::uint64_t address, const TableEntry& entry, std::uint64_t serial));
 

@@ -1,11 +1,12 @@
-// How a function of NVIDIA's libraries is wrapped: from a handler, a function that takes what it wraps and its
-// arguments, come a few wrappers of the same signature. A process may hold several libraries that define a name (cudart
-// is linked statically, too), and a look-up may return any of them: each variant calls exactly the one it stands for.
+// Makes wrappers of functions of NVIDIA's libraries. A handler is a function that receives the original function and
+// the call's arguments. Each handler becomes kWrapperVariants wrappers with the signature of the original. A process
+// may contain several libraries that define the same name (cudart may be linked statically), and a look-up may return
+// any of them; each variant calls exactly one definition.
 //
-//     int GiveBlock(const Called&, int (*original)(void**, size_t), void** pointer, size_t bytes);
+//     int GiveBlock(const CallSite&, int (*original)(void**, size_t), void** pointer, size_t bytes);
 //     constexpr WrappedCall kCalls[] = {Wrapped<"cudaMalloc", &GiveBlock>()};
 //
-// libc only. Wrappers run on any thread, under any lock of their callers'.
+// libc only. Wrappers run on any thread, under any lock that their callers hold.
 #ifndef INTERPOSE_CUDA_CALL_WRAPPER_H_
 #define INTERPOSE_CUDA_CALL_WRAPPER_H_
 
@@ -20,19 +21,21 @@ inline constexpr int kWrapperVariants = 4;
 
 struct WrappedCall {
   const char* name;
-  // Of each variant, nullptr: it stands for nothing yet; and last the first definition for which there was none left.
+  // The definition that each variant calls; nullptr for an unused variant. The last element is the first definition
+  // that found no unused variant; nullptr if every definition has a variant.
   std::atomic<const void*>* originals;
   const void* (*wrapper)(int variant);
 };
 
-// What a handler is told beside the arguments. It is called while something is recorded.
-struct Called {
+// Passed to a handler in addition to the arguments. A handler with this parameter is called only while recording is on.
+struct CallSite {
   const char* name;
-  const void* function;  // what the program would have called
-  const void* code;      // where it called from
+  const void* function;  // the original function
+  const void* code;      // the return address of the call
 };
-// Of a handler that is always called, recorded or not: of look-ups, whose results are called later.
-struct LookedUp {};
+// Marks a handler that is called whether recording is on or off. For look-ups, because the program may call the
+// returned function later, when recording is on.
+struct LookUpTag {};
 
 template <class Tag>
 constinit inline std::atomic<const void*> originals_of[kWrapperVariants + 1]{};
@@ -40,7 +43,7 @@ constinit inline std::atomic<const void*> originals_of[kWrapperVariants + 1]{};
 template <class Tag, int kVariant, auto kHandler>
 struct Wrapper;
 
-template <class Tag, int kVariant, class... A, int (*kHandler)(const Called&, int (*)(A...), A...)>
+template <class Tag, int kVariant, class... A, int (*kHandler)(const CallSite&, int (*)(A...), A...)>
 struct Wrapper<Tag, kVariant, kHandler> {
   static int Call(A... arguments) {
     const void* function = originals_of<Tag>[kVariant].load(std::memory_order_acquire);
@@ -50,7 +53,7 @@ struct Wrapper<Tag, kVariant, kHandler> {
   }
 };
 
-template <class Tag, int kVariant, class... A, int (*kHandler)(const LookedUp&, int (*)(A...), A...)>
+template <class Tag, int kVariant, class... A, int (*kHandler)(const LookUpTag&, int (*)(A...), A...)>
 struct Wrapper<Tag, kVariant, kHandler> {
   static int Call(A... arguments) {
     const void* function = originals_of<Tag>[kVariant].load(std::memory_order_acquire);
@@ -73,7 +76,7 @@ const void* WrapperOf(int variant) {
   }
 }
 
-// A name that can stand as a template's argument.
+// A string that can be a template argument.
 template <std::size_t kLength>
 struct CallName {
   char text[kLength];
@@ -92,13 +95,14 @@ constexpr WrappedCall Wrapped() {
   return {CallTag<kName>::kName, originals_of<CallTag<kName>>, &WrapperOf<CallTag<kName>, kHandler>};
 }
 
-// Whether a call is the outermost one on its thread of those that give and take back: cudaMalloc calls cuMemAlloc.
-class Outermost {
+// True if a call is the outermost allocating or freeing call on its thread: cudaMalloc calls cuMemAlloc, and only
+// cudaMalloc is recorded. False also during Memoir's own work (own_work.h).
+class OutermostDriverCall {
  public:
-  Outermost();
-  ~Outermost();
-  Outermost(const Outermost&) = delete;
-  Outermost& operator=(const Outermost&) = delete;
+  OutermostDriverCall();
+  ~OutermostDriverCall();
+  OutermostDriverCall(const OutermostDriverCall&) = delete;
+  OutermostDriverCall& operator=(const OutermostDriverCall&) = delete;
   explicit operator bool() const { return outermost_; }
 
  private:

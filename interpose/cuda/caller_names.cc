@@ -8,12 +8,12 @@
 #include <cstring>
 
 #include "interpose/loaded_object.h"
-#include "interpose/loader_look.h"
+#include "interpose/loader_list_guard.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::size_t kSlots = 1024;  // programs call the driver from some hundred places
+constexpr std::size_t kSlots = 1024;  // programs call the driver from a few hundred places
 constexpr std::size_t kTries = 8;
 constexpr std::size_t kWords = kMaxLibraryName / sizeof(std::uint64_t);
 
@@ -22,8 +22,8 @@ struct Slot {
   std::atomic<std::uint64_t> words[kWords];
 };
 
-// Written by whoever has a turn at the loader. Who reads a word of a later name sees that the code is no more the one
-// before: each word is released after that was taken away.
+// Written only while holding a LoaderListGuard. A writer clears `code` first, then stores each word with release order.
+// So a reader that sees a new word also sees that `code` changed.
 constinit Slot slots[kSlots]{};
 constinit std::uint64_t unloaded = 0;
 
@@ -31,13 +31,13 @@ std::size_t SlotOf(std::uintptr_t code, std::size_t attempt) {
   return (static_cast<std::size_t>((code * 0x9E3779B97F4A7C15u) >> 40) + attempt) % kSlots;
 }
 
-bool Known(std::uintptr_t code, LibraryName* name) {
+bool FindKnown(std::uintptr_t code, LibraryName* name) {
   for (std::size_t i = 0; i < kTries; ++i) {
     Slot& slot = slots[SlotOf(code, i)];
     if (slot.code.load(std::memory_order_acquire) != code) continue;
     std::uint64_t words[kWords];
     for (std::size_t word = 0; word < kWords; ++word) words[word] = slot.words[word].load(std::memory_order_acquire);
-    if (slot.code.load(std::memory_order_relaxed) != code) continue;  // it was put to another use meanwhile
+    if (slot.code.load(std::memory_order_relaxed) != code) continue;  // the slot was reused meanwhile
     std::memcpy(name->text, words, sizeof words);
     return true;
   }
@@ -63,7 +63,7 @@ struct Search {
   LibraryName name;
 };
 
-// The program itself has no name in the loader's list.
+// In the loader's list the name of the program itself is empty.
 int NameIfItIsThere(dl_phdr_info* info, std::size_t, void* context) {
   Search& search = *static_cast<Search*>(context);
   if (!LoadedObject(*info).Contains(search.code)) return 0;
@@ -85,8 +85,8 @@ LibraryName LibraryNamed(const char* path) {
 LibraryName LibraryAt(const void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(code);
   LibraryName known;
-  if (Known(address, &known)) return known;
-  const LoaderLook turn(LoaderLook::Patience::kGivesUp);
+  if (FindKnown(address, &known)) return known;
+  const LoaderListGuard turn(LoaderListGuard::Patience::kGivesUp);
   Search search{code, {}};
   if (!turn.has_turn()) return search.name;
   if (dl_iterate_phdr(&NameIfItIsThere, &search) != 0) Keep(address, search.name);

@@ -1,6 +1,6 @@
-// The file name of the object that a call came from, by its return address. Cached, for the loader is asked for each
-// new address; under no lock of the loader's that its callers hold (dladdr takes one that dlopen keeps while it runs
-// constructors).
+// Returns the file name of the object that contains a return address. Results are cached, because each new address
+// requires reading the loader's list. dladdr is not used: it would wait for a lock that dlopen holds while constructors
+// run, and a constructor may wait for a lock that the caller holds.
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_CALLER_NAMES_H_
@@ -13,13 +13,15 @@
 namespace memoir {
 
 struct LibraryName {
-  char text[kMaxLibraryName];  // as DriverBlockRecord has it; "" where it cannot be told
+  char text[kMaxLibraryName];  // as in DriverBlockRecord; "" if unknown
 };
 
 LibraryName LibraryAt(const void* code);
+// Returns the part of the path `name` behind its last slash.
 LibraryName LibraryNamed(const char* name);
 
-// With a turn at the loader: what was known is of objects that may be gone.
+// Empties the cache if objects were unloaded, because cached addresses may belong to them. Call it while holding a
+// LoaderListGuard.
 void ForgetCallersOfUnloaded(std::uint64_t unloaded_so_far);
 
 }  // namespace memoir

@@ -1,10 +1,10 @@
-// Calls that load code: what the device has less afterwards is the code's block. Code that the driver loads lazily, at
-// a kernel's first launch, is not seen.
+// Wraps calls that load code. Memoir records the decrease in the device's free memory as the size of the code. Code
+// that the driver loads lazily, at a kernel's first launch, is not recorded.
 #include <cstdint>
 
-#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/device_samples.h"
 #include "interpose/cuda/driver_blocks.h"
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
@@ -12,10 +12,11 @@
 namespace memoir {
 namespace {
 
-// CUmodule or CUlibrary.
+// A handle of loaded code: CUmodule or CUlibrary.
 using Code = void*;
 
-// What other threads were given meanwhile is not the code's.
+// The free bytes of a device (`free`) and the bytes of its recorded driver allocations (`given`). Allocations of other
+// threads during a call increase `given`, so they are not counted as code.
 struct Level {
   int device = -1;
   std::uint64_t free = 0, given = 0;
@@ -27,13 +28,13 @@ Level LevelNow() {
   std::uint64_t total = 0;
   level.device = DeviceOfContext();
   if (level.device >= 0 && !ReadFreeBytes(&level.free, &total)) level.device = -1;
-  level.given = GivenBytes(level.device);
+  level.given = AllocatedBytes(level.device);
   return level;
 }
 
 template <class... Rest>
-int Load(const Called& called, int (*original)(Code*, Rest...), Code* code, Rest... rest) {
-  const Outermost outermost;
+int Load(const CallSite& called, int (*original)(Code*, Rest...), Code* code, Rest... rest) {
+  const OutermostDriverCall outermost;
   if (!outermost) return original(code, rest...);
   const Level before = LevelNow();
   const int result = original(code, rest...);
@@ -42,7 +43,8 @@ int Load(const Called& called, int (*original)(Code*, Rest...), Code* code, Rest
   const std::uint64_t explained = after.free + after.given - before.given;
   if (result == 0 && before.device >= 0 && after.device == before.device && before.free > explained) {
     const auto address = reinterpret_cast<std::uintptr_t>(*code);
-    BlockGiven({DriverCall::kModuleLoad, before.device, address, before.free - explained}, LibraryAt(called.code));
+    NoteBlockAllocated({DriverCall::kModuleLoad, before.device, address, before.free - explained},
+                       LibraryAt(called.code));
   } else if (static_cast<std::uint32_t>(result) == kCudaOutOfMemory) {
     RecordDriverRefusal({DriverCall::kModuleLoad, before.device, 0, ReadRefused(before.device), kCudaOutOfMemory},
                         LibraryAt(called.code));
@@ -50,15 +52,15 @@ int Load(const Called& called, int (*original)(Code*, Rest...), Code* code, Rest
   return result;
 }
 
-int Unload(const Called&, int (*original)(Code), Code code) {
-  const Outermost outermost;
+int Unload(const CallSite&, int (*original)(Code), Code code) {
+  const OutermostDriverCall outermost;
   if (!outermost) return original(code);
   const int saved = errno;
-  const BlockLeaving block = BlockLeaves(reinterpret_cast<std::uintptr_t>(code));
+  const BlockFree block = BeginBlockFree(reinterpret_cast<std::uintptr_t>(code));
   errno = saved;
   const int result = original(code);
   const ErrnoKeeper errno_keeper;
-  BlockLeft(block, result == 0);
+  EndBlockFree(block, result == 0);
   ForgetKernels();
   return result;
 }

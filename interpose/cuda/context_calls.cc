@@ -1,51 +1,54 @@
-// Calls that make contexts and end them. A context has no call that says what it takes of its device: that is measured
-// around the one that makes it (context_watch.h), and in the runtime that is any first call that needs one.
+// Wraps calls that create and end contexts. No call reports the size of a context, so it is measured around the call
+// that creates it (context_watch.h). In a program that uses CUDA's runtime, the first call that needs a context also
+// creates it.
 #include <cerrno>
 #include <cstdint>
 
 #include "interpose/cuda/context_watch.h"
-#include "interpose/cuda/device_calls.h"
+#include "interpose/cuda/device_call_records.h"
 #include "interpose/cuda/driver_blocks.h"
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 
 namespace memoir {
 namespace {
 
-int WatchContext(const Called& called, ContextWatch context, int result) {
+int WatchContext(const CallSite& called, ContextWatch context, int result) {
   const ErrnoKeeper errno_keeper;
   context.Settle(result == 0, 0, called.code);
   return result;
 }
 
 template <class... Rest>
-int UseDevice(const Called& called, int (*original)(int, Rest...), int device, Rest... rest) {
+int UseDevice(const CallSite& called, int (*original)(int, Rest...), int device, Rest... rest) {
   const int saved = errno;
-  const ContextWatch context = ContextWatch::Primary(device);
+  const ContextWatch context = ContextWatch::ForPrimary(device);
   errno = saved;
   return WatchContext(called, context, original(device, rest...));
 }
 
-// One that makes the context where it is the first to need one; otherwise it has nothing to do with memory.
+// Wraps a call that creates the device's context on first use, and allocates no other device memory.
 template <class... A>
-int NeedContext(const Called& called, int (*original)(A...), A... arguments) {
+int NeedContext(const CallSite& called, int (*original)(A...), A... arguments) {
   const int saved = errno;
-  const ContextWatch context = ContextWatch::OfRuntime();
+  const ContextWatch context = ContextWatch::ForRuntime();
   errno = saved;
   return WatchContext(called, context, original(arguments...));
 }
 
-// The first call of many programs, and one of those that wait.
-int SynchronizeDevice(const Called& called, int (*original)()) {
-  return Record(
-      DeviceCall::kDeviceSynchronize, [&] { return NeedContext(called, original); }, [](int) { return DeviceWork{}; });
+// Wraps cudaDeviceSynchronize, with which many programs create the context. Also recorded as a wait.
+int SynchronizeDevice(const CallSite& called, int (*original)()) {
+  return RunAndRecord(
+      DeviceCallKind::kDeviceSynchronize, [&] { return NeedContext(called, original); },
+      [](int) { return DeviceWork{}; });
 }
 
-// The runtime makes its contexts by this call, so it is not only the outermost that counts.
-int RetainContext(const Called& called, int (*original)(void**, int), void** made, int device) {
+// Wraps cuDevicePrimaryCtxRetain. Also measures the context if the runtime makes this call inside another wrapped call,
+// because the runtime creates its contexts with this function.
+int RetainContext(const CallSite& called, int (*original)(void**, int), void** made, int device) {
   const int saved = errno;
-  const ContextWatch context = ContextWatch::Primary(device);
+  const ContextWatch context = ContextWatch::ForPrimary(device);
   errno = saved;
   return WatchContext(called, context, original(made, device));
 }
@@ -53,60 +56,61 @@ int RetainContext(const Called& called, int (*original)(void**, int), void** mad
 template <class Call>
 int MakeContext(const void* code, void** made, int device, Call call) {
   const int saved = errno;
-  ContextWatch context = ContextWatch::Another(device);
+  ContextWatch context = ContextWatch::ForAnother(device);
   errno = saved;
   const int result = call();
   const ErrnoKeeper errno_keeper;
   if (result == 0) context.SettleAnother(reinterpret_cast<std::uintptr_t>(*made), code);
   return result;
 }
-int MakeContext2(const Called& called, int (*original)(void**, unsigned, int), void** made, unsigned flags,
+int MakeContext2(const CallSite& called, int (*original)(void**, unsigned, int), void** made, unsigned flags,
                  int device) {
   return MakeContext(called.code, made, device, [&] { return original(made, flags, device); });
 }
-int MakeContext3(const Called& called, int (*original)(void**, void*, int, unsigned, int), void** made, void* affinity,
-                 int count, unsigned flags, int device) {
+int MakeContext3(const CallSite& called, int (*original)(void**, void*, int, unsigned, int), void** made,
+                 void* affinity, int count, unsigned flags, int device) {
   return MakeContext(called.code, made, device, [&] { return original(made, affinity, count, flags, device); });
 }
-int MakeContext4(const Called& called, int (*original)(void**, void*, unsigned, int), void** made, void* parameters,
+int MakeContext4(const CallSite& called, int (*original)(void**, void*, unsigned, int), void** made, void* parameters,
                  unsigned flags, int device) {
   return MakeContext(called.code, made, device, [&] { return original(made, parameters, flags, device); });
 }
 
-// `call` may end the device's primary context: a reset does; a release, where it was the last.
+// Wraps a call that may end the device's primary context: a reset always ends it; a release ends it if no other
+// reference to the context is left.
 template <class Call>
 int EndPrimary(int device, bool is_reset, Call call) {
-  ContextEnding context{};
+  ContextEnd context{};
   {
     const ErrnoKeeper errno_keeper;
-    if (device >= 0) context = PrimaryContextEnds(device);
+    if (device >= 0) context = BeginPrimaryContextEnd(device);
   }
   const int result = call();
   const ErrnoKeeper errno_keeper;
   if (device < 0) return result;
   const bool ended = result == 0 && (is_reset || HasContext(device) == 0);
-  ContextEnded(context, ended);
+  FinishContextEnd(context, ended);
   if (ended) ForgetContextOf(device);
   return result;
 }
-int ResetCurrent(const Called&, int (*original)()) {
+int ResetCurrent(const CallSite&, int (*original)()) {
   const int saved = errno;
   const int device = DeviceOfRuntime();
   errno = saved;
   return EndPrimary(device, true, original);
 }
 template <bool kIsReset>
-int EndPrimaryOf(const Called&, int (*original)(int), int device) {
+int EndPrimaryOf(const CallSite&, int (*original)(int), int device) {
   return EndPrimary(device, kIsReset, [&] { return original(device); });
 }
 
-int DestroyContext(const Called&, int (*original)(void*), void* destroyed) {
+int DestroyContext(const CallSite&, int (*original)(void*), void* destroyed) {
   const int saved = errno;
-  const ContextEnding context = ContextEnds(reinterpret_cast<std::uintptr_t>(destroyed));
+  const ContextEnd context = BeginContextEnd(reinterpret_cast<std::uintptr_t>(destroyed));
   errno = saved;
   const int result = original(destroyed);
   const ErrnoKeeper errno_keeper;
-  ContextEnded(context, result == 0);
+  FinishContextEnd(context, result == 0);
   return result;
 }
 

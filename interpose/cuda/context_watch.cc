@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/device_samples.h"
 #include "interpose/cuda/driver_blocks.h"
-#include "interpose/cuda/driver_questions.h"
-#include "interpose/cuda/management.h"
+#include "interpose/cuda/driver_queries.h"
+#include "interpose/cuda/nvml_queries.h"
 
 namespace memoir {
 namespace {
@@ -14,7 +14,7 @@ constinit std::atomic<bool> primary_known[kMaxCudaDevices]{};
 
 bool IsDevice(int device) { return device >= 0 && device < kMaxCudaDevices; }
 
-// The driver deals out its memory in steps of so much.
+// Rounds up to 2 MiB, because the driver allocates memory in steps of this size.
 std::uint64_t Dealt(std::uint64_t bytes) {
   constexpr std::uint64_t kStep = 2u << 20;
   return (bytes + kStep - 1) / kStep * kStep;
@@ -32,12 +32,12 @@ void ForgetContextOf(int device) {
 
 void ContextWatch::Begin(int device) {
   device_ = device;
-  given_before_ = GivenBytes(device);
-  KnowDevice(device);
-  measured_ = ReadManagedFree(device, &free_before_);
+  given_before_ = AllocatedBytes(device);
+  IdentifyDevice(device);
+  measured_ = ReadNvmlFree(device, &free_before_);
 }
 
-ContextWatch ContextWatch::Primary(int device) {
+ContextWatch ContextWatch::ForPrimary(int device) {
   ContextWatch watch;
   if (!IsDevice(device) || primary_known[device].load(std::memory_order_acquire)) return watch;
   const int there = HasContext(device);
@@ -46,9 +46,11 @@ ContextWatch ContextWatch::Primary(int device) {
   return watch;
 }
 
-ContextWatch ContextWatch::OfRuntime() { return CurrentContext() != 0 ? ContextWatch() : Primary(DeviceOfRuntime()); }
+ContextWatch ContextWatch::ForRuntime() {
+  return CurrentContext() != 0 ? ContextWatch() : ForPrimary(DeviceOfRuntime());
+}
 
-ContextWatch ContextWatch::Another(int device) {
+ContextWatch ContextWatch::ForAnother(int device) {
   ContextWatch watch;
   if (IsDevice(device)) watch.Begin(device);
   return watch;
@@ -56,20 +58,20 @@ ContextWatch ContextWatch::Another(int device) {
 
 void ContextWatch::Record(const DriverBlock& block, std::uint64_t own_bytes, const void* caller) {
   std::uint64_t free_after = 0;
-  if (measured_ && ReadManagedFree(device_, &free_after)) {
-    const std::uint64_t expected = free_after + Dealt(own_bytes) + GivenBytes(device_) - given_before_;
+  if (measured_ && ReadNvmlFree(device_, &free_after)) {
+    const std::uint64_t expected = free_after + Dealt(own_bytes) + AllocatedBytes(device_) - given_before_;
     DriverBlock measured = block;
     measured.bytes = free_before_ - expected;
-    if (free_before_ > expected) BlockGiven(measured, LibraryAt(caller));
+    if (free_before_ > expected) NoteBlockAllocated(measured, LibraryAt(caller));
   }
 }
 
 void ContextWatch::Settle(bool succeeded, std::uint64_t own_bytes, const void* caller) {
   if (!succeeded || device_ < 0 || HasContext(device_) != 1) return;
-  // A call inside of this one may have seen it.
+  // Another wrapped call, made inside this one, may have recorded the context already.
   if (primary_known[device_].exchange(true, std::memory_order_acq_rel)) return;
   const std::uint64_t context = CurrentContext();
-  SeeDevice(device_);
+  NoteDevice(device_);
   const std::uint64_t address = context != 0 ? context : static_cast<std::uint64_t>(device_) + 1;
   Record({DriverCall::kContext, device_, address, 0}, own_bytes, caller);
 }

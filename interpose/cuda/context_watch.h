@@ -1,8 +1,10 @@
-// Around a call that may make a device's context: what the device has less afterwards, beside what calls were given, is
-// the context's block. Measured by NVML before and after, for no call of CUDA's could say it before: the one thing that
-// NVML is asked inside of a call of the program's, twice for each context, which itself takes a hundred milliseconds.
+// Measures the size of a CUDA context: free memory before the call that creates the context, minus free memory after
+// that call, minus the bytes that calls allocated between the two. NVML reports the free memory, because no CUDA query
+// works before the context exists. Calls that create a context are the only calls of the program inside which Memoir
+// queries NVML. The two queries are short compared with the hundred milliseconds that the creation of a context takes.
 //
-// libc only. Any thread. Another process that takes or gives back memory of the device meanwhile shows in the figure.
+// libc only. Any thread. If another process allocates or frees memory of the device during the call, the size is wrong
+// by the bytes of that memory.
 #ifndef INTERPOSE_CUDA_CONTEXT_WATCH_H_
 #define INTERPOSE_CUDA_CONTEXT_WATCH_H_
 
@@ -13,29 +15,33 @@
 
 namespace memoir {
 
-// A recording begins: contexts that are there already are not measured.
+// Resets the state when a recording begins. Contexts that exist already are not measured.
 void ForgetContexts();
-// The device was reset: the next one is measured.
+// Resets the state of one device after its primary context ended. The next primary context is measured.
 void ForgetContextOf(int device);
 
 class ContextWatch {
  public:
-  // Of `device`'s primary context. -1: there is nothing to watch.
-  static ContextWatch Primary(int device);
-  // Of the device that the runtime uses on this thread, unless a context is current on it.
-  static ContextWatch OfRuntime();
-  // Of another context than the primary one.
-  static ContextWatch Another(int device);
+  // Watches a call that may create the primary context of `device`. Watches nothing if `device` is -1 or the context
+  // exists.
+  static ContextWatch ForPrimary(int device);
+  // Watches a call that may create the primary context of the runtime's current device. Watches nothing if a context is
+  // current on this thread.
+  static ContextWatch ForRuntime();
+  // Watches a call that creates a context of `device` other than its primary one.
+  static ContextWatch ForAnother(int device);
 
-  // After the call. `own_bytes`: what the call itself was given of the device.
+  // Call it after the watched call; records the context if the call created it. `own_bytes`: device memory that the
+  // call itself allocated. `caller`: the call's return address.
   void Settle(bool succeeded, std::uint64_t own_bytes, const void* caller);
+  // Like Settle, but after ForAnother. `made`: the new context.
   void SettleAnother(std::uint64_t made, const void* caller);
 
  private:
   void Begin(int device);
   void Record(const DriverBlock& block, std::uint64_t own_bytes, const void* caller);
 
-  int device_ = -1;  // that is watched
+  int device_ = -1;  // the watched device; -1: none
   bool measured_ = false;
   std::uint64_t free_before_ = 0, given_before_ = 0;
 };

@@ -1,5 +1,5 @@
-// By which number CUPTI knows the call of CUDA that runs on this thread: what its callback leaves here, the record of
-// the call takes (tracker/cupti/kernel_times.h). libc only.
+// The CUPTI correlation id of the current call on this thread. CUPTI's callback stores it; the call's record reads it
+// (tracker/cupti/kernel_times.h). libc only.
 #ifndef INTERPOSE_CUDA_CORRELATION_H_
 #define INTERPOSE_CUDA_CORRELATION_H_
 
@@ -9,7 +9,8 @@
 
 namespace memoir {
 
-// 0 from the begin of a call that is recorded to CUPTI's callback in it; where nobody subscribed, always.
+// 0 from the beginning of a recorded call until CUPTI's callback inside this call. Always 0 without a subscription to
+// CUPTI.
 extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL std::uint32_t memoir_cuda_correlation;
 
 }  // namespace memoir

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/device_samples.h"
 #include "interpose/ring.h"
 
 namespace memoir {
@@ -11,15 +11,17 @@ namespace {
 
 void Free(std::uint64_t address, const TableEntry& entry, std::uint64_t serial) {
   RecordDriverFree(address, entry.device, serial);
-  NoteTakenBack(entry.device, entry.call, entry.bytes);
+  NoteFreedBytes(entry.device, entry.call, entry.bytes);
 }
 
-// Of contexts that programs made; further ones count as primary.
+// Tags of contexts that the program created. If the program creates more contexts than kMostContexts, the others are
+// treated as primary contexts.
 constexpr std::size_t kMostContexts = 32;
 constinit std::atomic<std::uint32_t> made[kMostContexts]{};
 constinit std::atomic<std::uint16_t> marks{0};
 
-// 0: none. Contexts lie 16 bytes apart at least.
+// Returns the tag of a context; 0 without a context. The low four bits do not distinguish contexts, because contexts
+// are at least 16 bytes apart.
 std::uint32_t TagOf(std::uint64_t context) { return static_cast<std::uint32_t>(context >> 4); }
 
 bool Replace(std::uint32_t from, std::uint32_t to) {
@@ -38,13 +40,13 @@ bool IsMade(std::uint32_t tag) {
 }
 
 bool EndsWith(const TableEntry& entry, const void* of) {
-  const auto& context = *static_cast<const ContextEnding*>(of);
+  const auto& context = *static_cast<const ContextEnd*>(of);
   if (context.tag != 0) return entry.index == context.tag;
   return (entry.device == context.device || entry.home == context.device) && !IsMade(entry.index);
 }
 
-ContextEnding Ending(int device, std::uint32_t tag) {
-  ContextEnding context{device, tag, 0, NextDriverSerial()};
+ContextEnd Ending(int device, std::uint32_t tag) {
+  ContextEnd context{device, tag, 0, NextDriverSerial()};
   while (context.mark == 0) context.mark = static_cast<std::uint16_t>(marks.fetch_add(1) + 1);
   MarkBlocks(context.mark, &EndsWith, &context);
   return context;
@@ -52,10 +54,10 @@ ContextEnding Ending(int device, std::uint32_t tag) {
 
 }  // namespace
 
-void BlockGiven(const DriverBlock& block, const LibraryName& library) {
+void NoteBlockAllocated(const DriverBlock& block, const LibraryName& library) {
   TableEntry stale;
   if (block.call == DriverCall::kIpcOpen && FindEntry(KeyKind::kBlock, block.address, &stale) &&
-      stale.call == DriverCall::kIpcOpen && HoldBlockMore(block.address))
+      stale.call == DriverCall::kIpcOpen && AddBlockHold(block.address))
     return;
   if (TakeEntry(KeyKind::kBlock, block.address, &stale)) Free(block.address, stale, NextDriverSerial());
   const std::uint64_t serial = NextDriverSerial();
@@ -63,21 +65,21 @@ void BlockGiven(const DriverBlock& block, const LibraryName& library) {
                          static_cast<std::int8_t>(block.home)};
   if (!PutEntry(KeyKind::kBlock, block.address, entry)) return RingCountDroppedAllocation(block.bytes);
   RecordDriverBlock(block, library, serial);
-  NoteGiven(block.device, block.call, block.bytes);
+  NoteAllocatedBytes(block.device, block.call, block.bytes);
 }
 
-BlockLeaving BlockLeaves(std::uint64_t address) {
-  BlockLeaving block{};
+BlockFree BeginBlockFree(std::uint64_t address) {
+  BlockFree block{};
   block.address = address;
-  block.held = HoldBlockLess(address);
+  block.held = RemoveBlockHold(address);
   if (block.held) return block;
   block.known = TakeEntry(KeyKind::kBlock, address, &block.entry);
   if (block.known) block.serial = NextDriverSerial();
   return block;
 }
 
-void BlockLeft(const BlockLeaving& block, bool succeeded) {
-  if (block.held && !succeeded) HoldBlockMore(block.address);
+void EndBlockFree(const BlockFree& block, bool succeeded) {
+  if (block.held && !succeeded) AddBlockHold(block.address);
   if (!block.known) return;
   if (succeeded) {
     Free(block.address, block.entry, block.serial);
@@ -88,11 +90,11 @@ void BlockLeft(const BlockLeaving& block, bool succeeded) {
 
 void NoteContextMade(std::uint64_t context) { Replace(0, TagOf(context)); }
 
-ContextEnding PrimaryContextEnds(int device) { return Ending(device, 0); }
+ContextEnd BeginPrimaryContextEnd(int device) { return Ending(device, 0); }
 
-ContextEnding ContextEnds(std::uint64_t context) { return Ending(-1, TagOf(context)); }
+ContextEnd BeginContextEnd(std::uint64_t context) { return Ending(-1, TagOf(context)); }
 
-void ContextEnded(const ContextEnding& context, bool ended) {
+void FinishContextEnd(const ContextEnd& context, bool ended) {
   TakeMarkedBlocks(context.mark, context.serial, ended ? &Free : nullptr);
   if (ended && context.tag != 0) Replace(context.tag, 0);
 }

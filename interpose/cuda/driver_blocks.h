@@ -1,4 +1,5 @@
-// Blocks by address, as calls give them and take them back: the table of what is live, and the records.
+// Records driver allocations with an address: keeps the table of live driver allocations (block_table.h) and writes the
+// records of allocations and frees.
 //
 // libc only. Any thread, also under torch's lock of a device. Sizes are bytes; a device of -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_BLOCKS_H_
@@ -12,36 +13,42 @@
 
 namespace memoir {
 
-// After the call that gave it. Memory of another process that is open already is held once more. One that was still
-// taken for live at that address is recorded as freed: its free was not seen, while recording was paused or through a
-// call that is not wrapped.
-void BlockGiven(const DriverBlock& block, const LibraryName& library);
+// Records an allocation, after the call. If the program opens the same memory of another process a second time, the
+// first block only gets another hold. If the table still contains an older block at the address, Memoir missed the
+// older block's free (recording was paused, or the call was not wrapped). The older block is then recorded as freed
+// now.
+void NoteBlockAllocated(const DriverBlock& block, const LibraryName& library);
 
-// Before the call that takes it back, and after: it is put back where the call failed.
-struct BlockLeaving {
+// A free in progress: BeginBlockFree removes the block from the table before the call; EndBlockFree records the free,
+// or puts the block back if the call failed.
+struct BlockFree {
+  // True if the block was in the table.
   bool known;
-  bool held;  // once more beside this: it stays
+  bool held;  // the free removed one hold of several; the block stays
   std::uint64_t address;
   std::uint64_t serial;
   TableEntry entry;
 };
-BlockLeaving BlockLeaves(std::uint64_t address);
-void BlockLeft(const BlockLeaving& block, bool succeeded);
+BlockFree BeginBlockFree(std::uint64_t address);
+void EndBlockFree(const BlockFree& block, bool succeeded);
 
-// Contexts beside the primary ones, which programs make themselves.
+// Notes a context that the program itself created. Such a context is not a primary context.
 void NoteContextMade(std::uint64_t context);
 
-// Before a call that may end a context, and after it: what was given in it ends with it, pinned memory, code and memory
-// of other processes as well, and stream-ordered memory of its device. Physical memory (cuMemCreate) is no context's.
-struct ContextEnding {
+// The end of a context. Before a call that may end the context, BeginPrimaryContextEnd or BeginContextEnd marks the
+// context's blocks. After the call, FinishContextEnd records the marked blocks as freed if the context ended. The
+// blocks of a context are those that were allocated while it was current, including pinned memory, code and memory of
+// other processes. A primary context also has the stream-ordered memory of its device. Physical memory (cuMemCreate)
+// belongs to no context.
+struct ContextEnd {
   int device;
-  std::uint32_t tag;  // 0: the primary one
+  std::uint32_t tag;  // 0: the primary context
   std::uint16_t mark;
   std::uint64_t serial;
 };
-ContextEnding PrimaryContextEnds(int device);
-ContextEnding ContextEnds(std::uint64_t context);
-void ContextEnded(const ContextEnding& context, bool ended);
+ContextEnd BeginPrimaryContextEnd(int device);
+ContextEnd BeginContextEnd(std::uint64_t context);
+void FinishContextEnd(const ContextEnd& context, bool ended);
 
 }  // namespace memoir
 

@@ -23,7 +23,7 @@ void FillDevice(Record& record, int device) {
 
 template <class Record, class Fill>
 bool Write(RecordKind kind, std::uint8_t flags, Fill fill) {
-  return !RecordingEnabled() || WriteRecord<Record>(kind, flags, fill);  // it may have ended meanwhile
+  return !RecordingEnabled() || WriteRecord<Record>(kind, flags, fill);  // the recording may have ended during the call
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void RecordDriverRefusal(const DriverRefusal& refusal, const LibraryName& librar
   Write<DriverRefusedRecord>(RecordKind::kDriverRefused, static_cast<std::uint8_t>(refusal.call), fill);
 }
 
-void RecordDeviceReading(ReadingCause cause, int device, const DeviceNumbersRead& numbers) {
+void RecordDeviceReading(ReadingCause cause, int device, const DeviceSample& numbers) {
   const std::uint64_t serial = NextDriverSerial();
   Write<DeviceReadingRecord>(RecordKind::kDeviceReading, static_cast<std::uint8_t>(cause), [&](auto& record) {
     record.serial = serial;

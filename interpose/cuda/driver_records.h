@@ -1,7 +1,7 @@
-// Ring records of what the driver gives, gets back and refuses (docs/event_schema.md, "What the driver gives").
+// Ring records of driver allocations, frees and refusals (docs/event_schema.md, "Driver allocations").
 //
-// Called under torch's lock of a device: nothing waits or allocates; without room in the ring a record is dropped and
-// counted. libc only. Any thread. Sizes are bytes; a device of -1 is the host.
+// Called under torch's lock of a device, so nothing waits or allocates. If the ring has no room, a record is dropped
+// and counted. libc only. Any thread. Sizes are bytes; device -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_RECORDS_H_
 #define INTERPOSE_CUDA_DRIVER_RECORDS_H_
 
@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// One counter for the process. Taken after the call that gives and before the call that takes back, so that on every
-// address what is given and taken back is in order.
+// Returns the next serial of the process. For an allocation call it after the program's call, and for a free before the
+// program's call, so that the serials of one address are in the order of its allocations and frees.
 std::uint64_t NextDriverSerial();
 
 struct DriverBlock {
@@ -21,9 +21,9 @@ struct DriverBlock {
   int device;
   std::uint64_t address;
   std::uint64_t bytes;
-  // Which are not recorded: where it was given, to know when it ends.
+  // These fields are not in the record. They identify the context whose end frees the block.
   int home = -1;              // the device whose context was current
-  std::uint64_t context = 0;  // that context; 0: not known, or the primary one
+  std::uint64_t context = 0;  // handle of the current context; 0: unknown, or the primary context
 };
 void RecordDriverBlock(const DriverBlock& block, const LibraryName& library, std::uint64_t serial);
 void RecordDriverFree(std::uint64_t address, int device, std::uint64_t serial);
@@ -31,22 +31,23 @@ void RecordDriverFree(std::uint64_t address, int device, std::uint64_t serial);
 struct DriverRefusal {
   DriverCall call;
   int device;
-  std::uint64_t bytes;        // 0: the call does not say
-  std::uint64_t device_free;  // or kNotKnown
+  std::uint64_t bytes;        // requested bytes; 0: unknown
+  std::uint64_t device_free;  // free bytes of the device, or kNotKnown
   std::uint32_t error;
 };
 void RecordDriverRefusal(const DriverRefusal& refusal, const LibraryName& library);
 
-struct DeviceNumbersRead {
+struct DeviceSample {
   std::uint64_t free_bytes = kNotKnown;
   std::uint64_t total_bytes = kNotKnown;
   std::uint64_t process_bytes = kNotKnown;
   std::uint64_t other_processes_bytes = kNotKnown;
   std::uint64_t pool_bytes = kNotKnown;
 
-  bool operator==(const DeviceNumbersRead&) const = default;
+  bool operator==(const DeviceSample&) const = default;
 };
-void RecordDeviceReading(ReadingCause cause, int device, const DeviceNumbersRead& numbers);
+// Writes a device sample and its cause.
+void RecordDeviceReading(ReadingCause cause, int device, const DeviceSample& numbers);
 
 }  // namespace memoir
 

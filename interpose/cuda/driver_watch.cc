@@ -9,34 +9,35 @@
 #include "interpose/cuda/block_table.h"
 #include "interpose/cuda/caller_names.h"
 #include "interpose/cuda/context_watch.h"
-#include "interpose/cuda/device_readings.h"
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/device_samples.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/look_ups.h"
-#include "interpose/cuda/management.h"
+#include "interpose/cuda/nvml_queries.h"
 #include "interpose/cuda/physical_memory.h"
-#include "interpose/cuda/reading_thread.h"
+#include "interpose/cuda/sampling_thread.h"
 #include "interpose/cuda/simulated_libraries.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 #include "interpose/import_slots.h"
-#include "interpose/lifecycle.h"
-#include "interpose/loader_look.h"
+#include "interpose/loader_list_guard.h"
+#include "interpose/process_ring.h"
 #include "interpose/tick.h"
 
 namespace memoir {
 namespace {
 
 constinit std::atomic<bool> watching{false};
-constinit std::atomic<std::uint64_t> objects_seen{0};  // loaded when all of their slots were redirected
+constinit std::atomic<std::uint64_t> objects_seen{0};  // count of loaded objects when all slots were redirected
 constinit std::atomic<std::uint64_t> unloads_seen{0};
-// Of whoever has a turn at the loader.
-constinit SeenObjects seen{};
+// Used only while holding a LoaderListGuard.
+constinit VisitedObjects seen{};
 constinit void* dlsym_hook = nullptr;
-constinit std::atomic<bool> undecided{false};     // some slots are lazy yet, and who they are for is not known
-constinit std::atomic<std::uint32_t> refused{0};  // slots, at the last look
+constinit std::atomic<bool> undecided{false};     // some lazy slots have no known target, or slots were refused
+constinit std::atomic<std::uint32_t> refused{0};  // slots that the newest look could not write
 constinit std::atomic<std::uint64_t> refused_since{0};
-constinit unsigned pause = 0, left = 0;  // the writer's looks to let pass while it is; and how many are to come
+// LookAtUndecided skips `pause` calls between two looks; `left` of them remain.
+constinit unsigned pause = 0, left = 0;
 
 bool IsWanted(const char* function) { return std::strcmp(function, "dlsym") == 0 || IsWrappedName(function); }
 
@@ -45,7 +46,7 @@ void* ChooseSlot(const char* function, const void* original) {
   return WrapperFor(function, const_cast<void*>(original));
 }
 
-// A forked child has no ring before it records itself.
+// A forked child has no ring until it starts a recording itself.
 bool IsWatching() { return watching.load(std::memory_order_acquire) && OpenRing() != nullptr; }
 
 void NoteRefused(std::size_t slots) {
@@ -54,7 +55,7 @@ void NoteRefused(std::size_t slots) {
   refused.store(static_cast<std::uint32_t>(slots), std::memory_order_release);
 }
 
-// Takes the turn's caller through all objects that are new.
+// Examines all new objects. The caller holds a LoaderListGuard.
 void Look(const LoaderCounts& loads) {
   FindCudaFunctions();
   const ChoiceCounts counts = RedirectImportsBy(&IsWanted, &ChooseSlot, &seen);
@@ -66,21 +67,23 @@ void Look(const LoaderCounts& loads) {
   if (counts.loading == 0) objects_seen.store(loads.loaded, std::memory_order_release);
 }
 
-void LookIfNew(LoaderLook::Patience patience) {
+void LookIfNew(LoaderListGuard::Patience patience) {
   const LoaderCounts loads = CountLoads();
   const LoaderCounts known{objects_seen.load(std::memory_order_acquire), unloads_seen.load(std::memory_order_acquire)};
   if (loads == known) return;
   FindCudaFunctions();
-  const LoaderLook turn(patience);
+  const LoaderListGuard turn(patience);
   if (turn.has_turn()) Look(loads);
 }
 
-// Whoever looks a function up of a library that was just loaded is about to call it.
+// A program that looks up a function of a newly loaded library will soon call functions of this library, so its slots
+// are redirected now.
 void AfterLookUp() {
-  if (IsWatching()) LookIfNew(LoaderLook::Patience::kGivesUp);
+  if (IsWatching()) LookIfNew(LoaderListGuard::Patience::kGivesUp);
 }
 
-// Lazy slots are filled by their first call, which nobody tells of: they are looked at ever less.
+// The loader fills a lazy slot at the first call through it, and Memoir does not notice that call. So this function
+// examines lazy slots repeatedly, at growing intervals.
 void LookAtUndecided() {
   constexpr unsigned kLongestPause = 255;
   if (!undecided.load(std::memory_order_relaxed)) {
@@ -90,7 +93,7 @@ void LookAtUndecided() {
   } else {
     left = pause;
     pause = pause < kLongestPause ? pause * 2 + 1 : pause;
-    const LoaderLook turn(LoaderLook::Patience::kWaits);
+    const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
     Look(CountLoads());
   }
 }
@@ -101,32 +104,32 @@ bool HasCuda() { return FindDefinition("cudaMalloc") != nullptr || FindDefinitio
 
 void WatchDriver(bool launches) {
   const ErrnoKeeper errno_keeper;
-  LetForksWaitForLooks();
+  RegisterLoaderForkWait();
   watching.store(ClearBlockTable(), std::memory_order_release);
   ForgetPhysicalMemory();
   ForgetDevices();
   ForgetContexts();
   ForgetCudaFunctions();
-  ForgetReadingThread();
+  ForgetSamplingThread();
   ForgetKernelNames();
   {
-    const LoaderLook turn(LoaderLook::Patience::kWaits);
-    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // in objects that were seen, theirs are not redirected
+    const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
+    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // visits all objects again: launches have further slots
     WrapLaunches(launches);
     if (dlsym_hook == nullptr) {
       dlsym_hook = DlsymHook(&AfterLookUp);
-      UseLoader(reinterpret_cast<void* (*)(const char*, int)>(const_cast<void*>(FindImported("dlopen"))),
+      SetLoader(reinterpret_cast<void* (*)(const char*, int)>(const_cast<void*>(FindImported("dlopen"))),
                 reinterpret_cast<void* (*)(void*, const char*)>(FindRealDlsym()));
     }
     Look(CountLoads());
   }
   WrapLookUps(IsWatching());
-  if (HasCuda()) LoadManagement();
+  if (HasCuda()) LoadNvml();
 }
 
 void LookAtDriver() {
   if (!IsWatching()) return;
-  LookIfNew(LoaderLook::Patience::kWaits);
+  LookIfNew(LoaderListGuard::Patience::kWaits);
   LookAtUndecided();
   ReadRegularly();
 }
@@ -143,12 +146,12 @@ bool CudaIsInUse() { return HasSeenContext(); }
 void LeaveDriver() {
   WrapLookUps(false);
   watching.store(false, std::memory_order_release);
-  ForgetReadingThread();
+  ForgetSamplingThread();
 }
 
-PassedCalls CountPassedCalls() {
-  const PassedNames passed = CountPassedNames();
-  PassedCalls calls{passed.names, passed.first, refused.load(std::memory_order_acquire), passed.since_tick};
+UnwrappedCalls CountUnwrappedCalls() {
+  const UnwrappedNames passed = CountUnwrappedNames();
+  UnwrappedCalls calls{passed.names, passed.first, refused.load(std::memory_order_acquire), passed.since_tick};
   if (calls.refused != 0 && calls.since_tick == 0) calls.since_tick = refused_since.load(std::memory_order_relaxed);
   return calls;
 }

@@ -1,13 +1,13 @@
-// Watches what CUDA's driver gives to this process past torch's caching allocator, and writes it into the ring
-// (docs/event_schema.md, "What the driver gives"; how, and what is missed:
-// docs/decisions/0015-what-the-driver-gives.md).
+// Watches the driver allocations of this process, outside of torch's caching allocator, and writes them into the ring
+// (docs/event_schema.md, "Driver allocations"). docs/decisions/0015-driver-allocations.md describes how, and which
+// allocations are missed.
 //
 //   import slots of every object ─┐
-//   results of look-ups           ├─► wrappers ─► records, readings
+//   results of look-ups           ├─► wrappers ─► records, device samples
 //   (dlsym, cuGetProcAddress)    ─┘
 //
-// Slots stay redirected for ever; while nothing is recorded, and in a forked child, a wrapper costs a load and a
-// branch, and so does a look-up between recordings. libc only.
+// Import slots stay redirected until the process ends. While recording is off, and in a forked child, a call through a
+// wrapper costs one additional load and branch, and so does a look-up. libc only.
 #ifndef INTERPOSE_CUDA_DRIVER_WATCH_H_
 #define INTERPOSE_CUDA_DRIVER_WATCH_H_
 
@@ -17,32 +17,34 @@
 
 namespace memoir {
 
-// A recording begins: what a former one knew is forgotten. By the thread that starts it, before the enable flag is on.
-// Loads NVML where there is a CUDA driver or runtime in the process. `launches`: of kernels are recorded, too.
+// Starts to watch when a recording begins, and forgets the state of an earlier recording. Called by the thread that
+// starts the recording, before the enable flag is on. Loads NVML if the process has a CUDA driver or runtime.
+// `launches`: whether kernel launches are recorded.
 MEMOIR_INTERPOSE_API void WatchDriver(bool launches = false);
 
-// Sees to objects that were loaded since, and reads the devices, at most once a second. From the writer's thread, with
-// each of its looks. Cheap where there is nothing new. Does nothing before WatchDriver, and in a child that was forked.
+// Redirects the slots of objects that were loaded since the last call, and requests device samples at most once a
+// second. Called by the writer's thread each time it looks for work. Cheap if no object was loaded. Does nothing before
+// WatchDriver, and in a forked child.
 MEMOIR_INTERPOSE_API void LookAtDriver();
 
-// The recording ends: the last readings. By the thread that ends it, before the enable flag is off.
+// Takes the final device samples. Called by the thread that ends the recording, before the enable flag is off.
 MEMOIR_INTERPOSE_API void ReadDevicesLast();
 
-// Whether a thread of the program was seen to have a context. Any thread.
+// Whether Memoir has found a current CUDA context on a thread of the program. Any thread.
 MEMOIR_INTERPOSE_API bool CudaIsInUse();
 
-// From here on nothing is looked at, and look-ups find what they would without Memoir, until WatchDriver. By whoever
-// ends the recording, or gives up its start.
+// Stops watching: until the next WatchDriver, new objects are not examined, and look-ups return the same as without
+// Memoir. Called by the thread that ends the recording, or that abandons its start.
 MEMOIR_INTERPOSE_API void LeaveDriver();
 
-// Calls that go past the wrappers and are not recorded. Any thread.
-struct PassedCalls {
-  std::uint32_t functions;   // that more than kWrapperVariants loaded libraries define: calls of the further ones
-  const char* function;      // the first of them
-  std::uint32_t refused;     // import slots that the system did not let be written to; tried again with later looks
-  std::uint64_t since_tick;  // 0: none are
+// Calls that bypass the wrappers, and so are not recorded. Any thread.
+struct UnwrappedCalls {
+  std::uint32_t functions;   // names that more than kWrapperVariants loaded libraries define
+  const char* function;      // the first of these names
+  std::uint32_t refused;     // import slots whose page could not be made writable; tried again later
+  std::uint64_t since_tick;  // tick of the first bypass; 0: none
 };
-MEMOIR_INTERPOSE_API PassedCalls CountPassedCalls();
+MEMOIR_INTERPOSE_API UnwrappedCalls CountUnwrappedCalls();
 
 }  // namespace memoir
 

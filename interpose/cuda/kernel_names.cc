@@ -3,22 +3,23 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/ring.h"
 #include "interpose/ring_record.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::size_t kKernels = 32768;  // places for handles; further ones are asked about each time
+constexpr std::size_t kKernels = 32768;  // kernels whose names are cached; each launch of any other kernel queries CUDA
 constexpr std::uint16_t kUnnamed = 0xffff;
 static_assert(kMostKernelNames < kUnnamed);
 
-// From 48 bits (an address, a hash) to the number of a name, in one word each, so that nobody sees half of it.
+// Maps a key of 48 bits (an address or a hash) to the number of a name, an index of `ring_ids`. Key and number share
+// one word, so no reader sees half of an entry.
 template <std::size_t kPlaces>
 class Table {
  public:
-  // 0: it is not there.
+  // Returns the number. 0 if the key is not in the table.
   std::uint16_t Find(std::uint64_t key) const {
     for (std::size_t i = 0; i < kProbes; ++i) {
       const std::uint64_t word = words_[At(key, i)].load(std::memory_order_acquire);
@@ -27,7 +28,7 @@ class Table {
     }
     return 0;
   }
-  // Where all places near are taken, nothing.
+  // Adds a key. Does nothing if all places for it are taken.
   void Add(std::uint64_t key, std::uint16_t number) {
     for (std::size_t i = 0; i < kProbes; ++i) {
       std::uint64_t word = 0;
@@ -37,7 +38,7 @@ class Table {
   }
   void Clear() {
     for (std::atomic<std::uint64_t>& word : words_) {
-      // Pages that were never used stay so.
+      // Does not write to unused words, so that unused pages stay unallocated.
       if (word.load(std::memory_order_relaxed) != 0) word.store(0, std::memory_order_release);
     }
   }
@@ -53,8 +54,8 @@ class Table {
 };
 
 constinit Table<kKernels> kernels{};
-constinit Table<std::size_t{4} * kMostKernelNames> texts{};             // by a hash of the name
-constinit std::atomic<std::uint32_t> ring_ids[kMostKernelNames + 1]{};  // by a name's number, from 1
+constinit Table<std::size_t{4} * kMostKernelNames> texts{};             // key: hash of the name
+constinit std::atomic<std::uint32_t> ring_ids[kMostKernelNames + 1]{};  // by number of the name, from 1
 constinit std::atomic<std::uint32_t> names{0};
 constinit std::atomic<std::uint32_t> name_bytes{0};
 constinit std::atomic<std::uint64_t> unnamed{0};

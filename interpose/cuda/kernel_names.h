@@ -1,10 +1,11 @@
-// The names of kernels, by what launches them: asked of CUDA once for each, and kept.
+// Finds the names of kernels by the handle that launches them. Memoir queries CUDA once for each kernel and caches the
+// name.
 //
 //   host function, CUfunction, CUkernel ──► table ──► id in the ring's name table
 //                                             └─ first time: cudaFuncGetName, cuFuncGetName, cuKernelGetName
 //
-// Registrations (__cudaRegisterFunction) are not watched: they are made while a library is loaded, before a recording.
-// libc only. Any thread, no lock.
+// Registrations of kernels (__cudaRegisterFunction) are not watched, because they happen while a library is loaded,
+// before a recording. libc only. Any thread, no lock.
 #ifndef INTERPOSE_CUDA_KERNEL_NAMES_H_
 #define INTERPOSE_CUDA_KERNEL_NAMES_H_
 
@@ -15,27 +16,30 @@
 namespace memoir {
 
 enum class KernelHandle {
-  kHostFunction,  // the function that stands for a kernel in host code
+  kHostFunction,  // the host function that represents a kernel
   kKernel,        // CUkernel
   kFunction,      // CUfunction
 };
 
-// Further kernels of a recording have no name: the ring's table is the operators', too.
+// Limits of one recording; further kernels have no name. The limits keep kernels from filling the ring's name table,
+// which operators use too.
 inline constexpr std::uint32_t kMostKernelNames = 4096;
 inline constexpr std::uint32_t kMostKernelNameBytes = 1u << 20;
 
-// Of a kernel that was launched. 0: CUDA does not say it (before 12.3), or there are too many.
+// Returns the id of a launched kernel's name in the ring's name table. 0 if CUDA does not report the name (before
+// 12.3), or a limit is reached.
 std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel);
 
-// Of one whose symbol is known: the same id. 0: there are too many, or it has none.
+// Returns the id of the kernel name `symbol`; equal names have equal ids. 0 if a limit is reached, or the name is
+// empty.
 MEMOIR_INTERPOSE_API std::uint32_t KernelNameId(const char* symbol);
 
-// A recording begins, in a new ring.
+// Forgets all names when a recording begins, because the recording has a new ring.
 void ForgetKernelNames();
-// Code was unloaded: another kernel may come to lie at its address. Names stay.
+// Forgets the handles after code was unloaded, because another kernel may get the same address. Names keep their ids.
 void ForgetKernels();
 
-// Launches of this recording whose kernel has no name.
+// The number of launches in this recording whose kernel has no name.
 std::uint64_t CountUnnamedLaunches();
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
-// Launches of kernels, by the runtime's functions and the driver's. Not wrapped with --kernels off.
+// Wraps kernel launches of the runtime and the driver. Not wrapped with --kernels off.
 #include <cstdint>
 
-#include "interpose/cuda/device_calls.h"
+#include "interpose/cuda/device_call_records.h"
 #include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/wrapped_calls.h"
 
@@ -11,40 +11,41 @@ namespace {
 using Bytes = std::size_t;
 using Stream = void*;
 
-// The name is asked for after the launch, which has loaded the kernel; of one that failed it is not asked for.
+// Queries the kernel's name after the launch, because only a launch loads the kernel. A failed launch is recorded
+// without a name.
 template <class Call>
-int LaunchAs(DeviceCall kind, KernelHandle handle, const void* kernel, Call call, const Launch& launch) {
+int LaunchAs(DeviceCallKind kind, KernelHandle handle, const void* kernel, Call call, const KernelLaunch& launch) {
   const OutermostDeviceCall outermost;
-  if (!outermost || !LaunchesAreWrapped()) return call();  // wrapped by a recording before
+  if (!outermost || !LaunchesAreWrapped()) return call();  // an earlier recording wrapped the launches
   const int result = call();
   const ErrnoKeeper errno_keeper;
   RecordLaunch(kind, result == 0 ? NameOfKernel(handle, kernel) : 0, launch, result);
   return result;
 }
 
-// cudaLaunchKernel and, from CUDA 13 on, what nvcc makes of kernel<<<...>>>.
-template <DeviceCall kCall, KernelHandle kHandle>
-int LaunchKernel(const Called&, int (*original)(const void*, Dimensions, Dimensions, void**, Bytes, Stream),
+// Wraps cudaLaunchKernel and, from CUDA 13 on, the function that nvcc generates for kernel<<<...>>>.
+template <DeviceCallKind kCall, KernelHandle kHandle>
+int LaunchKernel(const CallSite&, int (*original)(const void*, Dimensions, Dimensions, void**, Bytes, Stream),
                  const void* kernel, Dimensions grid, Dimensions block, void** parameters, Bytes shared,
                  Stream stream) {
   return LaunchAs(kCall, kHandle, kernel, [&] { return original(kernel, grid, block, parameters, shared, stream); },
                   {grid, block, stream});
 }
 
-struct RuntimeConfiguration {  // cudaLaunchConfig_t, as far as it is read
+struct RuntimeConfiguration {  // the fields of cudaLaunchConfig_t that Memoir reads
   Dimensions grid, block;
   Bytes shared;
   Stream stream;
 };
-int LaunchByConfiguration(const Called&, int (*original)(const RuntimeConfiguration*, const void*, void**),
+int LaunchByConfiguration(const CallSite&, int (*original)(const RuntimeConfiguration*, const void*, void**),
                           const RuntimeConfiguration* configuration, const void* kernel, void** parameters) {
-  return LaunchAs(DeviceCall::kLaunchKernelExC, KernelHandle::kHostFunction, kernel,
+  return LaunchAs(DeviceCallKind::kLaunchKernelExC, KernelHandle::kHostFunction, kernel,
                   [&] { return original(configuration, kernel, parameters); },
                   {configuration->grid, configuration->block, configuration->stream});
 }
 
-template <DeviceCall kCall, class... Extra>
-int LaunchFunction(const Called&,
+template <DeviceCallKind kCall, class... Extra>
+int LaunchFunction(const CallSite&,
                    int (*original)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
                                    void**, Extra...),
                    void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -58,14 +59,14 @@ int LaunchFunction(const Called&,
                   {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, stream});
 }
 
-struct DriverConfiguration {  // CUlaunchConfig, likewise
+struct DriverConfiguration {  // the fields of CUlaunchConfig that Memoir reads
   Dimensions grid, block;
   unsigned shared;
   Stream stream;
 };
-int LaunchFunctionEx(const Called&, int (*original)(const DriverConfiguration*, void*, void**, void**),
+int LaunchFunctionEx(const CallSite&, int (*original)(const DriverConfiguration*, void*, void**, void**),
                      const DriverConfiguration* configuration, void* function, void** parameters, void** extra) {
-  return LaunchAs(DeviceCall::kCuLaunchKernelEx, KernelHandle::kFunction, function,
+  return LaunchAs(DeviceCallKind::kCuLaunchKernelEx, KernelHandle::kFunction, function,
                   [&] { return original(configuration, function, parameters, extra); },
                   {configuration->grid, configuration->block, configuration->stream});
 }
@@ -74,16 +75,16 @@ constexpr auto kHost = KernelHandle::kHostFunction;
 constexpr auto kKernel = KernelHandle::kKernel;
 
 constexpr WrappedCall kCalls[] = {
-    Wrapped<"__cudaLaunchKernel", &LaunchKernel<DeviceCall::kLaunchKernel, kKernel>>(),
-    Wrapped<"__cudaLaunchKernel_ptsz", &LaunchKernel<DeviceCall::kLaunchKernel, kKernel>>(),
-    Wrapped<"cudaLaunchKernel", &LaunchKernel<DeviceCall::kLaunchKernel, kHost>>(),
-    Wrapped<"cudaLaunchKernel_ptsz", &LaunchKernel<DeviceCall::kLaunchKernel, kHost>>(),
-    Wrapped<"cudaLaunchCooperativeKernel", &LaunchKernel<DeviceCall::kLaunchCooperativeKernel, kHost>>(),
+    Wrapped<"__cudaLaunchKernel", &LaunchKernel<DeviceCallKind::kLaunchKernel, kKernel>>(),
+    Wrapped<"__cudaLaunchKernel_ptsz", &LaunchKernel<DeviceCallKind::kLaunchKernel, kKernel>>(),
+    Wrapped<"cudaLaunchKernel", &LaunchKernel<DeviceCallKind::kLaunchKernel, kHost>>(),
+    Wrapped<"cudaLaunchKernel_ptsz", &LaunchKernel<DeviceCallKind::kLaunchKernel, kHost>>(),
+    Wrapped<"cudaLaunchCooperativeKernel", &LaunchKernel<DeviceCallKind::kLaunchCooperativeKernel, kHost>>(),
     Wrapped<"cudaLaunchKernelExC", &LaunchByConfiguration>(),
     Wrapped<"cudaLaunchKernelExC_ptsz", &LaunchByConfiguration>(),
-    Wrapped<"cuLaunchKernel", &LaunchFunction<DeviceCall::kCuLaunchKernel, void**>>(),
+    Wrapped<"cuLaunchKernel", &LaunchFunction<DeviceCallKind::kCuLaunchKernel, void**>>(),
     Wrapped<"cuLaunchKernelEx", &LaunchFunctionEx>(),
-    Wrapped<"cuLaunchCooperativeKernel", &LaunchFunction<DeviceCall::kCuLaunchCooperativeKernel>>(),
+    Wrapped<"cuLaunchCooperativeKernel", &LaunchFunction<DeviceCallKind::kCuLaunchCooperativeKernel>>(),
 };
 
 }  // namespace

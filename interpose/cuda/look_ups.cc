@@ -7,10 +7,10 @@
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 #include "interpose/import_slots.h"
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 
 extern "C" {
-// Named for the code below.
+// These names are used in the assembly code below.
 __attribute__((visibility("hidden"))) constinit void* memoir_hidden_real_dlsym = nullptr;
 __attribute__((visibility("hidden"))) constinit std::uint32_t memoir_hidden_look_ups_wrapped = 0;
 __attribute__((visibility("hidden"))) void memoir_hidden_dlsym();
@@ -18,7 +18,8 @@ __attribute__((visibility("hidden"), used)) void* memoir_hidden_look_up(void* ha
 }
 
 #if defined(__x86_64__)
-// RTLD_DEFAULT is 0 and RTLD_NEXT is -1. Nothing is pushed and no argument touched on the way to the real dlsym.
+// RTLD_DEFAULT is 0 and RTLD_NEXT is -1. The code pushes nothing and changes no argument before it jumps to the real
+// dlsym.
 asm(R"(
   .text
   .p2align 4
@@ -39,7 +40,7 @@ memoir_hidden_dlsym:
   .size memoir_hidden_dlsym, .-memoir_hidden_dlsym
 )");
 #elif defined(__aarch64__)
-// As above; x16 and x17 are what a call through the linker's own stubs may change. `hint #34` is `bti c`.
+// The same code for aarch64. A call through the linker's stubs may change x16 and x17. `hint #34` is `bti c`.
 asm(R"(
   .text
   .p2align 4
@@ -80,7 +81,7 @@ void Set(std::uint32_t what, bool on) {
   }
 }
 
-// A forked child inherits the word, but not the ring.
+// A forked child inherits the word memoir_hidden_look_ups_wrapped, but not the ring.
 bool AreWrapped() {
   return (__atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) & kWrapped) != 0 && OpenRing() != nullptr;
 }
@@ -99,7 +100,8 @@ void WatchLookUps(void (*look)()) {
   Set(kWatched, look != nullptr);
 }
 
-// Neither the wrapping nor what runs after it calls dlsym or its like: dlerror says what the real one has left.
+// Neither the wrapping nor the code after it calls dlsym or similar functions, so dlerror still returns the real
+// function's error.
 extern "C" void* memoir_hidden_look_up(void* handle, const char* name) {
   void* found = reinterpret_cast<Dlsym>(memoir_hidden_real_dlsym)(handle, name);
   if (found != nullptr) TellWatcher();
@@ -128,21 +130,22 @@ void* DlsymHook(void (*after)()) {
 
 namespace {
 
-constexpr int kFirstWithLaterSizes = 3020;  // of cuMemAlloc and its like: those before take 32 bits
+constexpr int kFirstWithLaterSizes = 3020;  // the first CUDA whose cuMemAlloc and similar functions take 64-bit sizes
 
-// A function whose parameters changed with some CUDA: a look-up says for which CUDA it asks. All others take the same
-// in all versions since kFirstWithLaterSizes (tests/interpose/cuda/test_versions.py).
+// A function whose parameters changed in some version of CUDA. A look-up passes the version whose function it wants.
+// All other functions have the same parameters in all versions since kFirstWithLaterSizes
+// (tests/interpose/cuda/test_versions.py).
 struct VersionedCall {
   const char* name;
-  int later;                 // the CUDA of the later version
-  const char* earlier_name;  // by which it is wrapped; nullptr: it is not
+  int later;                 // first CUDA version with the later parameters
+  const char* earlier_name;  // name of the wrapped call with the earlier parameters; nullptr: not wrapped
   const char* later_name;
 };
 constexpr VersionedCall kVersionedCalls[] = {
-    {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // looks up itself, too
+    {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // cuGetProcAddress also finds itself
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize", "cuCtxSynchronize_v2"},
     {"cuStreamBeginCapture", 10010, nullptr, "cuStreamBeginCapture_v2"},
-    {"cuCtxCreate", 11040, nullptr, nullptr},  // and once more with CUDA 12.5
+    {"cuCtxCreate", 11040, nullptr, nullptr},  // changed again in CUDA 12.5
 };
 
 const VersionedCall* FindVersionedCall(const char* name) {
@@ -165,17 +168,18 @@ void Wrap(const char* name, void** function, int version) {
 }
 
 template <class... Rest>
-int GetProcAddress(const LookedUp&, int (*original)(const char*, void**, int, unsigned long long, Rest...),
+int GetProcAddress(const LookUpTag&, int (*original)(const char*, void**, int, unsigned long long, Rest...),
                    const char* name, void** function, int version, unsigned long long flags, Rest... rest) {
   const int result = original(name, function, version, flags, rest...);
   if (result == 0) Wrap(name, function, version);
   return result;
 }
 
-// As of the CUDA that the runtime was built with, which is this one or a later one.
+// The first CUDA version that has cudaGetDriverEntryPoint. cudaGetDriverEntryPoint returns driver functions for the
+// CUDA version with which the runtime was built. That version is at least kFirstWithEntryPoints.
 constexpr int kFirstWithEntryPoints = 11030;
 
-int GetEntryPoint(const LookedUp&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,
+int GetEntryPoint(const LookUpTag&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,
                   void** function, unsigned long long flags, int* status) {
   const int result = original(name, function, flags, status);
   if (result != 0 || name == nullptr) return result;
@@ -184,7 +188,7 @@ int GetEntryPoint(const LookedUp&, int (*original)(const char*, void**, unsigned
   return result;
 }
 
-int GetEntryPointByVersion(const LookedUp&, int (*original)(const char*, void**, unsigned, unsigned long long, int*),
+int GetEntryPointByVersion(const LookUpTag&, int (*original)(const char*, void**, unsigned, unsigned long long, int*),
                            const char* name, void** function, unsigned version, unsigned long long flags, int* status) {
   const int result = original(name, function, version, flags, status);
   if (result == 0) Wrap(name, function, static_cast<int>(version));

@@ -1,13 +1,12 @@
-// Look-ups of functions by name, whose results are called past all import slots: dlsym (ctypes, NCCL, a cudart that is
-// linked statically), cuGetProcAddress, cudaGetDriverEntryPoint. Where one returns a function that is wrapped, the
-// program gets the wrapper.
+// Wraps look-ups of functions by name, whose results bypass import slots: dlsym (used by ctypes, NCCL and a statically
+// linked cudart), cuGetProcAddress, cudaGetDriverEntryPoint. If such a look-up finds a function that Memoir wraps, the
+// program receives the wrapper.
 //
-// What dlsym means with RTLD_NEXT and RTLD_DEFAULT depends on where it is called from: such calls go on to the real
-// one by a jump, with the caller's return address, and what they find is not wrapped. With any other handle the caller
-// does not matter.
+// The meaning of dlsym with RTLD_NEXT and RTLD_DEFAULT depends on the caller. Such calls jump to the real function with
+// the caller's return address, and their results are not wrapped. With any other handle the caller does not matter.
 //
-// Between recordings, and in a forked child that does not record, every look-up yields what it would without Memoir.
-// Before the first one somebody may wait for a look-up, and change nothing of it (late_library.h).
+// Between recordings, and in a forked child that does not record, every look-up returns the same as without Memoir.
+// Another component may be notified of look-ups without changing their results (late_library.h).
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_LOOK_UPS_H_
@@ -15,19 +14,20 @@
 
 namespace memoir {
 
-// What slots of dlsym are to hold; nullptr where it cannot be done: on a machine that is neither x86-64 nor aarch64,
-// for which the code is written that keeps the caller's return address, or in a process that has no dlsym.
-// `after` runs after each look-up, before its result is known to the caller.
+// Returns the replacement for import slots of dlsym. nullptr in a process without dlsym, and on machines other than
+// x86-64 and aarch64, for which there is no code that preserves the caller's return address. `after` runs after each
+// look-up, before the caller receives the result.
 void* DlsymHook(void (*after)());
-// The process's own dlsym, on any machine; nullptr before FindRealDlsym, and where there is none.
+// FindRealDlsym finds and returns the process's own dlsym, on any machine; nullptr without dlsym. RealDlsym returns the
+// result of an earlier FindRealDlsym; nullptr before that.
 void* FindRealDlsym();
 void* RealDlsym();
 
-// A recording begins, or it ends.
+// Turns the wrapping of results on when a recording begins, and off when it ends.
 void WrapLookUps(bool wrapped);
 
-// `look` runs after each look-up that found something, before a recording too; nullptr: nothing does any more. Whatever
-// it leaves in dlerror is its own affair.
+// Makes `look` run after each look-up that found something, even before a recording. nullptr stops this. `look` itself
+// must restore dlerror if it changes it.
 void WatchLookUps(void (*look)());
 
 }  // namespace memoir

@@ -1,10 +1,11 @@
-// Calls that give memory by its address and take it back: devices', pinned, managed, other processes'.
+// Wraps calls that allocate and free memory with an address: device memory, pinned memory, managed memory, memory of
+// other processes.
 #include <cstdint>
 
 #include "interpose/cuda/context_watch.h"
-#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/device_samples.h"
 #include "interpose/cuda/driver_blocks.h"
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 
@@ -21,14 +22,14 @@ int DeviceOf(DriverCall call) {
   return device < 0 ? 0 : device;
 }
 
-// Stream-ordered memory is its pool's, whichever device is current.
+// Records an allocation. Stream-ordered memory belongs to the device of its pool, whichever device is current.
 void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (address == 0) return;
   const int home = DeviceOfContext();
   int device = IsOnHost(call) ? -1 : home < 0 ? 0 : home;
   if (call == DriverCall::kMallocAsync) ReadBlockDevice(address, &device);
-  BlockGiven({call, device, address, bytes, home, CurrentContext()}, LibraryAt(code));
+  NoteBlockAllocated({call, device, address, bytes, home, CurrentContext()}, LibraryAt(code));
 }
 
 void Refused(DriverCall call, int result, std::uint64_t bytes, const void* code) {
@@ -37,15 +38,16 @@ void Refused(DriverCall call, int result, std::uint64_t bytes, const void* code)
   RecordDriverRefusal({call, device, bytes, ReadRefused(device), kCudaOutOfMemory}, LibraryAt(code));
 }
 
-// `call` does it, `pointer` and `bytes` say afterwards what was given.
+// Makes and records an allocating call. After the call, `pointer()` returns the new block's address and `bytes()` its
+// size.
 template <DriverCall kCall, class Call, class Pointer, class Size>
 int Give(const void* code, Call call, Pointer pointer, Size bytes) {
-  const Outermost outermost;
+  const OutermostDriverCall outermost;
   if (!outermost) return call();
   ContextWatch context;
   {
     const ErrnoKeeper errno_keeper;
-    context = ContextWatch::OfRuntime();
+    context = ContextWatch::ForRuntime();
   }
   const int result = call();
   const ErrnoKeeper errno_keeper;
@@ -59,15 +61,16 @@ int Give(const void* code, Call call, Pointer pointer, Size bytes) {
 }
 
 template <DriverCall kCall, class... Rest>
-int GiveBlock(const Called& called, int (*original)(void**, Bytes, Rest...), void** pointer, Bytes bytes,
+int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), void** pointer, Bytes bytes,
               Rest... rest) {
   return Give<kCall>(
       called.code, [&] { return original(pointer, bytes, rest...); }, [&] { return *pointer; }, [&] { return bytes; });
 }
 
-// The pitch is known afterwards; a refused call was asked for at least the width.
+// Records pitch times height as the size. The pitch is known only after the call, so a refused call is recorded with
+// the width, which is the smallest possible pitch.
 template <class... Rest>
-int GivePitched(const Called& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
+int GivePitched(const CallSite& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
                 Bytes* pitch, Bytes width, Bytes height, Rest... rest) {
   bool done = false;
   return Give<DriverCall::kMalloc>(
@@ -87,7 +90,7 @@ struct Pitched {  // cudaPitchedPtr
 struct Extent {  // cudaExtent
   Bytes width, height, depth;
 };
-int Give3D(const Called& called, int (*original)(Pitched*, Extent), Pitched* pitched, Extent extent) {
+int Give3D(const CallSite& called, int (*original)(Pitched*, Extent), Pitched* pitched, Extent extent) {
   bool done = false;
   return Give<DriverCall::kMalloc>(
       called.code,
@@ -100,7 +103,8 @@ int Give3D(const Called& called, int (*original)(Pitched*, Extent), Pitched* pit
       [&] { return (done ? pitched->pitch : extent.width) * extent.height * extent.depth; });
 }
 
-// Arrays: their layout is the driver's, so they count with what their elements need.
+// Returns the number of elements of an array. Only the driver knows the layout of an array, so Memoir records the bytes
+// of its elements as its size.
 std::uint64_t Elements(Bytes width, Bytes height, Bytes depth) {
   return std::uint64_t{width} * (height == 0 ? 1 : height) * (depth == 0 ? 1 : depth);
 }
@@ -113,13 +117,13 @@ std::uint64_t BytesOf(const Channels& channels) {
   for (const int channel : channels.bits) bits += static_cast<std::uint64_t>(channel);
   return bits / 8;
 }
-int GiveArray(const Called& called, int (*original)(void**, const Channels*, Bytes, Bytes, unsigned), void** array,
+int GiveArray(const CallSite& called, int (*original)(void**, const Channels*, Bytes, Bytes, unsigned), void** array,
               const Channels* channels, Bytes width, Bytes height, unsigned flags) {
   return Give<DriverCall::kMalloc>(
       called.code, [&] { return original(array, channels, width, height, flags); }, [&] { return *array; },
       [&] { return channels == nullptr ? 0 : BytesOf(*channels) * Elements(width, height, 1); });
 }
-int Give3DArray(const Called& called, int (*original)(void**, const Channels*, Extent, unsigned), void** array,
+int Give3DArray(const CallSite& called, int (*original)(void**, const Channels*, Extent, unsigned), void** array,
                 const Channels* channels, Extent extent, unsigned flags) {
   return Give<DriverCall::kMalloc>(
       called.code, [&] { return original(array, channels, extent, flags); }, [&] { return *array; },
@@ -139,14 +143,14 @@ struct Array3DShape {  // CUDA_ARRAY3D_DESCRIPTOR
   int format;
   unsigned channels, flags;
 };
-// Bytes of one channel, by CUarray_format; of formats of video and of compressed blocks, a byte.
+// Bytes of one channel, by CUarray_format; 1 for video formats and formats of compressed blocks.
 std::uint64_t BytesOfFormat(int format) {
   constexpr int kUint16 = 0x02, kUint32 = 0x03, kInt16 = 0x09, kInt32 = 0x0a, kHalf = 0x10, kFloat = 0x20;
   if (format == kUint32 || format == kInt32 || format == kFloat) return 4;
   return format == kUint16 || format == kInt16 || format == kHalf ? 2 : 1;
 }
 template <class Shape>
-int CreateArray(const Called& called, int (*original)(void**, const Shape*), void** array, const Shape* shape) {
+int CreateArray(const CallSite& called, int (*original)(void**, const Shape*), void** array, const Shape* shape) {
   return Give<DriverCall::kMalloc>(
       called.code, [&] { return original(array, shape); }, [&] { return *array; },
       [&] {
@@ -156,16 +160,16 @@ int CreateArray(const Called& called, int (*original)(void**, const Shape*), voi
       });
 }
 
-int Register(const Called& called, int (*original)(void*, Bytes, unsigned), void* pointer, Bytes bytes,
+int Register(const CallSite& called, int (*original)(void*, Bytes, unsigned), void* pointer, Bytes bytes,
              unsigned flags) {
   return Give<DriverCall::kHostRegister>(
       called.code, [&] { return original(pointer, bytes, flags); }, [&] { return pointer; }, [&] { return bytes; });
 }
 
-struct IpcHandle {  // cudaIpcMemHandle_t, CUipcMemHandle: handed over by value
+struct IpcHandle {  // cudaIpcMemHandle_t, CUipcMemHandle: passed by value
   char bytes[64];
 };
-int OpenIpc(const Called& called, int (*original)(void**, IpcHandle, unsigned), void** pointer, IpcHandle handle,
+int OpenIpc(const CallSite& called, int (*original)(void**, IpcHandle, unsigned), void** pointer, IpcHandle handle,
             unsigned flags) {
   bool done = false;
   return Give<DriverCall::kIpcOpen>(
@@ -182,24 +186,24 @@ int OpenIpc(const Called& called, int (*original)(void**, IpcHandle, unsigned), 
       });
 }
 
-// cudaFree(nullptr) is how programs ask for a context.
+// Wraps a freeing call. cudaFree(nullptr) frees nothing, but programs call it to create a context.
 template <class... Rest>
-int TakeBack(const Called& called, int (*original)(void*, Rest...), void* pointer, Rest... rest) {
-  const Outermost outermost;
+int TakeBack(const CallSite& called, int (*original)(void*, Rest...), void* pointer, Rest... rest) {
+  const OutermostDriverCall outermost;
   if (!outermost) return original(pointer, rest...);
-  BlockLeaving block{};
+  BlockFree block{};
   ContextWatch context;
   {
     const ErrnoKeeper errno_keeper;
     if (pointer != nullptr) {
-      block = BlockLeaves(reinterpret_cast<std::uintptr_t>(pointer));
+      block = BeginBlockFree(reinterpret_cast<std::uintptr_t>(pointer));
     } else {
-      context = ContextWatch::OfRuntime();
+      context = ContextWatch::ForRuntime();
     }
   }
   const int result = original(pointer, rest...);
   const ErrnoKeeper errno_keeper;
-  BlockLeft(block, result == 0);
+  EndBlockFree(block, result == 0);
   context.Settle(result == 0, 0, called.code);
   return result;
 }

@@ -4,22 +4,22 @@
 #include <cstddef>
 
 #include "interpose/cuda/block_table.h"
-#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/device_samples.h"
 #include "interpose/cuda/driver_records.h"
 #include "interpose/ring.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMost = 16384;  // of 2 MiB: 32 GiB; torch's expandable segments take 20 MiB each
+constexpr std::size_t kMost = 16384;  // 32 GiB if each entry has 2 MiB; torch's expandable segments use 20 MiB
 constexpr std::uint64_t kGranularity = 2u << 20;
-constexpr int kOwnNumbers = 48;  // above the bits that addresses have
+constexpr int kOwnNumbers = 48;  // shift of Memoir's own ids: above the bits of addresses
 constexpr std::uint64_t kMostOwnNumbers = 4095;
 
 struct Memory {
-  std::atomic<std::uint32_t> holds;    // by handle and by mappings; 0: nobody's
-  std::atomic<std::uint32_t> handles;  // of these
-  std::uint64_t number;                // that it is recorded under
+  std::atomic<std::uint32_t> holds;    // references by handle and mappings; 0: unused entry
+  std::atomic<std::uint32_t> handles;  // the references by handle
+  std::uint64_t number;                // the id under which it is recorded
   std::uint64_t bytes;                 // 0: imported, and not mapped yet
   DriverCall call;
   std::int8_t device;
@@ -27,7 +27,7 @@ struct Memory {
 constinit Memory memories[kMost]{};
 constinit std::atomic<std::uint32_t> newest{0};
 
-// With one hold, its handle's.
+// Claims an unused entry, with one hold for the handle.
 Memory* Claim() {
   for (std::size_t i = 0; i < kMost; ++i) {
     Memory& memory = memories[newest.fetch_add(1, std::memory_order_relaxed) % kMost];
@@ -46,7 +46,7 @@ TableEntry EntryOf(const Memory& memory, std::uint64_t bytes) {
 std::uint64_t NumberFor(std::uint64_t handle, std::uint64_t serial) {
   TableEntry alive;
   if (!FindEntry(KeyKind::kRecordedHandle, handle, &alive)) return handle;
-  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // the bits above are the table's
+  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // the block table uses higher bits
 }
 
 void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const LibraryName& library) {
@@ -55,7 +55,7 @@ void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const Lib
   memory.bytes = bytes;
   PutEntry(KeyKind::kRecordedHandle, memory.number, EntryOf(memory, bytes));
   RecordDriverBlock({memory.call, memory.device, memory.number, bytes}, library, serial);
-  NoteGiven(memory.device, memory.call, bytes);
+  NoteAllocatedBytes(memory.device, memory.call, bytes);
 }
 
 void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName* library) {
@@ -73,10 +73,10 @@ void Drop(Memory& memory) {
   const DriverCall call = memory.call;
   const int device = memory.device;  // NOLINT(bugprone-signed-char-misuse): a number
   if (memory.holds.fetch_sub(1, std::memory_order_acq_rel) != 1 || bytes == 0) return;
-  TableEntry recorded;  // from here on the place may be another's
+  TableEntry recorded;  // another thread may have claimed `memory` already
   TakeEntry(KeyKind::kRecordedHandle, number, &recorded);
   RecordDriverFree(number, device, serial);
-  NoteTakenBack(device, call, bytes);
+  NoteFreedBytes(device, call, bytes);
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ void ForgetPhysicalMemory() {
   }
 }
 
-void PhysicalCreated(std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName& library) {
+void NotePhysicalCreated(std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName& library) {
   Add(DriverCall::kMemoryCreate, handle, device, bytes, &library);
 }
 
-void PhysicalImported(std::uint64_t handle, int device) { Add(DriverCall::kIpcOpen, handle, device, 0, nullptr); }
+void NotePhysicalImported(std::uint64_t handle, int device) { Add(DriverCall::kIpcOpen, handle, device, 0, nullptr); }
 
-void PhysicalRetained(std::uint64_t handle, std::uint64_t address) {
+void NotePhysicalRetained(std::uint64_t handle, std::uint64_t address) {
   TableEntry entry;
   const bool known = FindEntry(KeyKind::kHandle, handle, &entry);
   if (!known && !FindEntry(KeyKind::kMapping, address, &entry)) return;
@@ -103,7 +103,7 @@ void PhysicalRetained(std::uint64_t handle, std::uint64_t address) {
   memory.holds.fetch_add(1, std::memory_order_acq_rel);
 }
 
-void PhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle, const LibraryName& library) {
+void NotePhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle, const LibraryName& library) {
   TableEntry entry;
   if (!FindEntry(KeyKind::kHandle, handle, &entry)) return;
   Memory& memory = memories[entry.index];
@@ -112,7 +112,7 @@ void PhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t ha
     memory.holds.fetch_add(1, std::memory_order_acq_rel);
 }
 
-void PhysicalReleasing(std::uint64_t handle) {
+void NotePhysicalReleasing(std::uint64_t handle) {
   TableEntry entry;
   if (!FindEntry(KeyKind::kHandle, handle, &entry)) return;
   Memory& memory = memories[entry.index];
@@ -120,7 +120,7 @@ void PhysicalReleasing(std::uint64_t handle) {
   Drop(memory);
 }
 
-void PhysicalUnmapping(std::uint64_t address, std::uint64_t bytes) {
+void NotePhysicalUnmapping(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t at = address; at < address + bytes;) {
     TableEntry entry{};
     const bool mapped = TakeEntry(KeyKind::kMapping, at, &entry);

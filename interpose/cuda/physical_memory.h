@@ -1,11 +1,11 @@
-// Physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle): it lives until its handle is
-// released as often as it was had, and all that is mapped of it is unmapped.
+// Records physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle). It lives until its handle
+// is released as often as it was acquired and all of its mappings are removed.
 //
 //   create ─► handle, 1 hold ─┬─ retain ─► +1      release ─► -1
 //                             └─ map ────► +1      unmap ───► -1       0: the driver has it back
 //
-// The driver may use a handle's number again while what it named lives on in mappings: such memory is recorded under a
-// number of its own.
+// After a handle is released, the driver may use the same handle for new memory although the old memory is still
+// mapped. Then Memoir records the new memory under another id.
 //
 // libc only. Any thread, also under torch's lock of a device. Sizes are bytes.
 #ifndef INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
@@ -18,19 +18,20 @@
 
 namespace memoir {
 
-// A recording begins.
+// Forgets all physical memory when a recording begins.
 void ForgetPhysicalMemory();
 
-// What a call that succeeded did. Memory that was imported says its size with its first mapping, and is recorded then.
-void PhysicalCreated(std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName& library);
-void PhysicalImported(std::uint64_t handle, int device);
-void PhysicalRetained(std::uint64_t handle, std::uint64_t address);
-void PhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle, const LibraryName& library);
+// Call these after the program's call, if it succeeded. Imported memory is recorded only at its first mapping, because
+// its size is unknown until then.
+void NotePhysicalCreated(std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName& library);
+void NotePhysicalImported(std::uint64_t handle, int device);
+void NotePhysicalRetained(std::uint64_t handle, std::uint64_t address);
+void NotePhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle, const LibraryName& library);
 
-// What a call is about to do, said before it: afterwards the number may be another's. That such a call fails with a
-// handle or a mapping that it was given itself is not foreseen.
-void PhysicalReleasing(std::uint64_t handle);
-void PhysicalUnmapping(std::uint64_t address, std::uint64_t bytes);
+// Call these before the program's call, because afterwards another allocation may have the same handle or address.
+// They assume that the program's call will succeed, and ignore an unknown handle or mapping.
+void NotePhysicalReleasing(std::uint64_t handle);
+void NotePhysicalUnmapping(std::uint64_t address, std::uint64_t bytes);
 
 }  // namespace memoir
 

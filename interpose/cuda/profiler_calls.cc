@@ -11,9 +11,9 @@ namespace {
 
 constinit std::atomic<void (*)()> follower{nullptr};
 
-// All arguments fit into registers, as words.
+// Each argument is one word in a register, so the wrappers may declare parameters of any type of this size.
 template <class... A>
-int TakeCupti(const LookedUp&, int (*original)(A...), A... arguments) {
+int TakeCupti(const LookUpTag&, int (*original)(A...), A... arguments) {
   if (void (*aside)() = follower.load(std::memory_order_acquire); aside != nullptr) {
     const ErrnoKeeper errno_keeper;
     aside();

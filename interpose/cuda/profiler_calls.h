@@ -1,6 +1,7 @@
-// Who else is about to use CUPTI, of which there is one to a process: told before the call that takes it gets there.
+// Detects other users of CUPTI before their first call takes effect, because CUPTI allows one user per process.
 //
-// Calls through import slots (libtorch_cpu's, for torch.profiler) and of functions that dlsym returned. libc only.
+// Watches calls through import slots (for torch.profiler: the slots of libtorch_cpu) and through functions that dlsym
+// returned. libc only.
 #ifndef INTERPOSE_CUDA_PROFILER_CALLS_H_
 #define INTERPOSE_CUDA_PROFILER_CALLS_H_
 
@@ -8,8 +9,9 @@
 
 namespace memoir {
 
-// `aside` runs in each call of the program's that subscribes to CUPTI or enables what it records, on that thread,
-// recorded or not; nullptr: nothing does. WatchDriver redirects the calls. Must stay.
+// Makes `aside` run before each call of the program that subscribes to CUPTI or enables a kind of CUPTI's activity
+// records. `aside` runs on the thread of that call, whether recording is on or off. nullptr stops this. WatchDriver
+// redirects the calls. `aside` must stay valid until the process ends.
 MEMOIR_INTERPOSE_API void FollowProfilers(void (*aside)());
 
 }  // namespace memoir

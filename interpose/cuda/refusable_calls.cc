@@ -1,10 +1,11 @@
-// Calls of NVIDIA's libraries that need memory of the device and are watched for failure alone: communicators, handles,
-// plans. What they take comes by calls of their own, which are recorded in the library's name.
+// Records failures of calls of NVIDIA's libraries that need device memory: calls that create communicators, handles and
+// plans. If such a call succeeds, nothing is recorded here: the library allocates through other calls, which are
+// recorded with the library's name.
 #include <cstdint>
 #include <cstring>
 
-#include "interpose/cuda/device_readings.h"
-#include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/device_samples.h"
+#include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/simulated_libraries.h"
 #include "interpose/cuda/wrapped_calls.h"
@@ -13,7 +14,8 @@
 namespace memoir {
 namespace {
 
-// On the simulated device all are in one object, which is not the one to name.
+// The library to which a function belongs, by the prefix of the function's name. On the simulated device
+// libmemoir_simcuda.so defines all these functions, so its name would be misleading.
 constexpr struct {
   const char* prefix;
   const char* library;
@@ -21,8 +23,8 @@ constexpr struct {
                   {"cudnn", "libcudnn.so"}, {"cusolver", "libcusolver.so"}, {"cusparse", "libcusparse.so"},
                   {"cufft", "libcufft.so"}};
 
-// The one that refused, not the one that called it: its memory was what was short.
-LibraryName LibraryOf(const Called& called) {
+// Returns the library that defines the called function: this library, not its caller, could not allocate memory.
+LibraryName LibraryOf(const CallSite& called) {
   const LibraryName found = LibraryAt(called.function);
   if (std::strncmp(found.text, "libmemoir_", 10) != 0) return found;
   for (const auto& known : kLibraries) {
@@ -31,7 +33,7 @@ LibraryName LibraryOf(const Called& called) {
   return found;
 }
 
-void Refused(const Called& called, DriverCall call, int result) {
+void Refused(const CallSite& called, DriverCall call, int result) {
   const ErrnoKeeper errno_keeper;
   const int device = DeviceOfContext();
   const std::uint64_t bytes = TakeRefusedOfLibraries();
@@ -39,40 +41,42 @@ void Refused(const Called& called, DriverCall call, int result) {
                       LibraryOf(called));
 }
 
-// How much it wanted is known of the simulated device alone: what a call before was refused is not this one's.
+// Makes the call. First discards the refused bytes of earlier calls, so that Refused records only the refused bytes of
+// this call. Only the simulated device reports refused bytes.
 template <class... A>
 int Result(int (*original)(A...), A... arguments) {
   TakeRefusedOfLibraries();
   return original(arguments...);
 }
 
-// ncclInvalidArgument and ncclInvalidUsage are the program's fault, ncclInProgress is none.
+// ncclInvalidArgument and ncclInvalidUsage are errors of the program, and ncclInProgress is not an error.
 bool IsRefusedByNccl(int result) { return result == 1 || result == 2 || result == 3 || result == 6; }
 
 template <class... A>
-int Communicate(const Called& called, int (*original)(A...), A... arguments) {
+int Communicate(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = Result(original, arguments...);
   if (IsRefusedByNccl(result)) Refused(called, DriverCall::kCommunicator, result);
   return result;
 }
 
 template <class... A>
-int Handle(const Called& called, int (*original)(A...), A... arguments) {
+int Handle(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = Result(original, arguments...);
   if (result != 0) Refused(called, DriverCall::kHandle, result);
   return result;
 }
 
-// A size that a plan cannot have is the program's fault: CUFFT_ALLOC_FAILED, and what comes of one below.
+// Only CUFFT_ALLOC_FAILED and the internal error that may follow from it are refusals. An invalid size is an error of
+// the program.
 template <class... A>
-int Plan(const Called& called, int (*original)(A...), A... arguments) {
+int Plan(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = Result(original, arguments...);
   constexpr int kAllocationFailed = 2, kInternalError = 5;
   if (result == kAllocationFailed || result == kInternalError) Refused(called, DriverCall::kHandle, result);
   return result;
 }
 
-struct NcclId {  // ncclUniqueId: handed over by value
+struct NcclId {  // ncclUniqueId: passed by value
   char bytes[128];
 };
 using Pointer = void*;
@@ -85,7 +89,7 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"ncclCommInitRankScalable", &Communicate<Pointer, int, int, int, Pointer, Pointer>>(),
     Wrapped<"ncclCommInitAll", &Communicate<Pointer, int, Pointer>>(),
     Wrapped<"ncclCommSplit", &Communicate<Pointer, int, int, Pointer, Pointer>>(),
-    // A communicator takes most of its memory where it is first used.
+    // A communicator takes most of its memory at its first use, which may be any of the next calls.
     Wrapped<"ncclGroupEnd", &Communicate<>>(),
     Wrapped<"ncclAllReduce", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),
     Wrapped<"ncclReduceScatter", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),

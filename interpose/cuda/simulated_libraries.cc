@@ -11,12 +11,13 @@
 namespace memoir {
 namespace {
 
-// interpose/simcuda/api/identity.h has the other side.
+// The type is declared in interpose/simcuda/api/simulation_queries.h.
 using Observer = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
 constinit std::atomic<bool> observed{false};
 constinit thread_local std::uint64_t refused_bytes = 0;
 
-// `id` holds `bytes` from here on; 0 bytes: it is gone. `id` 0: so many were refused.
+// Called when the charge `id` changes to `bytes`; 0 bytes end the charge. If `id` is 0, a charge of `bytes` was
+// refused.
 void OnCharge(int device, const char* library, unsigned long long id, unsigned long long bytes) {
   if (!RecordingEnabled()) return;
   if (id == 0) {
@@ -24,8 +25,8 @@ void OnCharge(int device, const char* library, unsigned long long id, unsigned l
     return;
   }
   const ErrnoKeeper errno_keeper;
-  BlockLeft(BlockLeaves(id), true);
-  if (bytes != 0) BlockGiven({DriverCall::kLibrary, device, id, bytes}, LibraryNamed(library));
+  EndBlockFree(BeginBlockFree(id), true);
+  if (bytes != 0) NoteBlockAllocated({DriverCall::kLibrary, device, id, bytes}, LibraryNamed(library));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the simulated device charges for NVIDIA's libraries themselves: no call gets it, so the device says it.
+// Records the memory that the simulated device charges for NVIDIA's libraries. No CUDA call allocates this memory, so
+// the device reports each charge to an observer.
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_SIMULATED_LIBRARIES_H_
@@ -8,10 +9,12 @@
 
 namespace memoir {
 
-// With a turn at the loader: where there is a simulated device in the process, it is asked to tell. Again does nothing.
+// Registers the observer if the process has a simulated device. Call it while holding a LoaderListGuard. Does nothing
+// if the observer is registered already.
 void ObserveSimulatedLibraries();
 
-// Bytes that the calling thread's last charge was refused, since this was asked last; 0: none was, or nobody tells.
+// Returns the bytes of the calling thread's last refused charge since the previous call of this function. 0 if no
+// charge was refused, or the device is not simulated.
 std::uint64_t TakeRefusedOfLibraries();
 
 }  // namespace memoir

@@ -1,8 +1,8 @@
-// Copies, fills, waits, and graphs of CUDA's runtime and driver. cudaDeviceSynchronize is among the calls that make
-// contexts.
+// Wraps copies, fills, waits and graph calls of CUDA's runtime and driver. cudaDeviceSynchronize is in
+// context_calls.cc.
 #include <cstdint>
 
-#include "interpose/cuda/device_calls.h"
+#include "interpose/cuda/device_call_records.h"
 #include "interpose/cuda/wrapped_calls.h"
 
 namespace memoir {
@@ -18,24 +18,24 @@ std::uint8_t KindOf(int runtime_kind) {
   return runtime_kind >= 0 && runtime_kind < kByAddress ? static_cast<std::uint8_t>(runtime_kind + 1) : 0;
 }
 
-int Copy(const Called&, int (*original)(void*, const void*, Bytes, int), void* to, const void* from, Bytes bytes,
+int Copy(const CallSite&, int (*original)(void*, const void*, Bytes, int), void* to, const void* from, Bytes bytes,
          int kind) {
-  return Record(
-      DeviceCall::kCopy, [&] { return original(to, from, bytes, kind); },
+  return RunAndRecord(
+      DeviceCallKind::kCopy, [&] { return original(to, from, bytes, kind); },
       [&](int) { return DeviceWork{nullptr, bytes, KindOf(kind)}; });
 }
 
-int CopyAsync(const Called&, int (*original)(void*, const void*, Bytes, int, Stream), void* to, const void* from,
+int CopyAsync(const CallSite&, int (*original)(void*, const void*, Bytes, int, Stream), void* to, const void* from,
               Bytes bytes, int kind, Stream stream) {
-  return Record(
-      DeviceCall::kCopyAsync, [&] { return original(to, from, bytes, kind, stream); },
+  return RunAndRecord(
+      DeviceCallKind::kCopyAsync, [&] { return original(to, from, bytes, kind, stream); },
       [&](int) { return DeviceWork{stream, bytes, KindOf(kind)}; });
 }
 
-template <DeviceCall kCall, class... S>  // with a stream, or without
-int CopyRows(const Called&, int (*original)(void*, Bytes, const void*, Bytes, Bytes, Bytes, int, S...), void* to,
+template <DeviceCallKind kCall, class... S>  // S: Stream, or nothing for a call without a stream
+int CopyRows(const CallSite&, int (*original)(void*, Bytes, const void*, Bytes, Bytes, Bytes, int, S...), void* to,
              Bytes to_pitch, const void* from, Bytes from_pitch, Bytes width, Bytes height, int kind, S... stream) {
-  return Record(
+  return RunAndRecord(
       kCall, [&] { return original(to, to_pitch, from, from_pitch, width, height, kind, stream...); },
       [&](int) {
         DeviceWork work{nullptr, width * height, KindOf(kind)};
@@ -44,18 +44,18 @@ int CopyRows(const Called&, int (*original)(void*, Bytes, const void*, Bytes, By
       });
 }
 
-int CopyPeer(const Called&, int (*original)(void*, int, const void*, int, Bytes, Stream), void* to, int to_device,
+int CopyPeer(const CallSite&, int (*original)(void*, int, const void*, int, Bytes, Stream), void* to, int to_device,
              const void* from, int from_device, Bytes bytes, Stream stream) {
-  return Record(
-      DeviceCall::kCopyAsync, [&] { return original(to, to_device, from, from_device, bytes, stream); },
+  return RunAndRecord(
+      DeviceCallKind::kCopyAsync, [&] { return original(to, to_device, from, from_device, bytes, stream); },
       [&](int) { return DeviceWork{stream, bytes, kDeviceToDevice}; });
 }
 
-// The driver's: where from and where to is in the name.
-template <DeviceCall kCall, std::uint8_t kKind, class... S>
-int CopyTo(const Called&, int (*original)(void*, const void*, Bytes, S...), void* to, const void* from, Bytes bytes,
+// Wraps a copy function of the driver whose name contains the direction.
+template <DeviceCallKind kCall, std::uint8_t kKind, class... S>
+int CopyTo(const CallSite&, int (*original)(void*, const void*, Bytes, S...), void* to, const void* from, Bytes bytes,
            S... stream) {
-  return Record(
+  return RunAndRecord(
       kCall, [&] { return original(to, from, bytes, stream...); },
       [&](int) {
         DeviceWork work{nullptr, bytes, kKind};
@@ -64,9 +64,9 @@ int CopyTo(const Called&, int (*original)(void*, const void*, Bytes, S...), void
       });
 }
 
-template <DeviceCall kCall, class Value, Bytes kWidth, class... S>
-int Set(const Called&, int (*original)(void*, Value, Bytes, S...), void* at, Value value, Bytes count, S... stream) {
-  return Record(
+template <DeviceCallKind kCall, class Value, Bytes kWidth, class... S>
+int Set(const CallSite&, int (*original)(void*, Value, Bytes, S...), void* at, Value value, Bytes count, S... stream) {
+  return RunAndRecord(
       kCall, [&] { return original(at, value, count, stream...); },
       [&](int) {
         DeviceWork work{nullptr, count * kWidth};
@@ -75,29 +75,32 @@ int Set(const Called&, int (*original)(void*, Value, Bytes, S...), void* at, Val
       });
 }
 
-int SynchronizeStream(const Called&, int (*original)(Stream), Stream stream) {
-  return Record(
-      DeviceCall::kStreamSynchronize, [&] { return original(stream); }, [&](int) { return DeviceWork{stream}; });
+int SynchronizeStream(const CallSite&, int (*original)(Stream), Stream stream) {
+  return RunAndRecord(
+      DeviceCallKind::kStreamSynchronize, [&] { return original(stream); }, [&](int) { return DeviceWork{stream}; });
 }
 
-// Since CUDA 13 the driver is told which one.
+// Wraps cuCtxSynchronize. Since CUDA 13 the context is an argument.
 template <class... Context>
-int SynchronizeContext(const Called&, int (*original)(Context...), Context... context) {
-  return Record(DeviceCall::kDeviceSynchronize, [&] { return original(context...); }, [](int) { return DeviceWork{}; });
+int SynchronizeContext(const CallSite&, int (*original)(Context...), Context... context) {
+  return RunAndRecord(
+      DeviceCallKind::kDeviceSynchronize, [&] { return original(context...); }, [](int) { return DeviceWork{}; });
 }
 
-int SynchronizeEvent(const Called&, int (*original)(void*), void* event) {
-  return Record(DeviceCall::kEventSynchronize, [&] { return original(event); }, [](int) { return DeviceWork{}; });
+int SynchronizeEvent(const CallSite&, int (*original)(void*), void* event) {
+  return RunAndRecord(
+      DeviceCallKind::kEventSynchronize, [&] { return original(event); }, [](int) { return DeviceWork{}; });
 }
 
-int BeginCapture(const Called&, int (*original)(Stream, int), Stream stream, int mode) {
-  return Record(
-      DeviceCall::kStreamBeginCapture, [&] { return original(stream, mode); }, [&](int) { return DeviceWork{stream}; });
+int BeginCapture(const CallSite&, int (*original)(Stream, int), Stream stream, int mode) {
+  return RunAndRecord(
+      DeviceCallKind::kStreamBeginCapture, [&] { return original(stream, mode); },
+      [&](int) { return DeviceWork{stream}; });
 }
 
-int EndCapture(const Called&, int (*original)(Stream, void**), Stream stream, void** graph) {
-  return Record(
-      DeviceCall::kStreamEndCapture, [&] { return original(stream, graph); },
+int EndCapture(const CallSite&, int (*original)(Stream, void**), Stream stream, void** graph) {
+  return RunAndRecord(
+      DeviceCallKind::kStreamEndCapture, [&] { return original(stream, graph); },
       [&](int result) {
         DeviceWork work{stream};
         if (result == 0) work.graph = *graph;
@@ -105,13 +108,14 @@ int EndCapture(const Called&, int (*original)(Stream, void**), Stream stream, vo
       });
 }
 
-// Before CUDA 12 cudaGraphInstantiate takes five arguments: what is in their registers is handed on in any case.
+// Before CUDA 12 cudaGraphInstantiate takes five arguments. The wrapper passes on five argument registers in all
+// versions.
 using Word = std::uint64_t;
 template <class... More>
-int Instantiate(const Called&, int (*original)(void**, void*, Word, More...), void** exec, void* graph, Word flags,
+int Instantiate(const CallSite&, int (*original)(void**, void*, Word, More...), void** exec, void* graph, Word flags,
                 More... more) {
-  return Record(
-      DeviceCall::kGraphInstantiate, [&] { return original(exec, graph, flags, more...); },
+  return RunAndRecord(
+      DeviceCallKind::kGraphInstantiate, [&] { return original(exec, graph, flags, more...); },
       [&](int result) {
         DeviceWork work;
         work.graph = graph;
@@ -120,9 +124,9 @@ int Instantiate(const Called&, int (*original)(void**, void*, Word, More...), vo
       });
 }
 
-int LaunchGraph(const Called&, int (*original)(void*, Stream), void* exec, Stream stream) {
-  return Record(
-      DeviceCall::kGraphLaunch, [&] { return original(exec, stream); },
+int LaunchGraph(const CallSite&, int (*original)(void*, Stream), void* exec, Stream stream) {
+  return RunAndRecord(
+      DeviceCallKind::kGraphLaunch, [&] { return original(exec, stream); },
       [&](int) {
         DeviceWork work{stream};
         work.graph_exec = exec;
@@ -130,9 +134,9 @@ int LaunchGraph(const Called&, int (*original)(void*, Stream), void* exec, Strea
       });
 }
 
-int DestroyGraph(const Called&, int (*original)(void*), void* graph) {
-  return Record(
-      DeviceCall::kGraphDestroy, [&] { return original(graph); },
+int DestroyGraph(const CallSite&, int (*original)(void*), void* graph) {
+  return RunAndRecord(
+      DeviceCallKind::kGraphDestroy, [&] { return original(graph); },
       [&](int) {
         DeviceWork work;
         work.graph = graph;
@@ -140,9 +144,9 @@ int DestroyGraph(const Called&, int (*original)(void*), void* graph) {
       });
 }
 
-int DestroyExec(const Called&, int (*original)(void*), void* exec) {
-  return Record(
-      DeviceCall::kGraphExecDestroy, [&] { return original(exec); },
+int DestroyExec(const CallSite&, int (*original)(void*), void* exec) {
+  return RunAndRecord(
+      DeviceCallKind::kGraphExecDestroy, [&] { return original(exec); },
       [&](int) {
         DeviceWork work;
         work.graph_exec = exec;
@@ -154,12 +158,12 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"cudaMemcpy", &Copy>(),
     Wrapped<"cudaMemcpyAsync", &CopyAsync>(),
     Wrapped<"cudaMemcpyAsync_ptsz", &CopyAsync>(),
-    Wrapped<"cudaMemcpy2D", &CopyRows<DeviceCall::kCopy>>(),
-    Wrapped<"cudaMemcpy2DAsync", &CopyRows<DeviceCall::kCopyAsync, Stream>>(),
+    Wrapped<"cudaMemcpy2D", &CopyRows<DeviceCallKind::kCopy>>(),
+    Wrapped<"cudaMemcpy2DAsync", &CopyRows<DeviceCallKind::kCopyAsync, Stream>>(),
     Wrapped<"cudaMemcpyPeerAsync", &CopyPeer>(),
-    Wrapped<"cudaMemset", &Set<DeviceCall::kSet, int, 1>>(),
-    Wrapped<"cudaMemsetAsync", &Set<DeviceCall::kSetAsync, int, 1, Stream>>(),
-    Wrapped<"cudaMemsetAsync_ptsz", &Set<DeviceCall::kSetAsync, int, 1, Stream>>(),
+    Wrapped<"cudaMemset", &Set<DeviceCallKind::kSet, int, 1>>(),
+    Wrapped<"cudaMemsetAsync", &Set<DeviceCallKind::kSetAsync, int, 1, Stream>>(),
+    Wrapped<"cudaMemsetAsync_ptsz", &Set<DeviceCallKind::kSetAsync, int, 1, Stream>>(),
     Wrapped<"cudaStreamSynchronize", &SynchronizeStream>(),
     Wrapped<"cudaStreamSynchronize_ptsz", &SynchronizeStream>(),
     Wrapped<"cudaEventSynchronize", &SynchronizeEvent>(),
@@ -173,15 +177,15 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"cudaGraphLaunch_ptsz", &LaunchGraph>(),
     Wrapped<"cudaGraphDestroy", &DestroyGraph>(),
     Wrapped<"cudaGraphExecDestroy", &DestroyExec>(),
-    Wrapped<"cuMemcpyHtoD_v2", &CopyTo<DeviceCall::kCopy, kHostToDevice>>(),
-    Wrapped<"cuMemcpyDtoH_v2", &CopyTo<DeviceCall::kCopy, kDeviceToHost>>(),
-    Wrapped<"cuMemcpyDtoD_v2", &CopyTo<DeviceCall::kCopy, kDeviceToDevice>>(),
-    Wrapped<"cuMemcpyAsync", &CopyTo<DeviceCall::kCopyAsync, kByAddress, Stream>>(),
-    Wrapped<"cuMemcpyHtoDAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kHostToDevice, Stream>>(),
-    Wrapped<"cuMemcpyDtoHAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kDeviceToHost, Stream>>(),
-    Wrapped<"cuMemcpyDtoDAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kDeviceToDevice, Stream>>(),
-    Wrapped<"cuMemsetD8Async", &Set<DeviceCall::kSetAsync, unsigned char, 1, Stream>>(),
-    Wrapped<"cuMemsetD32Async", &Set<DeviceCall::kSetAsync, unsigned, 4, Stream>>(),
+    Wrapped<"cuMemcpyHtoD_v2", &CopyTo<DeviceCallKind::kCopy, kHostToDevice>>(),
+    Wrapped<"cuMemcpyDtoH_v2", &CopyTo<DeviceCallKind::kCopy, kDeviceToHost>>(),
+    Wrapped<"cuMemcpyDtoD_v2", &CopyTo<DeviceCallKind::kCopy, kDeviceToDevice>>(),
+    Wrapped<"cuMemcpyAsync", &CopyTo<DeviceCallKind::kCopyAsync, kByAddress, Stream>>(),
+    Wrapped<"cuMemcpyHtoDAsync_v2", &CopyTo<DeviceCallKind::kCopyAsync, kHostToDevice, Stream>>(),
+    Wrapped<"cuMemcpyDtoHAsync_v2", &CopyTo<DeviceCallKind::kCopyAsync, kDeviceToHost, Stream>>(),
+    Wrapped<"cuMemcpyDtoDAsync_v2", &CopyTo<DeviceCallKind::kCopyAsync, kDeviceToDevice, Stream>>(),
+    Wrapped<"cuMemsetD8Async", &Set<DeviceCallKind::kSetAsync, unsigned char, 1, Stream>>(),
+    Wrapped<"cuMemsetD32Async", &Set<DeviceCallKind::kSetAsync, unsigned, 4, Stream>>(),
     Wrapped<"cuStreamSynchronize", &SynchronizeStream>(),
     Wrapped<"cuCtxSynchronize", &SynchronizeContext<>>(),
     Wrapped<"cuCtxSynchronize_v2", &SynchronizeContext<void*>>(),

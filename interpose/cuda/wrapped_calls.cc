@@ -12,7 +12,7 @@ constinit thread_local int calls_open = 0;
 
 constinit std::atomic<bool> launches_are_wrapped{false};
 
-// Of the first call for which `is_wanted` says so; nullptr: of none.
+// Returns the first call that `is_wanted` accepts; nullptr if it accepts none of them.
 template <class Wanted>
 const WrappedCall* FindCall(bool launches, Wanted is_wanted) {
   const std::span<const WrappedCall> groups[] = {
@@ -31,7 +31,7 @@ constinit std::atomic<std::uint32_t> names_passed{0};
 constinit std::atomic<const char*> first_passed{nullptr};
 constinit std::atomic<std::uint64_t> passed_since{0};
 
-// A definition of its name that no variant is left for. Counted once for a name.
+// Counts a name that has more definitions than variants. Counts each name once.
 void CountPassed(const WrappedCall& call, const void* function) {
   const void* none = nullptr;
   if (!call.originals[kWrapperVariants].compare_exchange_strong(none, function, std::memory_order_acq_rel)) return;
@@ -73,10 +73,10 @@ const WrappedCall* CallNamed(const char* name) {
 
 }  // namespace
 
-Outermost::Outermost() : outermost_(calls_open++ == 0 && memoir_own_work == 0) {}
-Outermost::~Outermost() { --calls_open; }
+OutermostDriverCall::OutermostDriverCall() : outermost_(calls_open++ == 0 && memoir_own_work == 0) {}
+OutermostDriverCall::~OutermostDriverCall() { --calls_open; }
 
-PassedNames CountPassedNames() {
+UnwrappedNames CountUnwrappedNames() {
   const std::uint32_t names = names_passed.load(std::memory_order_acquire);
   return {names, first_passed.load(std::memory_order_relaxed), passed_since.load(std::memory_order_relaxed)};
 }
@@ -88,8 +88,8 @@ bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
 
 void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(name), function); }
 
-// A driver's function with a stream has the same parameters in both of its forms, and so have those of a later version
-// here: whichever was returned, the first name fits.
+// The look-up may have found any wrapped version of the function, for either default stream. All these versions have
+// the same parameters, so the wrapper of the first matching name fits each.
 void* WrapperForShortName(const char* name, void* function) {
   const std::size_t length = std::strlen(name);
   return VariantOf(FindCall(LaunchesAreWrapped(),

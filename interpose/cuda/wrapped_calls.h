@@ -1,4 +1,4 @@
-// The functions that are wrapped, by their names, and the wrapper that stands for one of a name's definitions.
+// The table of wrapped functions by name, and the wrapper for each definition of a name.
 //
 //   a slot, or a look-up's result: F ──► WrapperFor("cudaMalloc", F) ──► variant n ──► records ──► F
 //
@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// Each with its kind of calls.
+// One table for each kind of call.
 std::span<const WrappedCall> MemoryCalls();
 std::span<const WrappedCall> ContextCalls();
 std::span<const WrappedCall> MappingCalls();
@@ -24,25 +24,27 @@ std::span<const WrappedCall> LaunchCalls();
 std::span<const WrappedCall> LookUpCalls();
 std::span<const WrappedCall> ProfilerCalls();
 
-// Whether launches are among those that are wrapped from here on; those that are stay so, and record nothing.
+// Sets whether WrapperFor wraps launches from now on. Launches that are already wrapped stay so, but are not recorded
+// while this is false.
 void WrapLaunches(bool wrapped);
 bool LaunchesAreWrapped();
 
 bool IsWrappedName(const char* name);
 
-// What is to be called in place of `function`, a definition of that name: itself where the name is none that is
-// wrapped, where it is a wrapper already, and where all variants stand for others: such are not recorded, but counted.
+// Returns the wrapper for `function`, a definition of `name`. Returns `function` itself if Memoir does not wrap the
+// name, if `function` is already a wrapper, or if all variants are in use. If all variants are in use, calls of
+// `function` are not recorded, and the name is counted (CountUnwrappedNames).
 void* WrapperFor(const char* name, void* function);
-// By the name that cuGetProcAddress knows a function by: without version or stream ("cuMemAlloc").
+// Like WrapperFor, for a name as cuGetProcAddress expects it: without a suffix for version or stream ("cuMemAlloc").
 void* WrapperForShortName(const char* name, void* function);
 
-// Functions of which one more library than there are variants has a definition that is called. In this process, ever.
-struct PassedNames {
+// Names with more definitions than variants, in this process so far.
+struct UnwrappedNames {
   std::uint32_t names;
   const char* first;
   std::uint64_t since_tick;
 };
-PassedNames CountPassedNames();
+UnwrappedNames CountUnwrappedNames();
 
 }  // namespace memoir
 

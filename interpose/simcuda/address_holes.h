@@ -1,4 +1,5 @@
-// Free ranges of addresses: by address, and neighbours are one. Which of them is taken is for its owner to choose.
+// Free ranges of addresses (holes), sorted by address; adjacent holes are merged. The owner chooses the hole to take
+// from.
 //
 // Not thread-safe.
 #ifndef INTERPOSE_SIMCUDA_ADDRESS_HOLES_H_
@@ -9,13 +10,14 @@
 
 namespace memoir::simcuda {
 
-// `step` is a power of two.
+// Rounds up to a multiple of `step`, a power of two.
 inline std::uint64_t RoundUp(std::uint64_t value, std::uint64_t step) { return (value + step - 1) & ~(step - 1); }
 
 class AddressHoles {
  public:
   using Map = std::map<std::uint64_t, std::uint64_t>;  // address -> bytes
 
+  // Adds a free range.
   void Give(std::uint64_t address, std::uint64_t bytes);
   // Takes [address, address + bytes), which lies in `hole`.
   void Cut(Map::const_iterator hole, std::uint64_t address, std::uint64_t bytes);
@@ -27,7 +29,7 @@ class AddressHoles {
   Map holes_;
 };
 
-// What rounding up to `alignment` leaves of a hole, at its beginning, suffices.
+// Returns true if the hole still has room for `bytes` after its begin is rounded up to `alignment`.
 inline bool Suffices(const AddressHoles::Map::value_type& hole, std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t skipped = RoundUp(hole.first, alignment) - hole.first;
   return hole.second >= skipped && hole.second - skipped >= bytes;

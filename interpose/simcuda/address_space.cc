@@ -10,8 +10,8 @@
 namespace memoir::simcuda {
 namespace {
 
-// Above what the address sanitizer maps and below where programs and libraries lie; a hint, not a need. The thread
-// sanitizer leaves no room there.
+// The address of the first region: above the address sanitizer's areas, and below programs and libraries. The address
+// is only a hint. 0 under the thread sanitizer, which leaves no room there.
 #ifdef __SANITIZE_THREAD__
 constexpr std::uint64_t kFirstRegion = 0;
 #else
@@ -20,16 +20,16 @@ constexpr std::uint64_t kFirstRegion = 0x2000'0000'0000;
 
 constexpr std::uint64_t kPage = 4096;
 
-// Bytes of address space that this process may still take; as good as unlimited without `ulimit -v`.
+// The limit of this process's address space in bytes; UINT64_MAX without `ulimit -v`.
 std::uint64_t AddressLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
 }
 
-// Readable and writable, and counted by nobody: private without reserve. Where the kernel does not overcommit
-// (vm.overcommit_memory=2) it counts such a mapping in full; then an unnamed sparse file, of which only what is written
-// counts.
+// Maps readable and writable memory of which the kernel counts only written pages as committed: private memory without
+// reserve. With vm.overcommit_memory=2 the kernel counts such a mapping in full, and refuses it if it is too large.
+// After a refusal, maps an unnamed sparse file, of which only written pages count.
 void* Map(std::uint64_t hint, std::uint64_t bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   void* const where = reinterpret_cast<void*>(hint);
@@ -53,7 +53,7 @@ void* Map(std::uint64_t hint, std::uint64_t bytes) {
 bool HasAddressLimit() { return AddressLimit() != UINT64_MAX; }
 
 void AddressSpace::Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least) {
-  // Half of what is allowed at most: the program needs the rest.
+  // Takes at most half of the process's address limit, because the program needs the rest.
   wanted = std::max(std::min(wanted, AddressLimit() / 2), least);
   const std::uint64_t hint = kFirstRegion == 0 ? 0 : kFirstRegion + static_cast<std::uint64_t>(ordinal) * wanted;
   void* region = nullptr;
@@ -64,7 +64,7 @@ void AddressSpace::Reserve(int ordinal, std::uint64_t wanted, std::uint64_t leas
   }
   if (region == nullptr) return;
   madvise(region, size_, MADV_DONTDUMP);
-  madvise(region, size_, MADV_NOHUGEPAGE);  // a small copy would fill 2 MiB
+  madvise(region, size_, MADV_NOHUGEPAGE);  // with huge pages a small copy would occupy 2 MiB
   base_ = reinterpret_cast<std::uint64_t>(region);
   holes_.Give(base_, size_);
 }

@@ -1,8 +1,8 @@
-// A device's addresses: one region of the process's address space, dealt out first fit from either end, so that equal
-// programs see equal addresses.
+// The addresses of one device: a region of the process's address space. A range is taken first fit, from the low end or
+// the high end, so equal programs see equal addresses.
 //
-// The region is reserved once and backed by nothing: pages exist only where `Contents` wrote bytes. Not thread-safe; a
-// `Device` guards its own.
+// The region is reserved once and occupies no memory: pages exist only where `Contents` wrote bytes. Not thread-safe;
+// each `Device` locks its own.
 #ifndef INTERPOSE_SIMCUDA_ADDRESS_SPACE_H_
 #define INTERPOSE_SIMCUDA_ADDRESS_SPACE_H_
 
@@ -14,17 +14,18 @@ namespace memoir::simcuda {
 
 class AddressSpace {
  public:
-  // Reserves a region of `wanted` bytes, or of less where the process may not have as much (ulimit -v), but at least
-  // `least`. `ordinal` decides where. On failure size() is 0 and errno says why.
+  // Reserves a region of `wanted` bytes, or less if the process may not have as much (ulimit -v), but at least `least`.
+  // `ordinal` determines its address. On failure size() is 0 and errno has the cause.
   void Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least);
 
-  // Addresses of `bytes` bytes at a multiple of `alignment` (a power of two), the lowest there are; 0 when there is no
-  // such hole.
+  // Takes the lowest free range of `bytes` bytes whose address is a multiple of `alignment` (a power of two). 0 if no
+  // hole is large enough.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
-  // The highest, as Linux's mmap deals them to one who needs an alignment: it asks for `alignment` bytes more (but a
-  // page), which the hole must have, and returns what it does not need.
+  // Takes the highest aligned range in the highest hole that has room for `bytes` + `alignment` - one page. The bytes
+  // that alignment skips stay free. So the address is the one that a program would get from Linux's mmap if it needs
+  // aligned memory. 0 if no hole is large enough.
   std::uint64_t TakeHighest(std::uint64_t bytes, std::uint64_t alignment);
-  // What was taken, whole.
+  // Gives back a taken range, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);
 
   std::uint64_t base() const { return base_; }
@@ -37,7 +38,7 @@ class AddressSpace {
   AddressHoles holes_;
 };
 
-// Whether this process may take addresses only up to a limit (ulimit -v).
+// Whether the address space of this process is limited (ulimit -v).
 bool HasAddressLimit();
 
 }  // namespace memoir::simcuda

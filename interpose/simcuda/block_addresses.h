@@ -1,14 +1,15 @@
-// Addresses of cudaMalloc's blocks, dealt as NVIDIA's driver deals them. They matter: of two free blocks of one size
-// torch takes the one at the lower address, so the order of addresses decides where it splits and what it reserves.
+// Assigns addresses to cudaMalloc's blocks as NVIDIA's driver does. The addresses matter: of two free blocks of one
+// size torch uses the one at the lower address, so the order of addresses decides which block torch splits, and how
+// much it reserves.
 //
 //   region   [ .......free....... |chunk 3|.chunk 2.|chunk 1| ]        Linux: the next chunk lies below the others
-//   chunk    [ block, block, .......left over....... ]                 steps of 32 MiB, whatever the block needs
+//   chunk    [ block, block, .......left over....... ]                 steps of 32 MiB, for blocks of any size
 //
-// A block goes to the newest chunk that has room for it, there to the smallest hole that suffices. Where none has, the
-// driver reserves a chunk, rounded up to 32 MiB: on Linux by mmap, so at the highest hole of the address space; under
-// WSL at the lowest. A chunk without blocks is given back at once. This is read from the segment events of published
-// memory snapshots (docs/truth.md says which): it predicts where 1,188 of 1,188 requests went, but for holes that other
-// mappings of those processes made.
+// A block goes to the newest chunk with enough room, and there to the smallest sufficient hole. If no chunk has room,
+// the driver reserves a new chunk, rounded up to 32 MiB: on Linux by mmap, so in the highest hole of the address space;
+// under WSL in the lowest hole. A chunk without blocks is freed at once. These rules come from the segment events of
+// published memory snapshots (docs/simulated_device.md). They predict the chunk of each of 1,188 requests. They predict
+// the place of a new chunk only if other mappings of the process left no holes.
 //
 // Not thread-safe; a `Device` guards its own.
 #ifndef INTERPOSE_SIMCUDA_BLOCK_ADDRESSES_H_
@@ -22,19 +23,20 @@
 
 namespace memoir::simcuda {
 
-// Where the next chunk lies.
+// The end of the address space at which the next chunk is placed: high on Linux, low under WSL.
 enum class AddressOrder : std::uint8_t { kLinux, kWsl };
 
 class BlockAddresses {
  public:
   static constexpr std::uint64_t kChunkStep = 32u << 20;
 
-  // `space` outlives this, and others take from it, too.
+  // `space` must outlive this object. Other users may take from it as well.
   BlockAddresses(AddressSpace& space, AddressOrder order) : space_(space), order_(order) {}
 
-  // 0 when there is no such hole. Where the space is too small for chunks, any hole will do.
+  // Takes an address for a block. 0 if there is no sufficient hole. If the space is too small for another chunk, takes
+  // any hole.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
-  // What Take gave, whole.
+  // Gives back a range that Take returned, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);
 
  private:
@@ -43,7 +45,7 @@ class BlockAddresses {
     AddressHoles holes;
   };
   struct Room {
-    std::uint64_t chunk = 0, largest = 0;  // its address; its largest hole
+    std::uint64_t chunk = 0, largest = 0;  // address of the chunk; bytes of the chunk's largest hole
   };
   using Chunks = std::map<std::uint64_t, Chunk>;
 

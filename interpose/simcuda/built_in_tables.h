@@ -1,4 +1,4 @@
-// profiles.txt and workspaces.txt, which are compiled in.
+// The contents of profiles.txt and workspaces.txt, which are compiled into the library.
 #ifndef INTERPOSE_SIMCUDA_BUILT_IN_TABLES_H_
 #define INTERPOSE_SIMCUDA_BUILT_IN_TABLES_H_
 

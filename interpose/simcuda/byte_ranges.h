@@ -1,9 +1,9 @@
-// A set of bytes of device memory, as the ranges that it consists of.
+// A set of bytes of device memory, as ranges.
 //
-// Contents (contents.h) has one of the bytes that are known: that hold the values which a real GPU would have there. A
-// captured graph (capture.h) has one of those that it writes.
+// Contents (contents.h) has the set of known bytes, which hold the values that a real GPU would have there. A captured
+// graph (graph_capture.h) has the set of bytes that it writes.
 //
-// Not locked: whoever has one does that.
+// Not locked; the owner locks.
 #ifndef INTERPOSE_SIMCUDA_BYTE_RANGES_H_
 #define INTERPOSE_SIMCUDA_BYTE_RANGES_H_
 
@@ -23,11 +23,11 @@ class ByteRanges {
  public:
   void Add(std::uint64_t address, std::uint64_t bytes);
   void Remove(std::uint64_t address, std::uint64_t bytes);
-  // All of them; true for none.
+  // Whether the set contains all of the bytes. True if `bytes` is 0.
   bool Contains(std::uint64_t address, std::uint64_t bytes) const;
 
   std::size_t ranges() const { return ranges_.size(); }
-  std::vector<ByteRange> List() const;  // by address
+  std::vector<ByteRange> List() const;  // sorted by address
 
  private:
   std::map<std::uint64_t, std::uint64_t> ranges_;  // first -> end; neighbours are merged

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
-#include "interpose/simcuda/message.h"
+#include "interpose/simcuda/simulation_message.h"
 
 namespace memoir::simcuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookMilliseconds = 500;   // between two looks at who still lives
-constexpr int kSeveralMilliseconds = 5;  // where calls wait at several boards: only one of them can wake
+constexpr int kLookMilliseconds = 500;   // between two checks whether the awaited ranks run
+constexpr int kSeveralMilliseconds = 5;  // the longest wait at one board while calls wait at several boards
 
 // "rank 1", "ranks 1, 2 and 61 more"
 std::string Names(const std::vector<int>& ranks) {
@@ -22,15 +22,16 @@ std::string Names(const std::vector<int>& ranks) {
   return ranks.size() <= kMost ? text : text + " and " + std::to_string(ranks.size() - kMost) + " more";
 }
 
-// Every other rank holds what this one holds.
-void CompleteAlone(Call& call, const std::vector<Call>& calls) {
+// Completes a call of a communicator that is alone. Every other rank is assumed to have the same data as this one.
+void CompleteAlone(NcclCall& call, const std::vector<NcclCall>& calls) {
   call.done = true;
-  const Call* source = &call;
-  if (call.kind == Call::Kind::kReceive) {
-    // What this rank sends to itself, all send to it; else what it sends to the other, or to any, it gets from there.
+  const NcclCall* source = &call;
+  if (call.kind == NcclCall::Kind::kReceive) {
+    // Every other rank is assumed to send the same messages as this rank. So this rank receives one of the messages
+    // that it sends: a message to its own rank, else a message to the peer, else any message.
     const auto sent = [&](auto to) {
-      return std::ranges::find_if(calls, [&](const Call& other) {
-        return other.kind == Call::Kind::kSend && other.communicator == call.communicator &&
+      return std::ranges::find_if(calls, [&](const NcclCall& other) {
+        return other.kind == NcclCall::Kind::kSend && other.communicator == call.communicator &&
                other.gives == call.takes && to(other.peer);
       });
     };
@@ -42,7 +43,7 @@ void CompleteAlone(Call& call, const std::vector<Call>& calls) {
   if (!call.finish) return;
   std::vector<char> part(source == nullptr ? 0 : source->gives);
   if (!part.empty()) source->give(part.data());
-  Parts parts;
+  RankParts parts;
   parts.same = true;
   parts.of.assign(static_cast<std::size_t>(call.communicator->ranks()), part.empty() ? nullptr : part.data());
   call.finish(parts);
@@ -55,12 +56,12 @@ struct Trouble {
 
 std::string Of(const Communicator& communicator) { return " of " + std::to_string(communicator.ranks()); }
 
-// A call that waits for somebody who has ended.
-Trouble FindEnded(const std::vector<Call>& calls) {
-  for (const Call& call : calls) {
+// Finds a call that waits for a rank whose process has ended.
+Trouble FindEnded(const std::vector<NcclCall>& calls) {
+  for (const NcclCall& call : calls) {
     if (call.done) continue;
     Communicator& communicator = *call.communicator;
-    for (const int rank : communicator.WaitsFor(call)) {
+    for (const int rank : communicator.AwaitedRanks(call)) {
       if (!communicator.board().IsHere(rank) || communicator.board().IsAlive(rank)) continue;
       return {&communicator, "rank " + std::to_string(rank) + Of(communicator) + " (process " +
                                  std::to_string(communicator.board().Process(rank)) + ") ended before its part of " +
@@ -70,33 +71,33 @@ Trouble FindEnded(const std::vector<Call>& calls) {
   return {};
 }
 
-Trouble GiveUp(const std::vector<Call>& calls, int seconds) {
-  const auto call = std::ranges::find(calls, false, &Call::done);
+Trouble GiveUp(const std::vector<NcclCall>& calls, int seconds) {
+  const auto call = std::ranges::find(calls, false, &NcclCall::done);
   Communicator& communicator = *call->communicator;
-  return {&communicator, Names(communicator.WaitsFor(*call)) + Of(communicator) + " did not come to " + call->name +
+  return {&communicator, Names(communicator.AwaitedRanks(*call)) + Of(communicator) + " did not come to " + call->name +
                              " within " + std::to_string(seconds) + " s; rank " + std::to_string(communicator.rank()) +
                              " gives up (MEMOIR_SIM_TIMEOUT)"};
 }
 
 std::string Report(const Trouble& trouble) {
-  Say(trouble.line);
+  PrintMessage(trouble.line);
   trouble.communicator->Fail(trouble.line);
   return trouble.line;
 }
 
 enum class Pass { kMoved, kStuck, kDone };
 
-// One attempt at each call that is not done.
-Pass TryAll(std::vector<Call>& calls, Trouble& trouble) {
+// Advances each call that is not done, once.
+Pass TryAll(std::vector<NcclCall>& calls, Trouble& trouble) {
   bool moved = false, left = false;
-  for (Call& call : calls) {
+  for (NcclCall& call : calls) {
     if (call.done) continue;
     if (std::string error = call.communicator->error(); !error.empty()) {
       trouble = {call.communicator.get(), std::move(error)};
       return Pass::kStuck;
     }
     moved = call.communicator->Advance(call) || moved;
-    if (std::string wrong = call.communicator->WhatIsWrong(call); !wrong.empty()) {
+    if (std::string wrong = call.communicator->DescribeProblem(call); !wrong.empty()) {
       trouble = {call.communicator.get(), std::move(wrong)};
       return Pass::kStuck;
     }
@@ -107,17 +108,17 @@ Pass TryAll(std::vector<Call>& calls, Trouble& trouble) {
 
 }  // namespace
 
-std::string CompleteCalls(std::vector<Call>& calls, int patience_seconds) {
-  for (Call& call : calls) {
-    if (!call.communicator->meets()) CompleteAlone(call, calls);
+std::string CompleteCalls(std::vector<NcclCall>& calls, int patience_seconds) {
+  for (NcclCall& call : calls) {
+    if (!call.communicator->has_peers()) CompleteAlone(call, calls);
   }
   auto last_move = Clock::now(), last_look = last_move;
   while (true) {
-    const auto first = std::ranges::find(calls, false, &Call::done);
+    const auto first = std::ranges::find(calls, false, &NcclCall::done);
     if (first == calls.end()) return "";
     const Communicator& waited = *first->communicator;
-    const bool several =
-        std::ranges::any_of(calls, [&](const Call& call) { return !call.done && call.communicator.get() != &waited; });
+    const bool several = std::ranges::any_of(
+        calls, [&](const NcclCall& call) { return !call.done && call.communicator.get() != &waited; });
     const std::uint32_t seen = waited.board().Signal();
     Trouble trouble;
     const Pass pass = TryAll(calls, trouble);
@@ -134,7 +135,7 @@ std::string CompleteCalls(std::vector<Call>& calls, int patience_seconds) {
     if (now - last_look >= std::chrono::milliseconds(kLookMilliseconds)) {
       last_look = now;
       trouble = FindEnded(calls);
-      // It may have done its part just before it ended.
+      // The ended rank may have contributed its part just before its end, so the calls are tried once more.
       Trouble ignored;
       if (trouble.communicator != nullptr && TryAll(calls, ignored) == Pass::kStuck) return Report(trouble);
       if (now - last_move >= std::chrono::seconds(patience_seconds)) return Report(GiveUp(calls, patience_seconds));
@@ -143,18 +144,18 @@ std::string CompleteCalls(std::vector<Call>& calls, int patience_seconds) {
   }
 }
 
-std::string Communicator::Meet(const Invitation& invitation, int physical_device, int node, Call* call) {
+std::string Communicator::Meet(const Invitation& invitation, int physical_device, int node, NcclCall* call) {
   next_send_.assign(static_cast<std::size_t>(ranks_), 0);
   next_receive_ = next_send_;
   invitation_ = invitation;
-  call->kind = Call::Kind::kJoin;
+  call->kind = NcclCall::Kind::kJoin;
   call->name = "ncclCommInitRank";
   return board_.Join(invitation, ranks_, rank_, physical_device, node);
 }
 
 void Communicator::Abort() {
   Fail("the communicator was aborted");
-  if (meets()) board_.Wake();
+  if (has_peers()) board_.Wake();
 }
 
 void Communicator::Fail(const std::string& line) {
@@ -169,39 +170,39 @@ std::string Communicator::error() const {
   return error_;
 }
 
-void Communicator::Enqueue(Call& call) {
-  if (!meets()) return;
+void Communicator::Enqueue(NcclCall& call) {
+  if (!has_peers()) return;
   const std::lock_guard lock(mutex_);
   const auto peer = static_cast<std::size_t>(call.peer);
-  if (call.kind == Call::Kind::kCollective) call.number = next_collective_++;
-  if (call.kind == Call::Kind::kSend) call.number = next_send_[peer]++;
-  if (call.kind == Call::Kind::kReceive) call.number = next_receive_[peer]++;
+  if (call.kind == NcclCall::Kind::kCollective) call.number = next_collective_++;
+  if (call.kind == NcclCall::Kind::kSend) call.number = next_send_[peer]++;
+  if (call.kind == NcclCall::Kind::kReceive) call.number = next_receive_[peer]++;
 }
 
-bool Communicator::AllHere() const {
+bool Communicator::AreAllHere() const {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (!board_.IsHere(rank)) return false;
   }
   return true;
 }
 
-bool Communicator::Advance(Call& call) {
+bool Communicator::Advance(NcclCall& call) {
   switch (call.kind) {
-    case Call::Kind::kJoin:
-      call.done = AllHere();
+    case NcclCall::Kind::kJoin:
+      call.done = AreAllHere();
       if (call.done) CloseInvitation(invitation_);
       return call.done;
-    case Call::Kind::kSend:
+    case NcclCall::Kind::kSend:
       return AdvanceSend(call);
-    case Call::Kind::kReceive:
+    case NcclCall::Kind::kReceive:
       return AdvanceReceive(call);
-    case Call::Kind::kCollective:
+    case NcclCall::Kind::kCollective:
       break;
   }
   return AdvanceCollective(call);
 }
 
-bool Communicator::Post(Call& call, int lane) {
+bool Communicator::Post(NcclCall& call, int lane) {
   char* const room = call.posted ? nullptr : board_.Room(lane, call.number);
   if (room == nullptr) return false;
   if (call.gives > 0) call.give(room);
@@ -209,13 +210,13 @@ bool Communicator::Post(Call& call, int lane) {
   return call.posted = true;
 }
 
-bool Communicator::AdvanceCollective(Call& call) {
+bool Communicator::AdvanceCollective(NcclCall& call) {
   const bool moved = Post(call, board_.LaneOf(rank_));
   if (!call.posted || finished_.load(std::memory_order_acquire) != call.number) return moved;
-  if (!WaitsFor(call).empty() || !WhatIsWrong(call).empty()) return moved;
-  Parts parts;
+  if (!AwaitedRanks(call).empty() || !DescribeProblem(call).empty()) return moved;
+  RankParts parts;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const bool needed = call.needs == kEverybody || call.needs == rank;
+    const bool needed = call.needs == kAllRanks || call.needs == rank;
     parts.of.push_back(needed ? board_.Peek(board_.LaneOf(rank), call.number) : nullptr);
   }
   if (call.finish) call.finish(parts);
@@ -225,13 +226,13 @@ bool Communicator::AdvanceCollective(Call& call) {
   return call.done = true;
 }
 
-bool Communicator::AdvanceSend(Call& call) { return call.done = Post(call, board_.LaneBetween(rank_, call.peer)); }
+bool Communicator::AdvanceSend(NcclCall& call) { return call.done = Post(call, board_.LaneBetween(rank_, call.peer)); }
 
-bool Communicator::AdvanceReceive(Call& call) {
+bool Communicator::AdvanceReceive(NcclCall& call) {
   const int lane = board_.LaneBetween(call.peer, rank_);
   const bool turn = call.number == 0 || board_.HasTaken(lane, rank_, call.number - 1);
-  if (!turn || !board_.Posted(lane, call.number) || !WhatIsWrong(call).empty()) return false;
-  Parts parts;
+  if (!turn || !board_.IsPosted(lane, call.number) || !DescribeProblem(call).empty()) return false;
+  RankParts parts;
   parts.same = true;
   parts.of.push_back(board_.Peek(lane, call.number));
   call.finish(parts);
@@ -240,14 +241,14 @@ bool Communicator::AdvanceReceive(Call& call) {
   return call.done = true;
 }
 
-std::string Communicator::WhatIsWrong(const Call& call) const {
-  if (call.kind == Call::Kind::kJoin) return board_.SharedDevice();
-  if (call.done || call.kind == Call::Kind::kSend) return "";
+std::string Communicator::DescribeProblem(const NcclCall& call) const {
+  if (call.kind == NcclCall::Kind::kJoin) return board_.SharedDevice();
+  if (call.done || call.kind == NcclCall::Kind::kSend) return "";
   for (int rank = 0; rank < ranks_; ++rank) {
-    const bool collective = call.kind == Call::Kind::kCollective;
-    if (collective ? call.needs != kEverybody && call.needs != rank : call.peer != rank) continue;
+    const bool collective = call.kind == NcclCall::Kind::kCollective;
+    if (collective ? call.needs != kAllRanks && call.needs != rank : call.peer != rank) continue;
     const int lane = collective ? board_.LaneOf(rank) : board_.LaneBetween(rank, rank_);
-    if (!board_.Posted(lane, call.number) || (collective && finished_.load() != call.number)) continue;
+    if (!board_.IsPosted(lane, call.number) || (collective && finished_.load() != call.number)) continue;
     if (!collective && call.number > 0 && !board_.HasTaken(lane, rank_, call.number - 1)) continue;
     const std::size_t given = board_.Bytes(lane, call.number);
     if (given == call.takes) continue;
@@ -258,26 +259,26 @@ std::string Communicator::WhatIsWrong(const Call& call) const {
   return "";
 }
 
-std::vector<int> Communicator::WaitsFor(const Call& call) const {
+std::vector<int> Communicator::AwaitedRanks(const NcclCall& call) const {
   std::vector<int> ranks;
   for (int rank = 0; rank < ranks_; ++rank) {
     bool waits = false;
     switch (call.kind) {
-      case Call::Kind::kJoin:
+      case NcclCall::Kind::kJoin:
         waits = !board_.IsHere(rank) || !board_.IsAlive(rank);
         break;
-      case Call::Kind::kSend:
+      case NcclCall::Kind::kSend:
         waits = rank == call.peer;
         break;
-      case Call::Kind::kReceive:
-        waits = rank == call.peer && !board_.Posted(board_.LaneBetween(rank, rank_), call.number);
+      case NcclCall::Kind::kReceive:
+        waits = rank == call.peer && !board_.IsPosted(board_.LaneBetween(rank, rank_), call.number);
         break;
-      case Call::Kind::kCollective:
+      case NcclCall::Kind::kCollective:
         if (call.posted) {
-          waits = (call.needs == kEverybody || call.needs == rank) && !board_.Posted(board_.LaneOf(rank), call.number);
+          waits = (call.needs == kAllRanks || call.needs == rank) && !board_.IsPosted(board_.LaneOf(rank), call.number);
         } else {
-          waits =
-              call.number >= Board::kDepth && !board_.HasTaken(board_.LaneOf(rank_), rank, call.number - Board::kDepth);
+          waits = call.number >= MessageBoard::kDepth &&
+                  !board_.HasTaken(board_.LaneOf(rank_), rank, call.number - MessageBoard::kDepth);
         }
     }
     if (waits) ranks.push_back(rank);

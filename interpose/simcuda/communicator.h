@@ -1,13 +1,14 @@
 // One rank's end of an NCCL communicator, and the calls that go through it.
 //
-// A communicator either meets: each rank is a process, or a device of one, and small parts go over a board. Or it is
-// alone: one process stands for a world of which the other ranks are not there (MEMOIR_SIM_WORLD), and each of them is
-// taken to hold what this one holds.
+// A communicator has peers or is alone. If it has peers, each rank is a process or one device of a process, and the
+// ranks exchange small parts over a board (message_board.h). If it is alone, this process represents a world whose
+// other ranks do not exist (MEMOIR_SIM_WORLD); each other rank is assumed to have the same data as this rank.
 //
-// Real NCCL queues a call on a stream; here the calling thread waits for the other ranks. It sleeps, at most for
-// `patience`, and gives up as soon as a rank that it waits for has ended. What a rank only gives, it does not wait for.
+// Real NCCL queues a call on a stream. Here the calling thread waits for the other ranks, for at most
+// `patience_seconds`. If the process of an awaited rank ends, the call fails within about a second. The thread does not
+// wait for ranks to which it only sends.
 //
-// Nothing here knows of CUDA, or where the bytes of a call are. Any thread.
+// This file does not depend on CUDA, nor on where a call's bytes are. Any thread.
 #ifndef INTERPOSE_SIMCUDA_COMMUNICATOR_H_
 #define INTERPOSE_SIMCUDA_COMMUNICATOR_H_
 
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/simcuda/board.h"
+#include "interpose/simcuda/message_board.h"
 #include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/nccl_buffers.h"
 #include "interpose/simcuda/reduction.h"
@@ -27,64 +28,65 @@ namespace memoir::simcuda {
 
 class Communicator;
 
-constexpr int kEverybody = -1, kNobody = -2;
+constexpr int kAllRanks = -1, kNoRank = -2;
 
-// One call, on one communicator. The functions are called on the thread that completes it.
-struct Call {
+// One call of NCCL on one communicator. `give` and `finish` are called on the thread that completes the call.
+struct NcclCall {
   enum class Kind { kJoin, kCollective, kSend, kReceive };
 
   std::shared_ptr<Communicator> communicator;
   Kind kind = Kind::kCollective;
-  const char* name = "";                     // of NCCL's function
-  int peer = 0;                              // of kSend and kReceive
-  std::size_t gives = 0;                     // bytes of this rank's part, at most Board::kMostBytes
-  std::function<void(char* room)> give;      // writes them
-  int needs = kNobody;                       // whose parts: everybody's, nobody's or one rank's
-  std::size_t takes = 0;                     // bytes of each of these
-  std::function<void(const Parts&)> finish;  // parts that are not needed are null
+  const char* name = "";                     // name of NCCL's function
+  int peer = 0;                              // the other rank of kSend and kReceive
+  std::size_t gives = 0;                     // bytes that this rank contributes, at most MessageBoard::kMostBytes
+  std::function<void(char* room)> give;      // writes these bytes to `room`
+  int needs = kNoRank;                       // ranks whose parts are needed: kAllRanks, kNoRank, or one
+  std::size_t takes = 0;                     // bytes of each needed part
+  std::function<void(const RankParts&)> finish;  // parts that are not needed are nullptr
 
-  // How far it is.
+  // Progress.
   std::uint64_t number = 0;
   bool posted = false, done = false;
 };
 
 class Communicator {
  public:
-  // Alone.
+  // Creates a communicator that is alone until Meet is called.
   Communicator(int ranks, int rank, int device) : ranks_(ranks), rank_(rank), device_(device) {}
 
   int ranks() const { return ranks_; }
   int rank() const { return rank_; }
   int device() const { return device_; }
-  bool meets() const { return board_.joined(); }
+  bool has_peers() const { return board_.joined(); }
 
-  // From now on it meets the others. `call` is then to be completed. "", or what is wrong.
-  std::string Meet(const Invitation& invitation, int physical_device, int node, Call* call);
+  // Gives the communicator its peers. The caller must then complete `call`. Returns "" or an error message.
+  std::string Meet(const Invitation& invitation, int physical_device, int node, NcclCall* call);
 
-  // Calls under way, and later ones, end with an error.
+  // Makes current and later calls end with an error.
   void Abort();
   void Fail(const std::string& line);
-  std::string error() const;  // "": none
+  std::string error() const;  // "" if there is no error
 
-  // Gives `call` its place in the order of this communicator's calls. As NCCL: in the same order on every rank.
-  void Enqueue(Call& call);
+  // Gives `call` the next place in the order of this communicator's calls. As in NCCL, all ranks must enqueue their
+  // calls in the same order.
+  void Enqueue(NcclCall& call);
 
-  // For CompleteCalls: how far a call gets without waiting. True: something moved.
-  bool Advance(Call& call);
-  std::string WhatIsWrong(const Call& call) const;  // with what the others gave
-  std::vector<int> WaitsFor(const Call& call) const;
-  const Board& board() const { return board_; }
+  // Advances a call as far as possible without waiting. True if anything moved. For CompleteCalls.
+  bool Advance(NcclCall& call);
+  std::string DescribeProblem(const NcclCall& call) const;  // compares `call` with the calls of other ranks
+  std::vector<int> AwaitedRanks(const NcclCall& call) const;
+  const MessageBoard& board() const { return board_; }
   NcclBuffers& buffers() { return buffers_; }
 
  private:
-  bool AdvanceCollective(Call& call);
-  bool AdvanceSend(Call& call);
-  bool AdvanceReceive(Call& call);
-  bool Post(Call& call, int lane);
-  bool AllHere() const;
+  bool AdvanceCollective(NcclCall& call);
+  bool AdvanceSend(NcclCall& call);
+  bool AdvanceReceive(NcclCall& call);
+  bool Post(NcclCall& call, int lane);
+  bool AreAllHere() const;
 
   const int ranks_, rank_, device_;
-  Board board_;
+  MessageBoard board_;
   Invitation invitation_;
   NcclBuffers buffers_;
   std::atomic<bool> stopped_{false};
@@ -92,11 +94,12 @@ class Communicator {
   std::string error_;
   std::uint64_t next_collective_ = 0;
   std::vector<std::uint64_t> next_send_, next_receive_;  // by peer
-  std::atomic<std::uint64_t> finished_{0};               // collectives, in order
+  std::atomic<std::uint64_t> finished_{0};               // number of collectives that have finished, in their order
 };
 
-// Completes all of them, whichever can go on first. "", or one line that was also said.
-std::string CompleteCalls(std::vector<Call>& calls, int patience_seconds);
+// Completes all calls, in any order in which they can advance. Returns "" or an error message, which it has also
+// printed.
+std::string CompleteCalls(std::vector<NcclCall>& calls, int patience_seconds);
 
 }  // namespace memoir::simcuda
 

@@ -9,9 +9,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "interpose/simcuda/built_in_tables.h"
-#include "interpose/simcuda/message.h"
+#include "interpose/simcuda/simulation_message.h"
+#include "proto/memoir/byte_size.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -23,7 +25,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// "" or why the file could not be read.
+// Reads a file. Returns "" or the reason why it could not be read.
 std::string ReadFile(const std::string& path, std::string& text) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::strerror(errno);
@@ -37,7 +39,7 @@ std::string ReadFile(const std::string& path, std::string& text) {
   return text.size() > kLargestFile ? "larger than 1 MiB: not a file of cards or formulas" : "";
 }
 
-std::string AddUserProfiles(const std::string& path, std::vector<Profile>& profiles) {
+std::string AddUserProfiles(const std::string& path, std::vector<CardProfile>& profiles) {
   if (path.empty()) return "";
   std::string text;
   std::string error = ReadFile(path, text);
@@ -54,24 +56,24 @@ std::string ChooseWorkspaces(const std::string& path, Workspaces& workspaces) {
   return error.empty() ? "" : "MEMOIR_SIM_WORKSPACES=" + path + ": " + error;
 }
 
-std::string Keys(const std::vector<Profile>& profiles) {
+std::string Keys(const std::vector<CardProfile>& profiles) {
   std::string text;
-  for (const Profile& profile : profiles) text += (text.empty() ? "" : ", ") + profile.key;
+  for (const CardProfile& profile : profiles) text += (text.empty() ? "" : ", ") + profile.key;
   return text;
 }
 
-std::string ChooseProfile(const std::string& key, const std::vector<Profile>& profiles, Profile& chosen) {
-  const auto found = std::ranges::find(profiles, key.empty() ? "h100" : key, &Profile::key);
+std::string ChooseProfile(const std::string& key, const std::vector<CardProfile>& profiles, CardProfile& chosen) {
+  const auto found = std::ranges::find(profiles, key.empty() ? "h100" : key, &CardProfile::key);
   if (found == profiles.end())
     return "unknown card " + key + "; known are " + Keys(profiles) + " (others: MEMOIR_SIM_PROFILES)";
   chosen = *found;
   return "";
 }
 
-std::string ChooseMemory(const std::string& text, Profile& profile) {
+std::string ChooseMemory(const std::string& text, CardProfile& profile) {
   if (!text.empty()) profile.memory_most = 0;
-  const std::uint64_t memory = text.empty() ? profile.memory : ParseBytes(text);
-  const std::uint64_t least = profile.context + profile.unowned + kGranularity;
+  const std::uint64_t memory = text.empty() ? profile.memory : ParseSize(text).value_or(0);
+  const std::uint64_t least = LeastMemory(profile);
   if (memory < least || memory > kMostMemory) {
     return "MEMOIR_SIM_MEMORY=" + text + ": expected a size from " + ReadableBytes(least) +
            " (what the context takes, and a block) to " + ReadableBytes(kMostMemory);
@@ -80,7 +82,7 @@ std::string ChooseMemory(const std::string& text, Profile& profile) {
   return "";
 }
 
-// A whole number, in these bounds; "" leaves `value` as it is.
+// Parses a whole number within the limits. An empty `text` leaves `value` unchanged. Returns "" or an error message.
 std::string ChooseNumber(const char* variable, const std::string& text, int least, int most, int& value) {
   if (text.empty()) return "";
   int number = 0;
@@ -104,13 +106,14 @@ std::string ChooseWorld(const ConfigurationRequest& request, Configuration& resu
 
 std::string ChooseSize(const char* variable, const std::string& text, std::uint64_t most, std::uint64_t& bytes) {
   if (text.empty()) return "";
-  bytes = text == "0" ? 0 : ParseBytes(text);
-  if (bytes <= most && (bytes > 0 || text == "0")) return "";
+  const std::optional<std::uint64_t> given = ParseSize(text);
+  bytes = given.value_or(0);
+  if (given && bytes <= most) return "";
   return std::string(variable) + "=" + text + ": expected a size of at most " + ReadableBytes(most);
 }
 
 std::string ChooseSizes(const ConfigurationRequest& request, Configuration& result) {
-  const std::uint64_t left = result.profile.memory - result.profile.context - result.profile.unowned - kGranularity;
+  const std::uint64_t left = result.profile.memory - LeastMemory(result.profile);
   std::string error = ChooseSize("MEMOIR_SIM_OTHERS", request.others, left, result.others);
   if (error.empty()) error = ChooseSize("MEMOIR_SIM_PINNED", request.pinned, kMostMemory, result.pinned);
   if (error.empty()) error = ChooseSize("MEMOIR_SIM_HANDLES", request.handles, kMostMemory, result.handle);
@@ -123,7 +126,7 @@ std::string ChooseUnknown(const std::string& text, bool& takes_most) {
   return "MEMOIR_SIM_UNKNOWN=" + text + ": expected least or most";
 }
 
-// Under WSL the kernel's name says so.
+// The release name of WSL's kernel contains "microsoft" or "Microsoft".
 bool IsWsl() {
   utsname system{};
   return uname(&system) == 0 && std::strstr(system.release, "icrosoft") != nullptr;
@@ -148,7 +151,7 @@ std::string ChooseLate(const std::string& text, std::uint64_t& late) {
 
 Configuration Configure(const ConfigurationRequest& request) {
   Configuration result;
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   result.error = ParseProfiles(BuiltInProfiles(), profiles);
   if (result.error.empty()) result.error = AddUserProfiles(request.profiles, profiles);
   if (result.error.empty()) result.error = ChooseWorkspaces(request.workspaces, result.workspaces);

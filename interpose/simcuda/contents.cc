@@ -7,20 +7,21 @@
 #include <cstring>
 #include <iterator>
 
-#include "interpose/simcuda/answers.h"
+#include "interpose/simcuda/copy_answers.h"
 
 namespace memoir::simcuda {
 namespace {
 
-// The kernel's: some of aarch64's have pages of 64 KiB, and would clear all of one of which a part is given back.
+// The kernel's page size. Some aarch64 kernels have pages of 64 KiB. If this file assumed 4 KiB, ReturnPages would
+// clear bytes beyond the requested range.
 std::uint64_t PageBytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
 std::uint64_t PageDown(std::uint64_t address) { return address & ~(PageBytes() - 1); }
 std::uint64_t PageUp(std::uint64_t address) { return PageDown(address + PageBytes() - 1); }
 void* Pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// The pages are gone, and read as zero again. MADV_REMOVE for a region that is a shared file (address_space.cc), where
-// MADV_DONTNEED would leave them in the file.
+// Frees the pages; they read as zero again. Uses MADV_REMOVE for a region that is a shared file (address_space.cc),
+// because MADV_DONTNEED would leave the pages in the file.
 void ReturnPages(std::uint64_t first, std::uint64_t bytes) {
   if (madvise(Pointer(first), bytes, MADV_REMOVE) != 0) madvise(Pointer(first), bytes, MADV_DONTNEED);
 }
@@ -68,23 +69,23 @@ bool Contents::Copy(void* to, const void* from, std::size_t bytes) {
 bool Contents::CopyToHost(void* to, std::uint64_t from, std::size_t bytes) {
   const bool known = known_.Contains(from, bytes);
   if (!known && TakeAnswer(to, bytes)) return true;
-  if (AnyKept(from, bytes)) {
+  if (HasKeptBytes(from, bytes)) {
     std::memcpy(to, Pointer(from), bytes);
   } else {
-    std::memset(to, 0, bytes);  // what reading those pages would give, without making any
+    std::memset(to, 0, bytes);  // the same as reading the pages, without allocating them
   }
   return known;
 }
 
 void Contents::CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device) {
   const bool known = !from_device || known_.Contains(Address(from), bytes);
-  const bool zeros = from_device && !AnyKept(Address(from), bytes);
+  const bool zeros = from_device && !HasKeptBytes(Address(from), bytes);
   if (!zeros && bytes <= kLargestKept && Keep(to, bytes)) {
     std::memmove(Pointer(to), from, bytes);
     known_.Remove(to, bytes);
   } else {
     if (!zeros) dropped_copies_.fetch_add(1, std::memory_order_relaxed);
-    ForgetLocked(to, bytes);  // what was there is overwritten, by zeros or by bytes that are not known
+    MarkUnknownLocked(to, bytes);  // drops the old bytes; the new ones are zeros or are not kept
     if (!zeros) return;
   }
   if (known) known_.Add(to, bytes);
@@ -99,7 +100,7 @@ void Contents::Fill(void* to, int value, std::size_t bytes) {
   if (value != 0 && bytes <= kLargestKept && Keep(Address(to), bytes)) {
     std::memset(to, value, bytes);
   } else {
-    ForgetLocked(Address(to), bytes);
+    MarkUnknownLocked(Address(to), bytes);
     if (value != 0) {
       dropped_copies_.fetch_add(1, std::memory_order_relaxed);
       return;
@@ -108,7 +109,7 @@ void Contents::Fill(void* to, int value, std::size_t bytes) {
   known_.Add(Address(to), bytes);
 }
 
-bool Contents::Know(std::uint64_t address, std::uint64_t bytes) {
+bool Contents::MarkKnown(std::uint64_t address, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!Keep(address, bytes)) return false;
   known_.Add(address, bytes);
@@ -120,9 +121,9 @@ bool Contents::IsKnown(std::uint64_t address, std::uint64_t bytes) const {
   return known_.Contains(address, bytes);
 }
 
-void Contents::Forget(std::uint64_t address, std::uint64_t bytes) {
+void Contents::MarkUnknown(std::uint64_t address, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  ForgetLocked(address, bytes);
+  MarkUnknownLocked(address, bytes);
 }
 
 std::uint64_t Contents::kept_bytes() const {
@@ -130,7 +131,7 @@ std::uint64_t Contents::kept_bytes() const {
   return kept_;
 }
 
-bool Contents::AnyKept(std::uint64_t address, std::uint64_t bytes) const {
+bool Contents::HasKeptBytes(std::uint64_t address, std::uint64_t bytes) const {
   auto pages = pages_.lower_bound(address + bytes);
   if (pages == pages_.begin()) return false;
   --pages;
@@ -157,7 +158,7 @@ bool Contents::Keep(std::uint64_t address, std::uint64_t bytes) {
   return true;
 }
 
-void Contents::ForgetLocked(std::uint64_t address, std::uint64_t bytes) {
+void Contents::MarkUnknownLocked(std::uint64_t address, std::uint64_t bytes) {
   known_.Remove(address, bytes);
   const std::uint64_t end = address + bytes;
   const std::uint64_t first_whole = PageUp(address), end_whole = PageDown(end);
@@ -170,9 +171,9 @@ void Contents::ForgetLocked(std::uint64_t address, std::uint64_t bytes) {
   ZeroPart(end_whole, end);
 }
 
-// Of pages that are forgotten only in part the rest stays.
+// Zeroes the bytes [begin, end) of pages whose other bytes stay.
 void Contents::ZeroPart(std::uint64_t begin, std::uint64_t end) {
-  if (begin < end && AnyKept(begin, end - begin)) std::memset(Pointer(begin), 0, end - begin);
+  if (begin < end && HasKeptBytes(begin, end - begin)) std::memset(Pointer(begin), 0, end - begin);
 }
 
 void Contents::DropPages(std::uint64_t first, std::uint64_t end) {

@@ -1,13 +1,13 @@
-// What simulated device memory holds: bytes that small copies brought, and zeros everywhere else.
+// The contents of simulated device memory: bytes of small copies, and zeros everywhere else.
 //
-// Kernels do nothing, so only copies and fills write. Device memory is ordinary memory of the process; a page exists
-// where something was kept. Kept are copies of up to kLargestKept bytes, and kMostKept bytes in all: what comes beyond
-// is dropped, counted, and reads as zero, so that a program that loads 70 GB of weights stays small.
+// Kernels do nothing, so only copies and fills write. Device memory is ordinary memory of the process, and only kept
+// bytes occupy pages. A copy is kept if it has at most kLargestKept bytes, until kMostKept bytes are kept in all. Other
+// copies are dropped and counted, and read as zero. So a program that loads 70 GB of weights stays small.
 //
-// Which bytes are known: those that copies and fills wrote, and those of Know. A copy within the device carries that
-// along; what is forgotten, or overwritten by something dropped, is unknown.
+// Known bytes have the values that a GPU would have: copies, fills, or the caller of MarkKnown wrote them. A copy
+// within the device copies this state. Bytes become unknown by MarkUnknown, or if a dropped copy overwrites them.
 //
-// Any thread; one lock, held for the length of a copy.
+// Any thread; one lock, held during a copy.
 #ifndef INTERPOSE_SIMCUDA_CONTENTS_H_
 #define INTERPOSE_SIMCUDA_CONTENTS_H_
 
@@ -31,35 +31,35 @@ class Contents {
 
   explicit Contents(std::uint64_t most_kept = kMostKept) : most_kept_(most_kept) {}
 
-  // Makes [base, base + bytes) device memory, for ever. At most kMostRegions.
+  // Makes [base, base + bytes) device memory until the process ends. At most kMostRegions calls.
   void AddRegion(std::uint64_t base, std::uint64_t bytes);
   bool IsDeviceMemory(const void* address) const;
   std::vector<ByteRange> Regions() const;
 
-  // memmove between any two places, as far as contents are kept. False: the host was given zeros, or what it finds
-  // there, for bytes that nobody knows.
+  // Copies like memmove between any two places, as far as contents are kept. False if it copied unknown bytes to the
+  // host, as zeros or as old bytes.
   bool Copy(void* to, const void* from, std::size_t bytes);
-  // memset, likewise.
+  // Fills like memset, as far as contents are kept.
   void Fill(void* to, int value, std::size_t bytes);
-  // [address, address + bytes) reads as zero from now on: freed, or given to somebody new.
-  void Forget(std::uint64_t address, std::uint64_t bytes);
+  // Makes the bytes unknown; they read as zero. For bytes that are freed or newly allocated.
+  void MarkUnknown(std::uint64_t address, std::uint64_t bytes);
 
-  // [address, address + bytes) is about to be written, by the host, with what a kernel would write. False: no room for
-  // more pages, and it must not be written.
-  bool Know(std::uint64_t address, std::uint64_t bytes);
+  // Makes the bytes known. The caller then writes the values that a kernel would write. False if there is no room for
+  // more pages; then the caller must not write.
+  bool MarkKnown(std::uint64_t address, std::uint64_t bytes);
   bool IsKnown(std::uint64_t address, std::uint64_t bytes) const;
 
   std::uint64_t kept_bytes() const;                                        // whole pages
-  std::uint64_t dropped_copies() const { return dropped_copies_.load(); }  // whose bytes were not kept
+  std::uint64_t dropped_copies() const { return dropped_copies_.load(); }  // copies whose bytes were not kept
 
  private:
   using Pages = std::map<std::uint64_t, std::uint64_t>;  // first -> bytes; neighbours are merged
 
   bool CopyToHost(void* to, std::uint64_t from, std::size_t bytes);
   void CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device);
-  bool AnyKept(std::uint64_t address, std::uint64_t bytes) const;
+  bool HasKeptBytes(std::uint64_t address, std::uint64_t bytes) const;
   bool Keep(std::uint64_t address, std::uint64_t bytes);  // false: no room
-  void ForgetLocked(std::uint64_t address, std::uint64_t bytes);
+  void MarkUnknownLocked(std::uint64_t address, std::uint64_t bytes);
   void ZeroPart(std::uint64_t begin, std::uint64_t end);
   void DropPages(std::uint64_t first, std::uint64_t end);
 

@@ -10,7 +10,7 @@
 
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
-#include "interpose/simcuda/message.h"
+#include "interpose/simcuda/simulation_message.h"
 #include "interpose/simcuda/unknown_shapes.h"
 
 namespace memoir::simcuda {
@@ -39,10 +39,10 @@ void SayUnknownShapes() {
   const char* const quiet = std::getenv("MEMOIR_QUIET");
   if (quiet != nullptr && *quiet != '\0' && *quiet != '0') return;
   if (UnknownShapes().empty()) return;
-  Say(UnknownShapesLine(TheMachine().configuration().takes_most));
+  PrintMessage(UnknownShapesLine(TheMachine().configuration().takes_most));
 }
 
-// Programs that only inherited the preload (a shell, a compiler) called nothing, and write nothing.
+// Programs that only inherited the preload (a shell, a compiler) made no call, and write nothing.
 __attribute__((destructor)) void WriteCountsAtExit() {
   if (std::getenv("MEMOIR_SIM_COUNTS") != nullptr) WriteCounts();
   SayUnknownShapes();
@@ -69,7 +69,7 @@ void WriteCounts() {
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const bool written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (!written)
-    Say("cannot write MEMOIR_SIM_COUNTS=" + std::string(path) + "; name a file in a folder you may write to");
+    PrintMessage("cannot write MEMOIR_SIM_COUNTS=" + std::string(path) + "; name a file in a folder you may write to");
   if (file >= 0) close(file);
 }
 

@@ -1,5 +1,5 @@
-// How often each stand-in was called, each kernel launched, and a shape depended on unknown values, by name: what
-// `MEMOIR_SIM_COUNTS=FILE` writes at exit.
+// Counts by name how often each stand-in was called, each kernel was launched, and a shape depended on unknown values.
+// `MEMOIR_SIM_COUNTS=FILE` writes the counts at exit.
 //
 // Any thread, from before main on. Counting is one relaxed addition.
 #ifndef INTERPOSE_SIMCUDA_COUNTS_H_
@@ -14,7 +14,8 @@
 
 namespace memoir::simcuda {
 
-// A function of a CUDA library for which there is a default and no behaviour. The generated files hold one for each.
+// The counter of one stub: a function of a CUDA library that returns a default and does nothing else. The generated
+// files contain one StubCall for each stub.
 struct StubCall {
   const char* name;
   std::atomic<std::uint64_t> calls{0};
@@ -25,14 +26,14 @@ struct StubCall {
   }
 };
 
-// Every generated table.
+// Returns all generated tables.
 std::span<const std::span<StubCall>> StubTables();
 
-// Calls of the stub of that name; 0 for one that was not called or does not exist.
+// Returns the calls of the stub of that name. 0 if it was not called or does not exist.
 std::uint64_t CallsOfStub(const std::string& name);
 
-// Appends "PID<tab>launch|call|unknown<tab>COUNT<tab>NAME", the greatest first, to the file that MEMOIR_SIM_COUNTS
-// names.
+// Appends lines "PID<tab>launch|call|unknown<tab>COUNT<tab>NAME", the greatest count first, to the file that
+// MEMOIR_SIM_COUNTS names.
 void WriteCounts();
 
 }  // namespace memoir::simcuda

@@ -7,23 +7,25 @@
 #include <string>
 
 #include "interpose/simcuda/configuration.h"
-#include "interpose/simcuda/message.h"
-#include "interpose/simcuda/report.h"
+#include "interpose/simcuda/report_file.h"
+#include "interpose/simcuda/simulation_message.h"
 #include "interpose/simcuda/visible_devices.h"
 
 namespace memoir::simcuda {
 namespace {
 
-// Expandable segments reserve 9/8 of a card for each stream and pool, and never give it back.
+// Bytes of addresses per byte of memory. Torch's expandable segments reserve 9/8 of a card's memory for each stream and
+// pool, and never return it.
 constexpr std::uint64_t kAddressesPerMemory = 32;
-// Chunks of addresses may be half empty; with less than this (ulimit -v) blocks are dealt lowest first, without chunks.
+// Chunks of addresses may be half empty. If a device has fewer addresses per byte of memory than this number (ulimit
+// -v), blocks get the lowest addresses, without chunks.
 constexpr std::uint64_t kAddressesForChunks = 2;
 
 bool IsCharged(BlockKind kind) { return kind == BlockKind::kDevice; }
 
 }  // namespace
 
-Device::Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others, AddressOrder order)
+Device::Device(int ordinal, const CardProfile& profile, Contents& contents, std::uint64_t others, AddressOrder order)
     : ordinal_(ordinal),
       total_(profile.memory),
       context_(profile.context),
@@ -40,7 +42,8 @@ bool Device::ReserveAddresses() {
   addresses_.Reserve(ordinal_, total_ * kAddressesPerMemory, least);
   if (addresses_.size() == 0) {
     refused_ = true;
-    Say(ReadableBytes(least) + " of address space, which device " + std::to_string(ordinal_) + " needs, are refused (" +
+    PrintMessage(
+        ReadableBytes(least) + " of address space, which device " + std::to_string(ordinal_) + " needs, are refused (" +
         std::strerror(errno) + "); " +
         (HasAddressLimit() ? "raise 'ulimit -v'" : "let the system overcommit (sysctl vm.overcommit_memory=0)") +
         ", or simulate less memory (MEMOIR_SIM_MEMORY)");
@@ -55,7 +58,7 @@ bool Device::Start() {
   if (started()) return true;
   if (!ReserveAddresses()) return false;
   const std::lock_guard lock(mutex_);
-  if (!started_.load() && ChargeLocked(context_ + unowned_, Holder::kContext))
+  if (!started_.load() && ChargeLocked(context_ + unowned_, BudgetHolder::kContext))
     started_.store(true, std::memory_order_release);
   return started_.load();
 }
@@ -64,12 +67,12 @@ std::uint64_t Device::Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_
   if (!Start() || bytes > kMostMemory * kAddressesPerMemory) return 0;
   bytes = std::max<std::uint64_t>((bytes + alignment - 1) / alignment * alignment, alignment);
   const std::lock_guard lock(mutex_);
-  if (IsCharged(kind) && !ChargeLocked(bytes, Holder::kBlocks)) return 0;
+  if (IsCharged(kind) && !ChargeLocked(bytes, BudgetHolder::kBlocks)) return 0;
   const bool chunked = kind == BlockKind::kDevice && block_addresses_.has_value();
   const std::uint64_t address =
       chunked ? block_addresses_->Take(bytes, alignment) : addresses_.Take(bytes, alignment);
   if (address == 0) {
-    if (IsCharged(kind)) RefundLocked(bytes, Holder::kBlocks);
+    if (IsCharged(kind)) RefundLocked(bytes, BudgetHolder::kBlocks);
     return 0;
   }
   blocks_[address] = {address, bytes, kind};
@@ -80,8 +83,8 @@ bool Device::Free(std::uint64_t address, BlockKind kind) {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(address);
   if (found == blocks_.end() || found->second.kind != kind) return false;
-  if (IsCharged(kind)) RefundLocked(found->second.bytes, Holder::kBlocks);
-  contents_.Forget(address, found->second.bytes);
+  if (IsCharged(kind)) RefundLocked(found->second.bytes, BudgetHolder::kBlocks);
+  contents_.MarkUnknown(address, found->second.bytes);
   if (kind == BlockKind::kDevice && block_addresses_.has_value()) {
     block_addresses_->Give(address, found->second.bytes);
   } else {
@@ -91,22 +94,22 @@ bool Device::Free(std::uint64_t address, BlockKind kind) {
   return true;
 }
 
-std::optional<Block> Device::BlockAt(std::uint64_t address) const {
+std::optional<DeviceBlock> Device::BlockAt(std::uint64_t address) const {
   const std::lock_guard lock(mutex_);
   auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return std::nullopt;
-  const Block& block = std::prev(after)->second;
+  const DeviceBlock& block = std::prev(after)->second;
   if (address - block.address >= block.bytes) return std::nullopt;
   return block;
 }
 
-bool Device::Charge(std::uint64_t bytes, Holder holder) {
+bool Device::Charge(std::uint64_t bytes, BudgetHolder holder) {
   if (!Start()) return false;
   const std::lock_guard lock(mutex_);
   return ChargeLocked(bytes, holder);
 }
 
-void Device::Refund(std::uint64_t bytes, Holder holder) {
+void Device::Refund(std::uint64_t bytes, BudgetHolder holder) {
   const std::lock_guard lock(mutex_);
   RefundLocked(bytes, holder);
 }
@@ -121,7 +124,7 @@ bool Device::Contains(std::uint64_t address) const {
   return addresses_.Contains(address);
 }
 
-bool Device::ChargeLocked(std::uint64_t bytes, Holder holder) {
+bool Device::ChargeLocked(std::uint64_t bytes, BudgetHolder holder) {
   if (bytes > total_ - others_ - used_) {
     if (DeviceWords* const words = WordsOf(ordinal_)) {
       words->refusals.fetch_add(1);
@@ -140,7 +143,7 @@ bool Device::ChargeLocked(std::uint64_t bytes, Holder holder) {
   return true;
 }
 
-void Device::RefundLocked(std::uint64_t bytes, Holder holder) {
+void Device::RefundLocked(std::uint64_t bytes, BudgetHolder holder) {
   std::uint64_t& held = held_[static_cast<std::size_t>(holder)];
   bytes = std::min(held, bytes);
   held -= bytes;
@@ -155,13 +158,14 @@ void Device::Report(bool new_peak) const {
   words->context.store(context_ + unowned_);
   words->card.store(static_cast<std::uint64_t>(PhysicalDevice(ordinal_)) + 1);
   words->used.store(used_);
-  if (!new_peak && words->peak.load() != 0) return;  // 0: the file of a forked child begins
-  const auto held = [this](Holder holder) { return held_[static_cast<std::size_t>(holder)]; };
+  // A forked child gets a new report file (report_file.h), in which the peak is 0 until it is stored here.
+  if (!new_peak && words->peak.load() != 0) return;
+  const auto held = [this](BudgetHolder holder) { return held_[static_cast<std::size_t>(holder)]; };
   words->peak.store(used_);
-  words->peak_blocks.store(held(Holder::kBlocks));
-  words->peak_mapped.store(held(Holder::kMapped));
-  words->peak_pools.store(held(Holder::kPools));
-  words->peak_libraries.store(held(Holder::kLibraries));
+  words->peak_blocks.store(held(BudgetHolder::kBlocks));
+  words->peak_mapped.store(held(BudgetHolder::kMapped));
+  words->peak_pools.store(held(BudgetHolder::kPools));
+  words->peak_libraries.store(held(BudgetHolder::kLibraries));
 }
 
 }  // namespace memoir::simcuda

@@ -1,7 +1,9 @@
-// One simulated device's memory: its budget, its addresses, and the blocks that live there.
+// One simulated device's memory: its budget, its addresses, and its blocks.
 //
-//   total = other processes' + what nobody owns + context + blocks + physical memory that virtual.h handed out
-//           + reserved bytes of pools + what libraries took + free
+//   total = other processes' + unowned + context + blocks + physical memory of virtual_memory.h
+//           + reserved bytes of pools + charges of libraries + free
+//
+// Unowned bytes belong to no process, and are not free.
 //
 // Any thread; each device has one lock. Sizes are bytes.
 #ifndef INTERPOSE_SIMCUDA_DEVICE_H_
@@ -18,67 +20,67 @@
 #include "interpose/simcuda/block_addresses.h"
 #include "interpose/simcuda/contents.h"
 #include "interpose/simcuda/mutex.h"
-#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/card_profile.h"
 
 namespace memoir::simcuda {
 
 enum class BlockKind {
   kDevice,     // cudaMalloc
-  kManaged,    // cudaMallocManaged: charged nothing, as it may live on the host
-  kAddresses,  // cuMemAddressReserve: charged by what is mapped there
-  kVariable,   // of a module: charged with the context
-  kPool,       // cudaMallocAsync: charged by its pool
-  kImported,   // cudaIpcOpenMemHandle: charged to the process that exported it
+  kManaged,    // cudaMallocManaged: not charged, because it may be on the host
+  kAddresses,  // cuMemAddressReserve: mappings are charged instead
+  kVariable,   // a module's variable: charged with the context
+  kPool,       // cudaMallocAsync: its pool is charged
+  kImported,   // cudaIpcOpenMemHandle: the exporting process is charged
 };
 
-struct Block {
+struct DeviceBlock {
   std::uint64_t address = 0;
-  std::uint64_t bytes = 0;  // as rounded
+  std::uint64_t bytes = 0;  // rounded up
   BlockKind kind = BlockKind::kDevice;
 };
 
-// Who holds what is charged to a device.
-enum class Holder : std::uint8_t {
+// The users of a device's memory in this process.
+enum class BudgetHolder : std::uint8_t {
   kContext,
   kBlocks,     // cudaMalloc
   kMapped,     // cuMemCreate
   kPools,      // cudaMallocAsync
-  kLibraries,  // NVIDIA's libraries, for themselves
+  kLibraries,  // NVIDIA's libraries, for their own use
 };
 inline constexpr std::size_t kHolders = 5;
 
 struct MemoryInfo {
-  std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: with what nobody owns
-  std::uint64_t others = 0;                     // by others, and by nobody
+  std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: highest used + unowned
+  std::uint64_t others = 0;                     // other processes and unowned memory
 
   std::uint64_t free() const { return total - used - others; }
 };
 
 class Device {
  public:
-  // `contents` outlives the device.
-  // `others`: what other processes hold of it.
-  Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others = 0,
+  // `contents` must outlive the device. `others`: bytes of the device that other processes use.
+  Device(int ordinal, const CardProfile& profile, Contents& contents, std::uint64_t others = 0,
          AddressOrder order = AddressOrder::kLinux);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // Reserves the addresses; false, after one line that says why, when the process may not have them.
+  // Reserves the addresses. On failure prints one line with the cause and returns false.
   bool ReserveAddresses();
-  // Creates the context, once: from then on it is charged. False without addresses.
+  // Creates the context at the first call, and charges it. False if the addresses cannot be reserved.
   bool Start();
   bool started() const { return started_.load(std::memory_order_acquire); }
 
-  // Address of a new block, or 0 when the budget or the addresses do not suffice. Rounded up to `alignment`.
+  // Returns the address of a new block, whose size is rounded up to `alignment`. 0 if the budget or the addresses do
+  // not suffice.
   std::uint64_t Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_t alignment);
-  // The block that begins there, if it is of one of the kinds; its contents are gone.
+  // Frees the block that begins at `address`, if it has this kind. Its contents are lost.
   bool Free(std::uint64_t address, BlockKind kind);
-  // The block around an address.
-  std::optional<Block> BlockAt(std::uint64_t address) const;
+  // Returns the block around an address.
+  std::optional<DeviceBlock> BlockAt(std::uint64_t address) const;
 
-  // Memory without an address: physical memory, reserved bytes of a pool.
-  bool Charge(std::uint64_t bytes, Holder holder);
-  void Refund(std::uint64_t bytes, Holder holder);
+  // Charges memory without an address: physical memory, or bytes that a pool reserves.
+  bool Charge(std::uint64_t bytes, BudgetHolder holder);
+  void Refund(std::uint64_t bytes, BudgetHolder holder);
 
   MemoryInfo Info() const;
   bool Contains(std::uint64_t address) const;
@@ -86,8 +88,8 @@ class Device {
   Contents& contents() { return contents_; }
 
  private:
-  bool ChargeLocked(std::uint64_t bytes, Holder holder);
-  void RefundLocked(std::uint64_t bytes, Holder holder);
+  bool ChargeLocked(std::uint64_t bytes, BudgetHolder holder);
+  void RefundLocked(std::uint64_t bytes, BudgetHolder holder);
   void Report(bool new_peak) const;
 
   const int ordinal_;
@@ -96,12 +98,12 @@ class Device {
   Contents& contents_;
   std::atomic<bool> started_{false};
   mutable Mutex mutex_;
-  bool refused_ = false;  // addresses: said once
+  bool refused_ = false;  // the addresses were refused, and the cause was printed
   AddressSpace addresses_;
-  std::optional<BlockAddresses> block_addresses_;  // cudaMalloc's; none where addresses are scarce
-  std::map<std::uint64_t, Block> blocks_;
+  std::optional<BlockAddresses> block_addresses_;  // for cudaMalloc; empty if addresses are scarce
+  std::map<std::uint64_t, DeviceBlock> blocks_;
   std::uint64_t used_ = 0, peak_ = 0;
-  std::array<std::uint64_t, kHolders> held_{};  // they add up to used_
+  std::array<std::uint64_t, kHolders> held_{};  // by BudgetHolder; the sum is used_
 };
 
 }  // namespace memoir::simcuda

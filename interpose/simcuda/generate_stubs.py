@@ -3,14 +3,15 @@
 
     generate_stubs.py --library cudart --compiler c++ --include DIR... --output FILE
 
-The stand-ins are weak: where interpose/simcuda/api/ defines a function, that definition is taken. What a stand-in does (its policy)
-follows from its name and parameters:
-  - it counts itself;
+The stand-ins are weak: a definition of the function in interpose/simcuda/api/ replaces them. The name and parameters of a function determine
+what its stand-in does:
+  - the stand-in counts its calls;
   - X...Create(handle*) writes a new opaque handle, X...Destroy(handle) frees it;
-  - X...bufferSize and the like write 0 to what is called a size;
-  - what computes by a handle with a stream, or on a stream, queues one piece of work there; X...SetStream(handle, stream) sets it;
-  - the driver and the runtime answer "not supported" where a result was asked for through a pointer, everything else succeeds:
-    work on the device has nothing to do.
+  - X...bufferSize and similar functions write 0 to each output parameter whose name contains "size" or "work";
+  - a function that computes, and receives a handle or a stream, queues one piece of work on this stream or on the stream of this handle;
+    X...SetStream(handle, stream) sets the stream of a handle;
+  - the driver and the runtime return "not supported" if the caller expects a result through a pointer; everything else succeeds,
+    because work on the device has nothing to do.
 """
 
 import argparse
@@ -47,7 +48,7 @@ def preprocessed(compiler, includes, headers):
         command = [compiler, "-E", "-P", "-x", "c", *(f"-I{folder}" for folder in includes), source.name]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
-            command[command.index("c")] = "c++"  # cusparse.h and others want C++ for complex numbers
+            command[command.index("c")] = "c++"  # cusparse.h and other headers need C++ for complex numbers
             done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"generate_stubs.py: {' '.join(command)}:\n{done.stderr}")
@@ -55,7 +56,7 @@ def preprocessed(compiler, includes, headers):
 
 
 def statements(text):
-    """What stands between `;` at the top level; bodies in braces are left out, `extern "C" {` is entered."""
+    """Yields each statement at the top level, without bodies in braces. The content of `extern "C" {` counts as top level."""
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|__asm__\s*\([^)]*\)|\[\[[^\]]*\]\]", " ", text)
     text = re.sub(r'extern\s+"C(\+\+)?"\s*\{', ";", text)
     statement, depth = [], 0
@@ -88,7 +89,7 @@ def split_parameters(text):
 
 
 def named(parameter, index):
-    """(type, name, the parameter with that name); functions and arrays keep theirs, and have no type here."""
+    """Returns (type, name, text of the parameter with that name). For a function pointer or an array, type and name are None, and the text is unchanged."""
     if "(" in parameter or "[" in parameter:
         return None, None, parameter
     match = re.match(r"^(.*[\s*])(\w+)$", parameter)
@@ -98,7 +99,7 @@ def named(parameter, index):
 
 
 def prototypes(text, pattern):
-    """name -> (type of result, parameters)"""
+    """Returns a dictionary: name -> (type of result, parameters)."""
     function = re.compile(rf"^(.+?[\s*])({pattern})\s*\((.*)\)$")
     found = {}
     for statement in statements(text):
@@ -110,12 +111,12 @@ def prototypes(text, pattern):
 
 
 def is_out(kind):
-    """A pointer through which a result is expected: to something that is neither constant nor untyped."""
+    """Whether the caller expects a result through a parameter of this type: a pointer that is neither const nor void*."""
     return kind is not None and kind.endswith("*") and not kind.startswith("const ") and not re.fullmatch(r"void\s*\*", kind)
 
 
 def work(name, parameters, statuses):
-    """The statement that queues what a function of a library computes; none for the driver's and the runtime's, which are written by hand."""
+    """Returns the statement that queues a library function's work. Functions of the driver and the runtime are written by hand and get no such statement."""
     handle = next((parameter for kind, parameter, _ in parameters[:1] if kind and HANDLE.fullmatch(kind)), None)
     stream = next((parameter for kind, parameter, _ in parameters if kind == "cudaStream_t"), None)
     if statuses:

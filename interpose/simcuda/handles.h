@@ -1,5 +1,5 @@
-// Opaque handles for what has no behaviour: descriptors of cuBLAS, cuDNN and the like. 256 zero bytes each, which a
-// stand-in that wants to remember something may use.
+// Opaque handles of objects without behaviour: descriptors of cuBLAS, cuDNN and similar libraries. A handle points to
+// 256 zero bytes, in which a stand-in may store state.
 #ifndef INTERPOSE_SIMCUDA_HANDLES_H_
 #define INTERPOSE_SIMCUDA_HANDLES_H_
 
@@ -12,7 +12,8 @@ constexpr std::size_t kHandleBytes = 256;
 
 inline void* NewHandle() { return std::calloc(1, kHandleBytes); }
 
-// For generated stubs, which see only a parameter's type: a handle is a pointer; anything else is a plain number.
+// Sets an output parameter of a generated stub, which knows only the parameter's type: a pointer is a handle and gets a
+// new one; any other type gets zero.
 template <typename T>
 void OutHandle(T* handle) {
   if (handle == nullptr) return;
@@ -28,7 +29,7 @@ void FreeHandle(T handle) {
   if constexpr (std::is_pointer_v<T>) std::free(const_cast<void*>(reinterpret_cast<const void*>(handle)));
 }
 
-// A handle that holds a `T` from its first byte on.
+// Returns the `T` that is stored from the handle's first byte on.
 template <typename T, typename H>
 T& In(H handle) {
   static_assert(sizeof(T) <= kHandleBytes && std::is_trivially_copyable_v<T>);

@@ -13,13 +13,13 @@
 namespace memoir::simcuda {
 namespace {
 
-// Cubins are ELF, with a section .nv.info.KERNEL of attributes. Its form is not documented by NVIDIA, but disassemblers
-// have it: a byte of form, a byte of which attribute, two bytes of length or value, and the value.
+// A cubin is an ELF file with a section .nv.info.KERNEL of attributes. NVIDIA does not document its form; disassemblers
+// read it as: one byte for the form, one byte for the attribute, two bytes for a length or value, and the value.
 
 constexpr std::string_view kInfoSection = ".nv.info.";
 constexpr std::uint8_t kLongForm = 4;
 constexpr std::uint8_t kParameter = 0x17;       // index (4 bytes), ordinal (2), offset (2), flags with the size (4)
-constexpr std::uint8_t kParameterBytes = 0x19;  // of them all, in the two bytes
+constexpr std::uint8_t kParameterBytes = 0x19;  // bytes of all parameters, in the field for a length or value
 constexpr unsigned kSizeShift = 18;
 
 template <typename T>
@@ -34,7 +34,7 @@ std::string_view Part(std::string_view bytes, std::uint64_t at, std::uint64_t co
   return bytes.substr(at, count);
 }
 
-// nullopt: they are not told one by one.
+// Returns the parameters in a section .nv.info.KERNEL. nullopt if the section does not list them one by one.
 std::optional<KernelParameters> ParametersOfInfo(std::string_view info) {
   KernelParameters parameters;
   unsigned all = 0;
@@ -94,7 +94,7 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-// Of one element of ".u64", ".b8" and their like; 0 for other words.
+// Returns the size of one element of ".u64", ".b8" and similar words; 0 for other words.
 std::uint32_t BytesOfType(std::string_view word) {
   if (word.size() < 3 || word[0] != '.' || std::string_view("usbf").find(word[1]) == std::string_view::npos) return 0;
   const std::string digits(word.substr(2));
@@ -153,7 +153,7 @@ constexpr std::array<std::string_view, 20> kNumbers = {
     "long long",      "float",         "unsigned long long", "double",        "__half",
     "half",           "__nv_bfloat16", "c10::Half",          "c10::BFloat16", "void"};
 
-// The last list in parentheses; empty where there is none.
+// Returns the last list in parentheses; empty if there is no list.
 std::string_view ParametersIn(std::string_view name) {
   if (!name.ends_with(')')) return {};
   int depth = 0;
@@ -164,7 +164,7 @@ std::string_view ParametersIn(std::string_view name) {
   return {};
 }
 
-// The next of them, without spaces around it.
+// Takes the next parameter from the list, without spaces around it.
 std::string_view TakeParameter(std::string_view& list) {
   int depth = 0;
   std::size_t i = 0;
@@ -181,7 +181,8 @@ std::string_view TakeParameter(std::string_view& list) {
 std::optional<std::uint32_t> BytesOfCppParameter(std::string_view type) {
   if (std::ranges::count(kNumbers, type) > 0) return 0;
   if (!type.ends_with('*')) return std::nullopt;
-  // Only of plain things: a pointer to pointers, or to structures, may lead to what is written.
+  // A pointer to const is ignored only if it points to plain numbers: from a pointer to pointers or structures the
+  // kernel may reach memory that it writes.
   const bool constant = type.ends_with(" const*");
   const std::string_view to = type.substr(0, type.size() - (constant ? 7 : 1));
   return constant && std::ranges::count(kNumbers, to) > 0 ? 0 : sizeof(void*);

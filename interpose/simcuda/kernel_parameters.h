@@ -1,9 +1,10 @@
-// What parameters a kernel takes, as far as the device must know it to find the addresses in them.
+// Finds the parameters of a kernel that may contain addresses.
 //
-// Of a module that is loaded at run time (triton's, nvrtc's) the image says how long each is: cubins of NVIDIA's
-// compiler, and PTX. Of a kernel that nvcc compiled into the program there is the C++ name, which has their types.
+// The image of a module that is loaded at run time (by triton or nvrtc) contains the length of each parameter. Memoir
+// reads two forms of images: cubins of NVIDIA's compiler, and PTX. For a kernel that nvcc compiled into the program,
+// its C++ name contains the types.
 //
-// Pure; any thread.
+// Pure functions; any thread.
 #ifndef INTERPOSE_SIMCUDA_KERNEL_PARAMETERS_H_
 #define INTERPOSE_SIMCUDA_KERNEL_PARAMETERS_H_
 
@@ -16,17 +17,18 @@
 
 namespace memoir::simcuda {
 
-// Of each parameter: how many bytes of it may hold addresses of what the kernel writes; 0 for a number, and for a
-// pointer to const.
+// For each parameter, how many of its bytes may contain addresses of written memory. 0 for numbers and for pointers to
+// const.
 using KernelParameters = std::vector<std::uint32_t>;
 
-// By the kernel's name. Kernels of images in other forms (fat binaries, whose parts may be compressed) are not there.
+// Parameters by kernel name. Empty for images in other forms (fat binaries, whose parts may be compressed).
 using ModuleParameters = std::map<std::string, KernelParameters, std::less<>>;
 ModuleParameters ParametersOfImage(std::string_view image);
-// How long the image that begins there is, by its own word; 0 for what is none of those forms.
+// Returns the length of the image at `image`, as its header states it; 0 for other formats.
 std::size_t BytesOfImage(const void* image);
 
-// nullopt where the name does not tell: an extern "C" kernel, or one with a structure by value.
+// Finds the parameters by the kernel's mangled name. nullopt if the name does not contain enough: an extern "C" kernel,
+// or one with a structure passed by value.
 std::optional<KernelParameters> ParametersOfName(const char* mangled);
 
 }  // namespace memoir::simcuda

@@ -11,8 +11,8 @@
 namespace memoir::simcuda {
 namespace {
 
-// Variables are small and many: they share pages as a module's data does, so none is charged by itself (the context
-// is).
+// A module has many small variables, which share pages. So variables are not charged separately; the charge of the
+// context includes them.
 constexpr std::uint64_t kVariableAlignment = 256;
 
 struct Variable {
@@ -22,7 +22,7 @@ struct Variable {
 
 struct Registry {
   Mutex mutex;
-  std::deque<Kernel> kernels;  // addresses are handles
+  std::deque<Kernel> kernels;  // a kernel's address is its handle
   std::deque<std::string> names;
   std::unordered_map<const void*, Kernel*> by_host;
   std::unordered_map<const void*, Variable> variables;
@@ -30,8 +30,9 @@ struct Registry {
   std::atomic<std::uint64_t> launches{0};
 };
 
-// Made at the first registration, before main; never destroyed, as kernels may be launched until the very end.
-constinit MadeOnce<Registry> registry;
+// Created at the first registration, before main. Never destroyed, because kernels may be launched until the process
+// ends.
+constinit LazyObject<Registry> registry;
 
 Registry& Known() { return registry.Get(); }
 

@@ -1,7 +1,7 @@
-// Kernels: known by name, launched, and never run.
+// The registry of kernels. The registry stores the names of kernels and counts launches. No kernel runs.
 //
-// A library of CUDA C++ registers its kernels from static initialisers (some 20,000 for torch), so registering is one
-// insertion. Any thread.
+// A CUDA C++ library registers its kernels in static initialisers (some 20,000 for torch), so registering must be
+// cheap: one insertion. Any thread.
 #ifndef INTERPOSE_SIMCUDA_KERNELS_H_
 #define INTERPOSE_SIMCUDA_KERNELS_H_
 
@@ -19,28 +19,28 @@ namespace memoir::simcuda {
 
 struct Kernel {
   const char* name;                                           // mangled
-  std::optional<KernelParameters> parameters = std::nullopt;  // where a module's image tells
+  std::optional<KernelParameters> parameters = std::nullopt;  // nullopt if the module's image does not contain them
   std::atomic<std::uint64_t> launches{0};
 };
 
-// A kernel of the program's: `host` is the function that stands for it in host code. `name` must stay.
+// Registers a kernel of the program. `host`: the host function that represents it. `name` must stay valid.
 void RegisterKernel(const void* host, const char* name);
-// The kernel registered for `host`; one named "(unknown)" when there is none.
+// Returns the kernel registered for `host`. A kernel named "(unknown)" if `host` is not registered.
 Kernel& FindKernel(const void* host);
-// A kernel of a module that was loaded at run time. Each call makes one.
+// Creates a kernel of a module that was loaded at run time. Each call creates another kernel.
 Kernel& NewKernel(const std::string& name, std::optional<KernelParameters> parameters);
 
 void CountLaunch(Kernel& kernel);
 std::uint64_t LaunchesInAll();
 
-// (launches, mangled name) of each that was launched; names may repeat.
+// Returns (launches, mangled name) of each launched kernel. A name may occur more than once.
 std::vector<std::pair<std::uint64_t, std::string>> LaunchedKernels();
 
-// A variable in device memory.
+// Registers a variable in device memory. `host`: the host variable that represents it.
 void RegisterVariable(const void* host, std::size_t bytes);
-// Where it lives on `device`; 0 when it was not registered, or did not fit.
+// Returns the variable's address on `device`. 0 if the variable is not registered, or the device has no room for it.
 std::uint64_t VariableAddress(const void* host, int device);
-// Its size; 0 when it was not registered.
+// Returns the variable's size. 0 if it is not registered.
 std::size_t VariableBytes(const void* host);
 
 }  // namespace memoir::simcuda

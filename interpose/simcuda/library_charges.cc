@@ -8,25 +8,25 @@
 namespace memoir::simcuda {
 namespace {
 
-struct Held {
+struct LibraryUse {
   int device;
   const char* library;
   std::uint64_t bytes;
 };
 
-struct Observed {
+struct LibraryObservation {
   Mutex mutex;
   LibraryObserver observer = nullptr;
-  std::map<unsigned long long, Held> held;
+  std::map<unsigned long long, LibraryUse> held;
 };
 
-constinit MadeOnce<Observed> the_observed;
+constinit LazyObject<LibraryObservation> the_observation;
 
-Observed& TheObserved() { return the_observed.Get(); }
+LibraryObservation& TheObservation() { return the_observation.Get(); }
 
-// Under the lock, so that whoever begins to observe misses and doubles nothing.
-void Tell(unsigned long long id, const Held& held) {
-  Observed& observed = TheObserved();
+// Reports while holding the lock, so that a new observer receives each charge exactly once.
+void Tell(unsigned long long id, const LibraryUse& held) {
+  LibraryObservation& observed = TheObservation();
   const std::lock_guard lock(observed.mutex);
   if (held.bytes == 0) {
     observed.held.erase(id);
@@ -37,7 +37,7 @@ void Tell(unsigned long long id, const Held& held) {
 }
 
 void TellRefused(int device, const char* library, std::uint64_t bytes) {
-  Observed& observed = TheObserved();
+  LibraryObservation& observed = TheObservation();
   const std::lock_guard lock(observed.mutex);
   if (observed.observer != nullptr) observed.observer(device, library, 0, bytes);
 }
@@ -45,7 +45,7 @@ void TellRefused(int device, const char* library, std::uint64_t bytes) {
 }  // namespace
 
 void ObserveLibraries(LibraryObserver observer) {
-  Observed& observed = TheObserved();
+  LibraryObservation& observed = TheObservation();
   const std::lock_guard lock(observed.mutex);
   observed.observer = observer;
   for (const auto& [id, held] : observed.held) observer(held.device, held.library, id, held.bytes);
@@ -54,12 +54,12 @@ void ObserveLibraries(LibraryObserver observer) {
 LibraryCharge::~LibraryCharge() {
   if (bytes_ == 0) return;
   Tell(reinterpret_cast<std::uintptr_t>(this), {device_->ordinal(), library_, 0});
-  device_->Refund(bytes_, Holder::kLibraries);
+  device_->Refund(bytes_, BudgetHolder::kLibraries);
 }
 
 bool LibraryCharge::Add(Device& device, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (!device.Charge(bytes, Holder::kLibraries)) {
+  if (!device.Charge(bytes, BudgetHolder::kLibraries)) {
     TellRefused(device.ordinal(), library_, bytes);
     return false;
   }

@@ -1,5 +1,5 @@
-// What NVIDIA's libraries take of a card for themselves, each charge told to whoever observes: no call of CUDA's gets
-// it.
+// Charges for memory that NVIDIA's libraries take for their own use. No CUDA call allocates it, so each charge is
+// reported to an observer.
 //
 // Any thread. Sizes are bytes.
 #ifndef INTERPOSE_SIMCUDA_LIBRARY_CHARGES_H_
@@ -11,14 +11,15 @@
 
 namespace memoir::simcuda {
 
-// From here on `id` holds `bytes` of the device, 0: none. `id` 0: the device had not so much left. `library` is the
-// real library's file name. Called on the thread that charges; it may ask what the device has left.
+// Called on the charging thread: from now on the charge `id` is `bytes` of the device; 0 bytes end it. If `id` is 0, a
+// charge of `bytes` was refused. `library`: the real library's file name. The observer may query the device's free
+// memory.
 using LibraryObserver = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
 
-// For ever; one observer. What is charged already is told at once.
+// Sets the observer, once and until the process ends. It receives the existing charges at once.
 void ObserveLibraries(LibraryObserver observer);
 
-// One holder's charges, which end with it.
+// The charges of one library object. The destructor refunds them.
 class LibraryCharge {
  public:
   explicit LibraryCharge(const char* library) : library_(library) {}
@@ -26,7 +27,8 @@ class LibraryCharge {
   LibraryCharge(const LibraryCharge&) = delete;
   LibraryCharge& operator=(const LibraryCharge&) = delete;
 
-  // False: the device has not so much left. Always the same device; not on two threads at once.
+  // Adds to the charge. False if the device has too little memory left. All calls use the same device; not on two
+  // threads at once.
   bool Add(Device& device, std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
 

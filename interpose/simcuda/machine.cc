@@ -1,28 +1,29 @@
 #include "interpose/simcuda/machine.h"
 
 #include "interpose/simcuda/management_library.h"
-#include "interpose/simcuda/message.h"
 #include "interpose/simcuda/mutex.h"
+#include "interpose/simcuda/simulation_message.h"
 
 namespace memoir::simcuda {
 namespace {
 
 thread_local int current_device = 0;
 
-constinit MadeOnce<Machine> the_machine;
+constinit LazyObject<Machine> the_machine;
 
 }  // namespace
 
 Machine::Machine(const Configuration& configuration)
-    : configuration_(configuration), host_memory_(configuration.pinned), progress_(configuration.late) {
+    : configuration_(configuration), pinned_memory_(configuration.pinned), progress_(configuration.late) {
   if (!configuration.error.empty()) {
-    Say(configuration.error + "; the program sees no GPU");
+    PrintMessage(configuration.error + "; the program sees no GPU");
     return;
   }
   for (int ordinal = 0; ordinal < configuration.devices; ++ordinal)
     devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_, configuration_.others,
                                                 configuration_.addresses));
-  // A device without addresses would run out of memory at its first block: rather none, after the line that says why.
+  // A device without addresses would run out of memory at its first block. So there are no devices then;
+  // ReserveAddresses has printed the cause.
   if (!devices_.front()->ReserveAddresses()) devices_.clear();
 }
 
@@ -37,7 +38,7 @@ Device* Machine::DeviceOf(const void* address) {
 Machine& TheMachine() {
   if (Machine* const made = the_machine.GetIfMade()) return *made;
   {
-    const LibraryLoad load;
+    const LibraryLoadLock load;
     if (the_machine.GetIfMade() == nullptr) LoadManagementLibrary();
   }
   return the_machine.Get([] { return new Machine(Configure(RequestOfEnvironment())); });

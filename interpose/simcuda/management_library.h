@@ -1,11 +1,11 @@
-// The stand-in for NVIDIA's management library, which programs look for by its name, libnvidia-ml.so.1.
+// Loads the stand-in for NVIDIA's management library, which programs open by its name, libnvidia-ml.so.1.
 #ifndef INTERPOSE_SIMCUDA_MANAGEMENT_LIBRARY_H_
 #define INTERPOSE_SIMCUDA_MANAGEMENT_LIBRARY_H_
 
 namespace memoir::simcuda {
 
-// Loads it, for ever, from beside this library: whoever opens that name later gets it. Once, before the program asks
-// what devices there are. Without the file nothing happens.
+// Loads the stand-in from the folder of libmemoir_simcuda.so or its subfolder "simulated". Never unloads it, so that a
+// later dlopen by name finds it. Called before the program counts the devices. Does nothing if the file is missing.
 void LoadManagementLibrary();
 
 }  // namespace memoir::simcuda

@@ -15,7 +15,7 @@ struct Pools {
   std::map<std::uint64_t, MemoryPool*> of_block;
 };
 
-constinit MadeOnce<Pools> all_pools;
+constinit LazyObject<Pools> all_pools;
 
 Pools& AllPools() { return all_pools.Get(); }
 
@@ -30,7 +30,7 @@ std::uint64_t MemoryPool::Allocate(std::uint64_t bytes) {
     const std::uint64_t used = statistics_.used + size;
     std::uint64_t lacking = used > statistics_.reserved ? used - statistics_.reserved : 0;
     lacking = (lacking + kStep - 1) / kStep * kStep;
-    if (lacking > 0 && !device_.Charge(lacking, Holder::kPools)) {
+    if (lacking > 0 && !device_.Charge(lacking, BudgetHolder::kPools)) {
       device_.Free(address, BlockKind::kPool);
       return 0;
     }
@@ -60,7 +60,7 @@ void MemoryPool::TrimTo(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t needed = (std::max(bytes, statistics_.used) + kStep - 1) / kStep * kStep;
   if (bytes == UINT64_MAX || needed >= statistics_.reserved) return;
-  device_.Refund(statistics_.reserved - needed, Holder::kPools);
+  device_.Refund(statistics_.reserved - needed, BudgetHolder::kPools);
   statistics_.reserved = needed;
 }
 

@@ -1,8 +1,8 @@
-// Stream-ordered pools (cudaMallocAsync): a pool holds on to what it once reserved, and gives it back when it is
-// trimmed or, above its threshold, when the device is synchronised.
+// Stream-ordered pools (cudaMallocAsync). A pool keeps the memory that it has reserved; it returns memory above its
+// threshold when the device is synchronised, and any unused memory when it is trimmed.
 //
-// The driver's own growth steps are not public: a pool here grows by what is lacking, rounded up to 32 MiB. So its
-// `reserved` is an estimate; `used` is exact. Any thread.
+// The steps by which the real driver grows a pool are not public. Here a pool grows by the missing bytes, rounded up to
+// 32 MiB. So `reserved` is an estimate; `used` is exact. Any thread.
 #ifndef INTERPOSE_SIMCUDA_MEMORY_POOL_H_
 #define INTERPOSE_SIMCUDA_MEMORY_POOL_H_
 
@@ -24,10 +24,10 @@ class MemoryPool {
     std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0, release_threshold = 0;
   };
 
-  std::uint64_t Allocate(std::uint64_t bytes);  // 0: does not fit
-  bool Free(std::uint64_t address);             // false: not of a pool
+  std::uint64_t Allocate(std::uint64_t bytes);  // 0 if it does not fit
+  bool Free(std::uint64_t address);             // false if the block is not from a pool
   void TrimTo(std::uint64_t bytes);
-  void Synchronized() { TrimTo(statistics().release_threshold); }
+  void TrimToThreshold() { TrimTo(statistics().release_threshold); }
 
   Statistics statistics() const;
   void set_release_threshold(std::uint64_t bytes);
@@ -40,9 +40,9 @@ class MemoryPool {
   Statistics statistics_;
 };
 
-// A device's own pool, which cudaMallocAsync uses.
+// Returns the device's default pool, which cudaMallocAsync uses.
 MemoryPool& DefaultPool(int device);
-// The one that a block came from; null when it came from none.
+// Returns the pool that a block came from. nullptr if the block did not come from a pool.
 MemoryPool* PoolOfBlock(std::uint64_t address);
 
 }  // namespace memoir::simcuda

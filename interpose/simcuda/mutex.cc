@@ -39,7 +39,7 @@ void ForkGate::WakeAll() {
   errno = error;
 }
 
-// A thread that forks inside, from a signal's handler, does not wait for itself.
+// If the forking thread itself is inside the gate (it forks in a signal handler), it does not wait for itself.
 void ForkGate::Close() {
   pthread_mutex_lock(&loading);
   const unsigned own = depth_ > 0 ? 1 : 0;
@@ -54,23 +54,26 @@ void ForkGate::Open() {
   pthread_mutex_unlock(&loading);
 }
 
-// Alone: other threads that were about to enter, or to fork, are not in the child.
+// The child has one thread. Threads of the parent that waited to enter the gate or to fork do not exist in the child.
 void ForkGate::OpenInChild() {
   word_.store(depth_ > 0 ? 1 : 0, std::memory_order_release);
   pthread_mutex_unlock(&loading);
 }
 
-// When the library is loaded: what registers later is called earlier before a fork, and so may hold locks of its own
-// while it calls in here (interpose/loader_look.h). The call of malloc lets one that is not libc's register first: who
-// is inside allocates.
+// Registers the handlers when the library is loaded. Before a fork, handlers that were registered later run first:
+// - Handlers of later libraries run while the gate is open. They may wait for threads that hold their locks and call
+//   this library (interpose/loader_list_guard.h).
+// - The handlers of an allocator other than libc's must lock the allocator after the gate is closed, because threads
+//   inside the gate allocate. The call of malloc makes this allocator register its handlers first, so that they run
+//   last.
 void ForkGate::Register() {
   void* volatile const first = std::malloc(1);
   std::free(first);
   pthread_atfork(&Close, &Open, &OpenInChild);
 }
 
-LibraryLoad::LibraryLoad() { pthread_mutex_lock(&loading); }
+LibraryLoadLock::LibraryLoadLock() { pthread_mutex_lock(&loading); }
 
-LibraryLoad::~LibraryLoad() { pthread_mutex_unlock(&loading); }
+LibraryLoadLock::~LibraryLoadLock() { pthread_mutex_unlock(&loading); }
 
 }  // namespace memoir::simcuda

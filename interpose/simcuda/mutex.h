@@ -1,13 +1,15 @@
-// A mutex that no forked child finds locked, and objects that are made at their first use.
+// A mutex that a forked child always finds unlocked, and lazy objects that a forked child never finds half constructed.
 //
-// A child has one thread: what another thread had locked at the fork stays locked in the child for ever, and with it
-// the call of CUDA that wants it. So whoever locks enters a gate that is the process's, and a fork closes it first: it
-// waits until no thread is inside. It is std::mutex for std::lock_guard. Any thread, but no signal handler.
+// A forked child has one thread. A mutex that another thread held at the fork would stay locked in the child for ever,
+// and every CUDA call that needs it would hang. So a thread enters the process's gate before it locks a mutex. A fork
+// first closes the gate and waits until no thread is inside. Mutex works with std::lock_guard. Any thread, but not in a
+// signal handler.
 //
-//   a thread     Enter ── lock ── ... ── unlock ── Leave      further locks of a thread that is inside do not ask
-//   a fork       close, wait until nobody is inside ── fork ── parent and child: open
+//   a thread     Enter ── lock ── ... ── unlock ── Leave      inside, a thread locks further mutexes directly
+//   a fork       close, wait until the gate is empty ── fork ── parent and child: open
 //
-// Who is inside waits for nothing but other Mutexes: not for the loader's lock, nor for one that a fork takes as well.
+// A thread inside the gate may wait only for other Mutexes: not for the loader's lock, nor for a lock that a fork
+// takes.
 #ifndef INTERPOSE_SIMCUDA_MUTEX_H_
 #define INTERPOSE_SIMCUDA_MUTEX_H_
 
@@ -26,7 +28,7 @@ class ForkGate {
   }
 
  private:
-  // Threads inside in the lower half, forks that closed it in the upper.
+  // The lower half counts threads inside the gate; the upper half counts forks that closed it.
   static constexpr unsigned kClosed = 1u << 16;
   static constexpr unsigned kClosedMask = ~(kClosed - 1);
 
@@ -41,15 +43,15 @@ class ForkGate {
   static constinit thread_local unsigned depth_;
 };
 
-// Whoever loads a library, or looks for one that is loaded: in a child that was forked meanwhile the loader's own lists
-// may be half written. A fork waits for that as well, before it closes the gate. Not inside of it: the loader may wait
-// for a thread that wants to enter, to register its kernels.
-class LibraryLoad {
+// Held while a library is loaded or looked up. Without this lock, a child that is forked during a load could inherit
+// inconsistent lists of the loader. A fork also waits for this lock, before it closes the gate. Must not be held inside
+// the gate: the loader may wait for a thread that wants to enter the gate to register its kernels.
+class LibraryLoadLock {
  public:
-  LibraryLoad();
-  ~LibraryLoad();
-  LibraryLoad(const LibraryLoad&) = delete;
-  LibraryLoad& operator=(const LibraryLoad&) = delete;
+  LibraryLoadLock();
+  ~LibraryLoadLock();
+  LibraryLoadLock(const LibraryLoadLock&) = delete;
+  LibraryLoadLock& operator=(const LibraryLoadLock&) = delete;
 };
 
 class Mutex {
@@ -69,12 +71,12 @@ class Mutex {
   std::mutex mutex_;
 };
 
-// Instead of a function's static variable, whose first use a child can find half done as well. constinit; never
-// destroyed, as CUDA is called until the very end.
+// An object that is created at its first use. Replaces a function's static variable, which a forked child could find
+// half constructed. constinit; never destroyed, because CUDA is called until the process ends.
 template <typename T>
-class MadeOnce {
+class LazyObject {
  public:
-  constexpr MadeOnce() = default;
+  constexpr LazyObject() = default;
 
   // `make` returns a new T.
   template <typename Make>

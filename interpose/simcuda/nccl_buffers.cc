@@ -1,6 +1,6 @@
 #include "interpose/simcuda/nccl_buffers.h"
 
-#include "interpose/simcuda/message.h"
+#include "interpose/simcuda/simulation_message.h"
 
 namespace memoir::simcuda {
 
@@ -9,7 +9,7 @@ std::string NcclBuffers::ForItself(Device& device, std::uint64_t bytes) {
   return Take(device, bytes, "a communicator");
 }
 
-std::string NcclBuffers::ForCollective(Device& device, const Profile& profile, int ranks) {
+std::string NcclBuffers::ForCollective(Device& device, const CardProfile& profile, int ranks) {
   const std::lock_guard lock(mutex_);
   if (collective_ || ranks < 2) return "";
   const std::uint64_t bytes = ranks == 2 ? profile.nccl_pair : profile.nccl_group;
@@ -18,7 +18,7 @@ std::string NcclBuffers::ForCollective(Device& device, const Profile& profile, i
   return error;
 }
 
-std::string NcclBuffers::ForPeer(Device& device, const Profile& profile, int peer, int most_peers) {
+std::string NcclBuffers::ForPeer(Device& device, const CardProfile& profile, int peer, int most_peers) {
   const std::lock_guard lock(mutex_);
   if (peers_.contains(peer) || static_cast<int>(peers_.size()) >= most_peers) return "";
   std::string error = Take(device, profile.nccl_peer, "what is sent to and received from a rank");

@@ -1,8 +1,8 @@
-// What NCCL takes of a card for its own buffers, outside of torch, as the table of cards estimates it (profiles.txt).
+// Charges the memory that NCCL takes for its buffers outside of torch, as profiles.txt estimates it.
 //
-// One object for each communicator, which refunds it all in the end. NCCL connects when it is first used: a
-// communicator takes its part at its first collective, and one for each peer on its machine at the first send or
-// receive. A card of which nothing is known is charged nothing.
+// Each communicator has one object, which refunds everything at its end. NCCL connects at first use. So a communicator
+// is charged at its first collective, and for each peer on the same machine at the first send to or receive from this
+// peer. A card without figures in profiles.txt is charged nothing.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_NCCL_BUFFERS_H_
@@ -15,18 +15,20 @@
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/mutex.h"
-#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/card_profile.h"
 
 namespace memoir::simcuda {
 
 class NcclBuffers {
  public:
-  // What the communicator takes at once.
+  // Charges the memory that the communicator itself takes. This and the following functions return "", or one line if
+  // the card has too little memory left. All calls on one object use the same device.
   std::string ForItself(Device& device, std::uint64_t bytes);
-  // "", or one line: the card has not so much left. Always the same device.
-  std::string ForCollective(Device& device, const Profile& profile, int ranks);
-  // At most `most_peers` are charged: what ranks of other machines take is not known.
-  std::string ForPeer(Device& device, const Profile& profile, int peer, int most_peers);
+  // Charges a first collective.
+  std::string ForCollective(Device& device, const CardProfile& profile, int ranks);
+  // Charges a first send or receive. At most `most_peers` peers are charged, because the memory that NCCL takes for
+  // ranks of other machines is unknown.
+  std::string ForPeer(Device& device, const CardProfile& profile, int peer, int most_peers);
 
   std::uint64_t bytes() const;
 

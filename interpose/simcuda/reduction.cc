@@ -10,7 +10,7 @@
 namespace memoir::simcuda {
 namespace {
 
-// A type as it lies in memory, and as it is computed with.
+// Describes an element type: the type that stores an element, and the number type that computes with elements.
 template <typename T>
 struct Plain {
   using Stored = T;
@@ -19,7 +19,7 @@ struct Plain {
   static Stored Store(Number value) { return value; }
 };
 
-// A float of 8 or 16 bits. `kFinite`: without infinities, and what is too large becomes the largest.
+// A float of 8 or 16 bits. `kSaturates`: values that are too large become kLargest, not infinity.
 template <typename T, int kExponentBits, int kFractionBits, bool kSaturates, unsigned kLargest, unsigned kNan>
 struct Small {
   using Stored = T;
@@ -47,7 +47,8 @@ struct Small {
   }
 
  private:
-  // Rounded to the nearest, ties to even. A fraction that rounds up to the next power of two carries into the exponent.
+  // Returns the bits of `value` without the sign, rounded to the nearest, ties to even. A fraction that rounds up to
+  // the next power of two carries into the exponent.
   static unsigned Magnitude(float value) {
     constexpr unsigned kTooLarge = kSaturates ? kLargest : kInfinity;
     if (std::isinf(value)) return kTooLarge;
@@ -65,7 +66,7 @@ using Brain = Small<std::uint16_t, 8, 7, false, 0x7f7f, 0x7fc0>;
 using Eight43 = Small<std::uint8_t, 4, 3, true, 0x7e, 0x7f>;
 using Eight52 = Small<std::uint8_t, 5, 2, true, 0x7b, 0x7f>;
 
-// Unsigned, so that overflow wraps and is defined.
+// Adds integers as unsigned, so that overflow is defined and wraps.
 template <typename Number>
 Number Add(Number a, Number b) {
   if constexpr (std::is_integral_v<Number>) {
@@ -107,7 +108,7 @@ Number Power(Number base, std::size_t exponent) {
   return result;
 }
 
-// What `ranks` equal values come to.
+// Returns the result of combining `ranks` equal values.
 template <typename Number>
 Number OfEqual(Number value, std::size_t ranks, Reduction reduction) {
   if (reduction == Reduction::kSum) return Multiply(value, static_cast<Number>(ranks));
@@ -123,7 +124,8 @@ typename Type::Number LoadAt(const char* part, std::size_t index) {
 }
 
 template <typename Type>
-void ReduceAs(const Parts& parts, std::size_t offset, std::size_t count, const Operation& operation, char* out) {
+void ReduceAs(const RankParts& parts, std::size_t offset, std::size_t count, const ReduceOperation& operation,
+              char* out) {
   using Number = typename Type::Number;
   const auto scale = static_cast<Number>(operation.scale);
   const auto load = [&](std::size_t rank, std::size_t index) {
@@ -145,33 +147,33 @@ void ReduceAs(const Parts& parts, std::size_t offset, std::size_t count, const O
   }
 }
 
-// Calls `use` with the type's description.
+// Calls `use` with the description of the type `element`.
 template <typename Use>
-auto WithType(Element element, Use use) {
+auto WithType(ElementType element, Use use) {
   switch (element) {
-    case Element::kInt8:
+    case ElementType::kInt8:
       return use(Plain<std::int8_t>());
-    case Element::kUint8:
+    case ElementType::kUint8:
       return use(Plain<std::uint8_t>());
-    case Element::kInt32:
+    case ElementType::kInt32:
       return use(Plain<std::int32_t>());
-    case Element::kUint32:
+    case ElementType::kUint32:
       return use(Plain<std::uint32_t>());
-    case Element::kInt64:
+    case ElementType::kInt64:
       return use(Plain<std::int64_t>());
-    case Element::kUint64:
+    case ElementType::kUint64:
       return use(Plain<std::uint64_t>());
-    case Element::kFloat16:
+    case ElementType::kFloat16:
       return use(Half());
-    case Element::kFloat32:
+    case ElementType::kFloat32:
       return use(Plain<float>());
-    case Element::kBfloat16:
+    case ElementType::kBfloat16:
       return use(Brain());
-    case Element::kFloat8E4M3:
+    case ElementType::kFloat8E4M3:
       return use(Eight43());
-    case Element::kFloat8E5M2:
+    case ElementType::kFloat8E5M2:
       return use(Eight52());
-    case Element::kFloat64:
+    case ElementType::kFloat64:
       break;
   }
   return use(Plain<double>());
@@ -179,16 +181,16 @@ auto WithType(Element element, Use use) {
 
 }  // namespace
 
-std::size_t BytesOf(Element element) {
+std::size_t BytesOf(ElementType element) {
   return WithType(element, [](auto type) { return sizeof(typename decltype(type)::Stored); });
 }
 
-void Reduce(const Parts& parts, std::size_t offset, Element element, std::size_t count, const Operation& operation,
-            char* out) {
+void Reduce(const RankParts& parts, std::size_t offset, ElementType element, std::size_t count,
+            const ReduceOperation& operation, char* out) {
   WithType(element, [&](auto type) { ReduceAs<decltype(type)>(parts, offset, count, operation, out); });
 }
 
-double ReadElement(const void* from, Element element) {
+double ReadElement(const void* from, ElementType element) {
   return WithType(element, [&](auto type) {
     return static_cast<double>(LoadAt<decltype(type)>(static_cast<const char*>(from), 0));
   });

@@ -1,7 +1,7 @@
-// What a collective makes of the ranks' parts: sum, product, maximum, minimum, average, over every type that NCCL has.
+// Combines the ranks' parts in a collective: sum, product, maximum, minimum, average, over every type of NCCL.
 //
-// Pure functions over host memory; any thread. Parts are combined in the order of the ranks, so that each rank gets the
-// same bits. Floats of 8 and 16 bits are combined as float and rounded once; those of 8 bits saturate, as NCCL's do.
+// Pure functions over host memory; any thread. Parts are combined in the order of the ranks, so each rank gets the same
+// bits. Floats of 8 and 16 bits are combined as float and rounded once; floats of 8 bits saturate, as in NCCL.
 #ifndef INTERPOSE_SIMCUDA_REDUCTION_H_
 #define INTERPOSE_SIMCUDA_REDUCTION_H_
 
@@ -11,8 +11,8 @@
 
 namespace memoir::simcuda {
 
-// Numbered as NCCL does.
-enum class Element {
+// ncclDataType_t has the same numbers.
+enum class ElementType {
   kInt8,
   kUint8,
   kInt32,
@@ -28,19 +28,20 @@ enum class Element {
 };
 constexpr int kElements = 12;
 
-enum class Reduction { kSum, kProduct, kMaximum, kMinimum, kAverage };  // as NCCL does
+enum class Reduction { kSum, kProduct, kMaximum, kMinimum, kAverage };  // numbers of ncclRedOp_t
 constexpr int kReductions = 5;
 
-struct Operation {
+struct ReduceOperation {
   Reduction reduction = Reduction::kSum;
-  bool scaled = false;  // each part is multiplied by `scale` before
+  bool scaled = false;  // each part is multiplied by `scale` before it is combined
   double scale = 1;
 };
 
-std::size_t BytesOf(Element element);
+std::size_t BytesOf(ElementType element);
 
-// Each rank's bytes, by rank. `same`: all of them are the first one's, whatever is in `of`.
-struct Parts {
+// The part of each rank; `of` is indexed by rank. If `same` is true, all ranks have the part of rank 0, and only
+// `of[0]` is read.
+struct RankParts {
   std::vector<const char*> of;
   bool same = false;
 
@@ -48,12 +49,13 @@ struct Parts {
   const char* operator[](std::size_t rank) const { return of[same ? 0 : rank]; }
 };
 
-// `count` elements from `offset` bytes into each part on, combined into `out`. No alignment is asked for.
-void Reduce(const Parts& parts, std::size_t offset, Element element, std::size_t count, const Operation& operation,
-            char* out);
+// Combines `count` elements, which begin `offset` bytes into each part, and writes the result to `out`. The parts and
+// `out` need no alignment.
+void Reduce(const RankParts& parts, std::size_t offset, ElementType element, std::size_t count,
+            const ReduceOperation& operation, char* out);
 
-// One element as a number, for the scale of an operation.
-double ReadElement(const void* from, Element element);
+// Reads one element as a number, such as the scale of an operation.
+double ReadElement(const void* from, ElementType element);
 
 }  // namespace memoir::simcuda
 

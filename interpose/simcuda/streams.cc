@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/mutex.h"
 
@@ -20,7 +20,7 @@ struct Handles {
   std::uint64_t next_id = 1;
 };
 
-constinit MadeOnce<Handles> handles;
+constinit LazyObject<Handles> handles;
 
 Handles& All() { return handles.Get(); }
 

@@ -1,13 +1,13 @@
-// Streams and events: identities, flags, times, and places in the queue (progress.h).
+// Streams and events: their identities, flags, times, and positions in the queue (stream_progress.h).
 //
-// Handles are pointers to these; a stream lives until it is destroyed, an event likewise. Any thread; a single stream
-// or event is used by one thread at a time, as CUDA asks.
+// Handles are pointers to these structs, which exist until the program destroys them. Any thread; as CUDA requires, one
+// thread at a time uses a stream or an event.
 #ifndef INTERPOSE_SIMCUDA_STREAMS_H_
 #define INTERPOSE_SIMCUDA_STREAMS_H_
 
 #include <cstdint>
 
-#include "interpose/simcuda/progress.h"
+#include "interpose/simcuda/stream_progress.h"
 
 namespace memoir::simcuda {
 
@@ -18,7 +18,7 @@ struct Stream {
   int priority = 0;
   unsigned flags = 0;
   std::uint64_t id = 0;
-  Capture* capture = nullptr;  // the one in progress
+  Capture* capture = nullptr;  // the capture in progress; nullptr: none
 
   StreamNumber number() const { return NumberOf(device, id); }
 };
@@ -27,17 +27,17 @@ struct Event {
   unsigned flags = 0;
   int device = 0;
   bool recorded = false;
-  std::uint64_t nanoseconds = 0;  // when it was recorded last
-  Mark mark = {};                 // where
-  std::uint64_t capture_id = 0;   // the capture in which it was recorded last; 0: none
+  std::uint64_t nanoseconds = 0;  // time of the last cudaEventRecord
+  StreamMark mark = {};           // position of the last cudaEventRecord
+  std::uint64_t capture_id = 0;   // capture of the last cudaEventRecord; 0: none
 };
 
-// A stream of the thread's device.
+// Creates a stream of the calling thread's device.
 Stream* NewStream(unsigned flags, int priority);
-// False for handles that are no stream.
+// False for a handle that is not a simulated stream.
 bool DestroyStream(Stream* stream);
-// Resolves the handles 0, 1 and 2 (default, legacy, per thread) to the current device's own stream. nullptr for what is
-// no stream of ours.
+// Resolves the handles 0, 1 and 2 (default, legacy, per thread) to the current device's own stream. nullptr for a
+// handle that is not a simulated stream.
 Stream* FindStream(void* handle);
 
 Event* NewEvent(unsigned flags);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 
 namespace memoir::simcuda {
@@ -16,10 +16,10 @@ thread_local int operators_begun = 0;
 
 bool IsSomebodysOwn() { return operators_begun > 0 || !values_are_computed.load(std::memory_order_relaxed); }
 
-// A captured kernel writes when it is replayed; that it does not write now matters to nobody.
+// A captured kernel writes when it is replayed; its launch during the capture writes nothing.
 void Void(ByteRange range, Stream& stream) {
   NoteWrite(stream, range);
-  TheMachine().contents().Forget(range.address, range.bytes);
+  TheMachine().contents().MarkUnknown(range.address, range.bytes);
 }
 
 void VoidEverything(Stream& stream) {
@@ -29,12 +29,12 @@ void VoidEverything(Stream& stream) {
 void VoidBlockAt(std::uint64_t address, Stream& stream) {
   Device* const device = TheMachine().DeviceOf(reinterpret_cast<const void*>(address));
   if (device == nullptr) return;
-  const std::optional<Block> block = device->BlockAt(address);
+  const std::optional<DeviceBlock> block = device->BlockAt(address);
   if (!block.has_value()) return;
-  Void(TheMachine().dealt_blocks().Around(address, {block->address, block->bytes}), stream);
+  Void(TheMachine().allocator_blocks().FindAround(address, {block->address, block->bytes}), stream);
 }
 
-// Addresses lie at multiples of their own size.
+// Treats each aligned word of the parameter as a possible address.
 void VoidAddressesIn(const void* parameter, std::size_t bytes, Stream& stream) {
   std::uint64_t word = 0;
   for (std::size_t at = 0; at + sizeof word <= bytes; at += sizeof word) {
@@ -74,7 +74,7 @@ void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream) {
 
 void VoidWritten(std::uint64_t address, std::uint64_t bytes) {
   NoteWriteOfAny({address, bytes});
-  TheMachine().contents().Forget(address, bytes);
+  TheMachine().contents().MarkUnknown(address, bytes);
 }
 
 }  // namespace memoir::simcuda

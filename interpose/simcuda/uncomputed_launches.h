@@ -1,14 +1,13 @@
-// Kernels that nobody computes: what they write is unknown from then on.
+// Handles launches of kernels whose results are not computed: the bytes that they may write become unknown.
 //
-// A kernel that is launched within an operator of torch is that operator's, and whoever computes the values of small
-// tensors (tracker/torch/simulated/) says what becomes of its results. Any other (triton's, an extension's) may write
-// to whatever it is handed: the blocks whose addresses stand in its parameters, and the whole memory where the
-// parameters cannot be told. What it only reads becomes unknown with it. An address that it finds in memory is not
-// seen.
+// A kernel that is launched within an operator of torch belongs to this operator, and the code that computes values
+// (tracker/torch/simulated/) decides about its results. Any other kernel (of triton or an extension) may write to
+// everything that it receives: the blocks whose addresses are among its parameters, or all memory if the parameters are
+// unknown. Bytes that it only reads become unknown too. Addresses that it loads from memory are not detected.
 //
-// Captured work writes at every replay: the graph keeps a list (capture.h).
+// Captured work writes at every replay, so its graph stores the ranges that it writes (graph_capture.h).
 //
-// Any thread. Does nothing until an operator was begun: without values nothing is computed, and none is voided.
+// Any thread. Does nothing until the first BeginOperator: without computed values no bytes are known.
 #ifndef INTERPOSE_SIMCUDA_UNCOMPUTED_LAUNCHES_H_
 #define INTERPOSE_SIMCUDA_UNCOMPUTED_LAUNCHES_H_
 
@@ -20,20 +19,20 @@
 
 namespace memoir::simcuda {
 
-// The calling thread is in an operator whose values are looked after. They nest: what the beginning returns is for the
-// end. True: work was queued in this operator, and in none within it.
+// Begin and end an operator whose written bytes the caller reports. Operators nest: pass the result of BeginOperator to
+// EndOperator. EndOperator returns true if work was queued in this operator itself, not only in an inner one.
 std::uint64_t BeginOperator();
 bool EndOperator(std::uint64_t begun);
 
-// Launches, and calls into libraries, by the calling thread in its innermost operator.
+// The number of launches and library calls of the calling thread in its innermost operator.
 inline constinit thread_local std::uint64_t work_in_operator = 0;
 
-// `parameters`: an address for each parameter, as CUDA's launches have it.
+// Makes unknown what the kernel may write. `parameters`: an address for each parameter, as in CUDA's launch calls.
 void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream);
-// All parameters in one piece.
+// The same for parameters in one buffer.
 void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream);
 
-// The bytes are unknown from now on; of captured work: after each replay, too.
+// Makes the bytes unknown. If streams are being captured, each replay of these captures makes them unknown again.
 void VoidWritten(std::uint64_t address, std::uint64_t bytes);
 
 }  // namespace memoir::simcuda

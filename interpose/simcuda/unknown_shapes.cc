@@ -6,20 +6,20 @@
 #include <mutex>
 
 #include "interpose/simcuda/mutex.h"
-#include "interpose/simcuda/report.h"
+#include "interpose/simcuda/report_file.h"
 
 namespace memoir::simcuda {
 namespace {
 
-struct Known {
+struct ShapeCounts {
   Mutex mutex;
   std::map<std::string, std::uint64_t> counts;
 };
 
-// Never destroyed: operators run until the very end.
-constinit MadeOnce<Known> all;
+// Never destroyed, because operators run until the process ends.
+constinit LazyObject<ShapeCounts> all;
 
-Known& All() { return all.Get(); }
+ShapeCounts& All() { return all.Get(); }
 
 constexpr std::size_t kMostNamed = 4;
 

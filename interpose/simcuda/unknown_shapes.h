@@ -1,4 +1,4 @@
-// What a program asked for that depends on values nobody knows: shapes, with what was taken instead, and numbers.
+// Counts the program's uses of unknown values: shapes that depend on them, and numbers that it reads.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_UNKNOWN_SHAPES_H_
@@ -12,19 +12,20 @@
 
 namespace memoir::simcuda {
 
-// `name`: as torch names the operator, "aten::nonzero".
+// Counts a shape. `name`: torch's name of the operator, "aten::nonzero".
 void CountUnknownShape(const std::string& name);
 
-// The program read so many bytes that nobody knows, as zeros. Only a few at a time are numbers that it may decide by.
+// Notes that the program read `bytes` unknown bytes, as zeros. Ignores reads above kLargestNumbers: only small reads
+// can be numbers that control the program.
 constexpr std::size_t kLargestNumbers = 64 << 10;
 void NoteUnknownNumber(std::size_t bytes);
 
-// (how often, name) of each.
+// Returns (count, name) of each operator.
 std::vector<std::pair<std::uint64_t, std::string>> UnknownShapes();
 
-// One line for the end of a process, such as "12 shapes depended on values that the simulated GPU did not compute
-// (aten::nonzero 10, aten::bincount 2); each was taken to be the smallest possible (--sim-unknown=least)". "": none
-// did.
+// Returns one line for the end of a process, such as "12 shapes depended on values that the simulated GPU did not
+// compute (aten::nonzero 10, aten::bincount 2); each was taken to be the smallest possible (--sim-unknown=least)". ""
+// if no shape did.
 std::string UnknownShapesLine(bool takes_most);
 
 }  // namespace memoir::simcuda

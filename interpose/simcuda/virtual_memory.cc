@@ -5,7 +5,7 @@
 namespace memoir::simcuda {
 
 VirtualMemory::Handle VirtualMemory::Create(Device& device, std::uint64_t bytes) {
-  if (bytes == 0 || !device.Charge(bytes, Holder::kMapped)) return 0;
+  if (bytes == 0 || !device.Charge(bytes, BudgetHolder::kMapped)) return 0;
   const std::lock_guard lock(mutex_);
   physical_[next_] = {&device, bytes, 1, 0};
   return next_++;
@@ -54,7 +54,7 @@ bool VirtualMemory::Unmap(std::uint64_t address, std::uint64_t bytes) {
   if (first == last || std::prev(last)->first + std::prev(last)->second.bytes > address + bytes) return false;
   for (auto mapping = first; mapping != last; ++mapping) {
     Physical& physical = physical_[mapping->second.handle];
-    physical.device->contents().Forget(mapping->first, mapping->second.bytes);
+    physical.device->contents().MarkUnknown(mapping->first, mapping->second.bytes);
     --physical.mappings;
     DropIfUnused(mapping->second.handle);
   }
@@ -72,7 +72,7 @@ std::uint64_t VirtualMemory::physical_bytes() const {
 void VirtualMemory::DropIfUnused(Handle handle) {
   const auto found = physical_.find(handle);
   if (found->second.handles > 0 || found->second.mappings > 0) return;
-  found->second.device->Refund(found->second.bytes, Holder::kMapped);
+  found->second.device->Refund(found->second.bytes, BudgetHolder::kMapped);
   physical_.erase(found);
 }
 

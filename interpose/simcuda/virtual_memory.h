@@ -1,7 +1,8 @@
-// Virtual memory management (cuMemCreate, cuMemMap ...): what torch's expandable segments live on.
+// Virtual memory management (cuMemCreate, cuMemMap ...), on which torch's expandable segments depend.
 //
-// Physical memory is a number in a device's budget; mapping it is bookkeeping, because the addresses are readable
-// anyway. It is charged from its creation until both its handle is released and its last mapping is gone.
+// Physical memory is a number in a device's budget. A mapping is only an entry in a table, because the addresses can be
+// read with or without a mapping. Physical memory is charged from its creation until its handle is released and its
+// last mapping is removed.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_VIRTUAL_MEMORY_H_
@@ -20,16 +21,18 @@ class VirtualMemory {
  public:
   using Handle = std::uint64_t;  // never 0
 
-  // 0 when it does not fit.
+  // Creates physical memory. 0 if it does not fit.
   Handle Create(Device& device, std::uint64_t bytes);
   bool Release(Handle handle);
-  // A further handle, to release, of what is mapped around `address`; 0 when nothing is.
+  // Returns another reference to the handle that is mapped around `address`; the caller must release it. 0 if nothing
+  // is mapped there.
   Handle Retain(std::uint64_t address);
   std::optional<int> DeviceOf(Handle handle) const;
 
-  // False when the handle is none, its size is another, or something is mapped there already.
+  // False if the handle is invalid, has another size, or something is mapped there already.
   bool Map(std::uint64_t address, std::uint64_t bytes, Handle handle);
-  // Every mapping in the range, each of which must lie inside it whole; false when there is none. Their bytes are gone.
+  // Removes every mapping in the range; the contents of the unmapped bytes are lost. False if the range contains no
+  // mapping, or if a mapping extends beyond the end of the range.
   bool Unmap(std::uint64_t address, std::uint64_t bytes);
 
   std::uint64_t physical_bytes() const;

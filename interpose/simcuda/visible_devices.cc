@@ -11,8 +11,8 @@
 namespace memoir::simcuda {
 namespace {
 
-// As it was at the first use of CUDA, as with a real driver: later, the program may be changing its environment.
-constinit MadeOnce<std::string> visible;
+// The value at the first use of CUDA, as for a real driver; the program may change its environment later.
+constinit LazyObject<std::string> visible;
 
 }  // namespace
 

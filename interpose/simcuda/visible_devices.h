@@ -1,13 +1,14 @@
-// Which card of the machine a device of this process is, by CUDA_VISIBLE_DEVICES.
+// Maps a device of this process to a card of the machine, by CUDA_VISIBLE_DEVICES.
 //
-// The simulated machine hides no card: a process told to see one card sees all that are simulated. But launchers that
-// give each process one card let each number it 0, and these are not the same card. Any thread.
+// The simulated machine hides no card: a process with CUDA_VISIBLE_DEVICES=1 still sees all simulated cards. But if a
+// launcher gives each process one card, device 0 is a different card in each process; PhysicalDevice returns which one.
+// Any thread.
 #ifndef INTERPOSE_SIMCUDA_VISIBLE_DEVICES_H_
 #define INTERPOSE_SIMCUDA_VISIBLE_DEVICES_H_
 
 namespace memoir::simcuda {
 
-// `device` itself where the variable does not name it by number.
+// Returns the number of the card. `device` itself if the variable does not contain a number for it.
 int PhysicalDevice(int device);
 
 }  // namespace memoir::simcuda

@@ -6,7 +6,7 @@
 
 #include "interpose/cuda/look_ups.h"
 #include "interpose/import_slots.h"
-#include "interpose/loader_look.h"
+#include "interpose/loader_list_guard.h"
 #include "interpose/start/loaded_library.h"
 
 namespace memoir {
@@ -17,27 +17,28 @@ using Then = void (*)();
 constinit Then arrived = nullptr;
 constinit std::atomic<bool> has_arrived{false};
 constinit std::atomic<std::uint64_t> objects_seen{0};
-// Of whoever has a turn at the loader.
-constinit SeenObjects seen{};
+// Used only while holding a LoaderListGuard.
+constinit VisitedObjects seen{};
 constinit void* hook = nullptr;
 
 bool IsDlsym(const char* function) { return std::strcmp(function, "dlsym") == 0; }
 void* ChooseHook(const char*, const void* original) { return original == RealDlsym() ? hook : nullptr; }
 
-// Objects that are new may look up, too.
-bool IsThere(LoaderLook::Patience patience) {
+// Redirects dlsym in new objects too, because these objects may look up functions. Returns true if the awaited library
+// is loaded.
+bool IsThere(LoaderListGuard::Patience patience) {
   const std::uint64_t objects = CountLoads().loaded;
   if (objects == objects_seen.load(std::memory_order_acquire)) return false;
-  const LoaderLook turn(patience);
+  const LoaderListGuard turn(patience);
   if (!turn.has_turn()) return false;
   if (RedirectImportsBy(&IsDlsym, &ChooseHook, &seen).left() == 0)
     objects_seen.store(objects, std::memory_order_release);
-  Loaded library;
-  return FindLoaded(awaited, &library);
+  LoadedLibrary library;
+  return FindLoadedLibrary(awaited, &library);
 }
 
 void LookForIt() {
-  if (!IsThere(LoaderLook::Patience::kGivesUp) || has_arrived.exchange(true, std::memory_order_acq_rel)) return;
+  if (!IsThere(LoaderListGuard::Patience::kGivesUp) || has_arrived.exchange(true, std::memory_order_acq_rel)) return;
   WatchLookUps(nullptr);
   arrived();
 }
@@ -49,8 +50,8 @@ bool AwaitLibrary(const char* name, void (*then)()) {
   if (hook == nullptr) return false;
   awaited = name;
   arrived = then;
-  LetForksWaitForLooks();
-  IsThere(LoaderLook::Patience::kWaits);
+  RegisterLoaderForkWait();
+  IsThere(LoaderListGuard::Patience::kWaits);
   WatchLookUps(&LookForIt);
   return true;
 }

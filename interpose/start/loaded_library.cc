@@ -8,7 +8,7 @@ namespace memoir {
 namespace {
 
 int LookAt(dl_phdr_info* info, std::size_t, void* context) {
-  Loaded& loaded = *static_cast<Loaded*>(context);
+  LoadedLibrary& loaded = *static_cast<LoadedLibrary*>(context);
   const char* slash = std::strrchr(info->dlpi_name, '/');
   const char* file = slash == nullptr ? info->dlpi_name : slash + 1;
   if (std::strncmp(file, loaded.name, std::strlen(loaded.name)) != 0) return 0;
@@ -20,8 +20,8 @@ int LookAt(dl_phdr_info* info, std::size_t, void* context) {
 
 }  // namespace
 
-bool FindLoaded(const char* name, Loaded* loaded) {
-  *loaded = Loaded{};
+bool FindLoadedLibrary(const char* name, LoadedLibrary* loaded) {
+  *loaded = LoadedLibrary{};
   loaded->name = name;
   dl_iterate_phdr(&LookAt, loaded);
   return loaded->found;

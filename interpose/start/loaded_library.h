@@ -1,17 +1,18 @@
-// A library of the process by the start of its file's name, and the folder that it lies in. libc only. Any thread, but
+// Finds a loaded library by the beginning of its file name, and the folder that contains it. libc only. Any thread, but
 // not in a signal handler.
 #ifndef INTERPOSE_START_LOADED_LIBRARY_H_
 #define INTERPOSE_START_LOADED_LIBRARY_H_
 
 namespace memoir {
 
-struct Loaded {
+struct LoadedLibrary {
   const char* name;
-  char folder[4000];  // "" where the loader does not say it
+  char folder[4000];  // "" if unknown
   bool found;
 };
 
-bool FindLoaded(const char* name, Loaded* loaded);
+// Fills `loaded` with the first library whose file name begins with `name`. False if no loaded library matches.
+bool FindLoadedLibrary(const char* name, LoadedLibrary* loaded);
 
 }  // namespace memoir
 

@@ -1,12 +1,13 @@
-// The start of a program without Python, under LD_PRELOAD: where libtorch is loaded when the program starts, and the
-// environment asks for a recording (MEMOIR_ENABLE), the tracker for that torch is loaded before main and told to begin.
-// Where the program loads libtorch later, that is done with its next look-up of a function (late_library.h).
+// Starts the recording of a program without Python, under LD_PRELOAD. If libtorch is loaded when the program starts,
+// and the environment requests a recording (MEMOIR_ENABLE), the tracker for this libtorch is loaded before main and
+// starts the recording. If the program loads libtorch later, the tracker is loaded when the program next looks up a
+// function (late_library.h).
 //
 //     the loader's work ─► our constructor ─► constructors of the program ─► tracker loaded, recording ─► main
 //                                                          main ─► dlopen ─► dlsym: tracker loaded, recording
 //
-// In Python torch is loaded later, and the package sees to it; so it does where a program with libtorch imports torch
-// in an interpreter of its own. libc only.
+// In Python, the package `memoir` starts the recording, because torch is loaded later. The package also starts the
+// recording if a program with libtorch embeds an interpreter that imports torch. libc only.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <initializer_list>
 
 #include "interpose/import_slots.h"
+#include "interpose/own_files.h"
 #include "interpose/private_file.h"
 #include "interpose/start/late_library.h"
 #include "interpose/start/loaded_library.h"
@@ -29,7 +31,7 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using StartOfLibc = int (*)(Main, int, char**, int (*)(), void (*)(), void (*)(), void*);
 
-// Of the process, until main runs.
+// State of the process until main runs.
 constinit Main program_main = nullptr;
 constinit StartOfLibc start_of_libc = nullptr;
 
@@ -42,25 +44,28 @@ bool IsOn(const char* variable, bool otherwise) {
   return true;
 }
 
-// For `memoir run`, which says it, or else here.
+// Writes the cause into a note that `memoir run` prints. If the note cannot be written, prints the cause itself.
 void SayNotRecorded(const char* cause) {
   const char* notes = std::getenv("MEMOIR_NOTES");
   char path[4200];
   if (notes != nullptr && *notes != '\0') {
     std::snprintf(path, sizeof path, "%s/.not-recorded.%d.unsaid", notes, static_cast<int>(getpid()));
-    const int fd = OpenPrivateFile(path, O_WRONLY | O_CREAT | O_EXCL);
-    const bool said = fd >= 0 && write(fd, cause, std::strlen(cause)) > 0;
-    if (fd >= 0) close(fd);
+    bool said = false;
+    InOwnFiles([&] {
+      const int fd = OpenPrivateFile(path, O_WRONLY | O_CREAT | O_EXCL);
+      said = fd >= 0 && write(fd, cause, std::strlen(cause)) > 0;
+      if (fd >= 0) close(fd);
+    });
     if (said) return;
   }
   std::fprintf(stderr, "memoir: not recording: %s\n", cause);
 }
 
-// The simulated device computes small values where torch can run on it.
-void StartValues(const TrackerPlace& place) {
-  Loaded cuda;
+// Loads the library that computes small values on the simulated device, if this torch has CUDA.
+void StartValues(const TrackerLocation& place) {
+  LoadedLibrary cuda;
   if (FindDefinition("memoir_simulated_is_known") == nullptr || !IsOn("MEMOIR_SIM_VALUES", true)) return;
-  if (!FindLoaded("libtorch_cuda.so", &cuda)) return;
+  if (!FindLoadedLibrary("libtorch_cuda.so", &cuda)) return;
   char path[4200], message[1024] = "";
   const auto [major, minor] = place.torch;
   std::snprintf(path, sizeof path, "%s/libmemoir_values-torch%u.%u.so", place.folder, major, minor);
@@ -76,9 +81,9 @@ void StartValues(const TrackerPlace& place) {
 }
 
 void BeginRecording(const char* program) {
-  TrackerPlace place;
+  TrackerLocation place;
   char problem[5000] = "";
-  if (!FindTrackerPlace(&place, problem, sizeof problem)) {
+  if (!FindTrackerLocation(&place, problem, sizeof problem)) {
     if (problem[0] != '\0') SayNotRecorded(problem);
     return;
   }
@@ -101,31 +106,34 @@ int StartProgram(Main given, int count, char** arguments, int (*begin)(), void (
   return start_of_libc(&MainInRecording, count, arguments, begin, end, loader_end, stack);
 }
 
-// Python's package sees to its torch.
+// If the process has Python, the package `memoir` starts the recording.
 bool HasPython() { return FindDefinition("Py_IsInitialized") != nullptr; }
 
 void BeginLate() {
   if (HasPython()) return;
   BeginRecording(program_invocation_short_name);
-  Loader loader;
-  if (FindLoader(&loader) && loader.why != nullptr) loader.why();  // the program's look-up did not fail
+  LoaderFunctions loader;
+  // Clears dlerror, because the program's look-up did not fail.
+  if (FindLoader(&loader) && loader.why != nullptr) loader.why();
 }
 
-// By this NVTX finds who follows its ranges, at the first one of each library. A profiler that is there has set it.
-// Here alone: later other threads may be looking at the environment.
+// Sets NVTX_INJECTION64_PATH, which names the library that receives NVTX's ranges. NVTX reads the variable at the first
+// range of each library. Keeps the value if a profiler has set the variable already. The variable is set only here,
+// because later other threads may be reading the environment.
 void LeadNvtxHere() {
-  Loaded own;
+  LoadedLibrary own;
   char path[4200];
-  if (HasPython() || !FindLoaded(kOwnLibrary, &own) || own.folder[0] == '\0') return;
+  if (HasPython() || !FindLoadedLibrary(kOwnLibrary, &own) || own.folder[0] == '\0') return;
   std::snprintf(path, sizeof path, "%s/%s", own.folder, kOwnLibrary);
   setenv("NVTX_INJECTION64_PATH", path, 0);  // NOLINT(concurrency-mt-unsafe): before main there is one thread
 }
 
-// The program's own start calls libc's through a slot, which is filled by now and not read yet.
+// Redirects the import slot through which the program's start code calls __libc_start_main. The loader has filled this
+// slot, and the program has not used it yet.
 __attribute__((constructor)) void WaitForMain() {
-  Loaded torch;
+  LoadedLibrary torch;
   if (!IsOn("MEMOIR_ENABLE", false)) return;
-  if (!FindLoaded(kTorchLibrary, &torch)) {
+  if (!FindLoadedLibrary(kTorchLibrary, &torch)) {
     if (!HasPython()) AwaitLibrary(kTorchLibrary, &BeginLate);
     return;
   }

@@ -8,13 +8,14 @@
 #include <cstring>
 
 #include "interpose/import_slots.h"
+#include "interpose/own_files.h"
 #include "interpose/private_file.h"
 #include "interpose/start/loaded_library.h"
 
 namespace memoir {
 namespace {
 
-constexpr int kNoLoad = 4, kForAll = 0x100;  // RTLD_NOLOAD; RTLD_GLOBAL: the program can look memoir_* up then
+constexpr int kNoLoad = 4, kForAll = 0x100;  // RTLD_NOLOAD; RTLD_GLOBAL, so that the program can look up memoir_*
 
 template <class Function>
 Function Definition(const char* name) {
@@ -24,15 +25,19 @@ Function Definition(const char* name) {
 bool ReadMinorBeside(const char* folder, const char* file, TorchMinor* found) {
   char path[4200], text[2048];
   std::snprintf(path, sizeof path, "%s/../%s", folder, file);
-  const int fd = OpenPrivateFile(path, O_RDONLY);
-  if (fd < 0) return false;
-  const ssize_t size = read(fd, text, sizeof text);
-  close(fd);
+  ssize_t size = 0;
+  InOwnFiles([&] {
+    const int fd = OpenPrivateFile(path, O_RDONLY);
+    if (fd < 0) return;
+    size = read(fd, text, sizeof text);
+    close(fd);
+  });
   return size > 0 && ReadTorchMinor(text, static_cast<std::size_t>(size), found);
 }
 
-// A torch since 2.9 says it itself, to whoever calls it through its C interface.
-bool FindTorchMinor(const Loaded& torch, TorchMinor* found) {
+// Finds the version of torch. Since torch 2.9 the C interface returns the version; the version of an older torch is
+// read from a file.
+bool FindTorchMinor(const LoadedLibrary& torch, TorchMinor* found) {
   if (const auto version = Definition<std::uint64_t (*)()>("aoti_torch_abi_version"); version != nullptr) {
     const std::uint64_t number = version();
     *found = {static_cast<unsigned>(number >> 56), static_cast<unsigned>(number >> 48 & 0xff)};
@@ -60,16 +65,17 @@ bool ReadTorchMinor(const char* text, std::size_t size, TorchMinor* found) {
   return number(&found->minor) && found->major >= 1;
 }
 
-bool FindLoader(Loader* loader) {
+bool FindLoader(LoaderFunctions* loader) {
   *loader = {Definition<void* (*)(const char*, int)>("dlopen"), Definition<void* (*)(void*, const char*)>("dlsym"),
              Definition<char* (*)()>("dlerror")};
   return loader->open != nullptr && loader->find != nullptr;
 }
 
-bool FindTrackerPlace(TrackerPlace* place, char* problem, std::size_t size) {
-  Loaded torch, own;
+bool FindTrackerLocation(TrackerLocation* place, char* problem, std::size_t size) {
+  LoadedLibrary torch, own;
   if (size > 0) *problem = '\0';
-  if (!FindLoaded(kTorchLibrary, &torch) || !FindLoaded(kOwnLibrary, &own) || !FindLoader(&place->loader)) return false;
+  if (!FindLoadedLibrary(kTorchLibrary, &torch) || !FindLoadedLibrary(kOwnLibrary, &own) || !FindLoader(&place->loader))
+    return false;
   if (!FindTorchMinor(torch, &place->torch)) {
     std::snprintf(problem, size, "which version of torch this program has cannot be told; link the tracker for it");
     return false;
@@ -78,7 +84,7 @@ bool FindTrackerPlace(TrackerPlace* place, char* problem, std::size_t size) {
   return true;
 }
 
-void* OpenTracker(const TrackerPlace& place, bool only_loaded, char* problem, std::size_t size) {
+void* OpenTracker(const TrackerLocation& place, bool only_loaded, char* problem, std::size_t size) {
   char path[4200];
   const auto [major, minor] = place.torch;
   std::snprintf(path, sizeof path, "%s/libmemoir_tracker-torch%u.%u.so", place.folder, major, minor);
@@ -97,8 +103,8 @@ void* OpenTracker(const TrackerPlace& place, bool only_loaded, char* problem, st
 }  // namespace memoir
 
 void* memoir_tracker(int load, char* message, std::size_t size) {
-  memoir::TrackerPlace place;
-  if (memoir::FindTrackerPlace(&place, message, size)) return memoir::OpenTracker(place, load == 0, message, size);
+  memoir::TrackerLocation place;
+  if (memoir::FindTrackerLocation(&place, message, size)) return memoir::OpenTracker(place, load == 0, message, size);
   if (size > 0 && *message == '\0')
     std::snprintf(message, size, "this program has not loaded %s; link libtorch's shared libraries, or start later",
                   memoir::kTorchLibrary);

@@ -1,5 +1,5 @@
-// The columns of a ThreadRun and who has values in them, as constants: what proto/memoir/events.def says, for the
-// recorder and for the reader. Nothing but constants, so that neither depends on the other.
+// Constants made from proto/memoir/events.def: the columns of a ThreadRun, and the columns that each kind of event has.
+// The recorder and the reader include this file. It contains nothing but constants, so neither depends on the other.
 #ifndef PROTO_MEMOIR_RUN_SCHEMA_H_
 #define PROTO_MEMOIR_RUN_SCHEMA_H_
 
@@ -17,14 +17,14 @@ enum class RunColumn : std::uint8_t {
 struct ColumnSchema {
   const char* name;     // in capture.proto
   std::uint32_t field;  // number in ThreadRun
-  std::uint8_t values;  // of each event that takes it; 0: as its signature says
-  bool zeros_left_out;  // empty where all of its values are 0
+  std::uint8_t values;  // number of values of each event that has the column; 0: its signature determines it
+  bool zeros_left_out;  // the column is empty if all of its values are 0
 };
 
 struct EventSchema {
   const char* name = nullptr;  // in capture.proto
   std::uint8_t number = 0;
-  std::uint64_t columns = 0;  // bits by RunColumn, besides kTickDelta
+  std::uint64_t columns = 0;  // bit set of the columns, by RunColumn; without kTickDelta, which all events have
 
   constexpr bool Takes(RunColumn column) const { return (columns >> static_cast<unsigned>(column) & 1) != 0; }
 };
@@ -49,11 +49,11 @@ inline constexpr EventSchema kEventRows[] = {
 
 }  // namespace schema_internal
 
-// By RunColumn.
+// Indexed by RunColumn.
 inline constexpr auto& kRunColumns = schema_internal::kColumnRows;
 inline constexpr std::size_t kRunColumnCount = std::size(kRunColumns);
 static_assert(kRunColumnCount <= 64);
-// In no order.
+// In no particular order.
 inline constexpr auto& kEventSchemas = schema_internal::kEventRows;
 
 constexpr const ColumnSchema& SchemaOf(RunColumn column) { return kRunColumns[static_cast<std::size_t>(column)]; }

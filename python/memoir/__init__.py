@@ -8,32 +8,35 @@
     memoir.pause()              # optional: nothing is recorded until memoir.resume()
     memoir.stop()
 
-    capture = memoir.load("run1")   # tables for pandas, polars and DuckDB, and what the program says of it: help(memoir.Capture)
+    capture = memoir.load("run1")   # tables for pandas, polars and DuckDB, and the answers of all commands: help(memoir.Capture)
 
-`start` records this process until `stop`, or until the interpreter exits. `memoir show run1`, in a shell, shows what was recorded.
+`start` records this process until `stop`, or until the interpreter exits. `memoir show run1`, in a shell, shows the result.
 `memoir.MemoryTracker` has the methods of torch's class of that name.
 
-PYTEST_DONT_REWRITE: by this word pytest, which the package has a plug-in for, leaves the package as it is where torch has imported it before.
+The code is in the package `_torch_memoir`: a program may have its own module `memoir` (docs/decisions/0003).
+
+PYTEST_DONT_REWRITE: with this word pytest, which Memoir has a plug-in for, does not rewrite the package if torch has imported it before.
 """
 
 from __future__ import annotations
 
-from memoir._controls import flush, pause, resume, snapshot
-from memoir._recording import is_recording, mark, output, output_dir, recording, session, start, step, stop
+from _torch_memoir import _namesake
+from _torch_memoir._controls import flush, pause, resume, snapshot
+from _torch_memoir._recording import is_recording, mark, output, output_dir, recording, session, start, step, stop
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
-    from memoir._capture import Capture, load
-    from memoir._memory_tracker import MemoryTracker
-    from memoir._program import CaptureError
+    from _torch_memoir._capture import Capture, load
+    from _torch_memoir._memory_tracker import MemoryTracker
+    from _torch_memoir._program import CaptureError
 else:
     _LATER = {"Capture": "_capture", "CaptureError": "_program", "MemoryTracker": "_memory_tracker", "load": "_capture"}
 
     def __getattr__(name):
-        if name in _LATER:  # not before somebody asks for it: every process that imports torch comes by here
+        if name in _LATER:  # imported when it is used: a program that only calls start() needs none of them
             import importlib
 
-            globals()[name] = getattr(importlib.import_module(f"memoir.{_LATER[name]}"), name)
+            globals()[name] = getattr(importlib.import_module(f"_torch_memoir.{_LATER[name]}"), name)
             return globals()[name]
         raise AttributeError(f"module 'memoir' has no attribute '{name}'")
 
@@ -42,9 +45,4 @@ __all__ = [
     "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "snapshot", "start", "step",
     "stop"]
 
-
-def _autoload() -> None:
-    """torch calls this at the end of its import (entry point group `torch.backends`)."""
-    from memoir import _startup
-
-    _startup.from_torch()
+_namesake.take_over(__path__[0])  # last: the program's own module then has this one's place in sys.modules

@@ -1,19 +1,8 @@
-"""`python -m memoir`, and the `memoir` command that pip installs: hands over to the program."""
+"""`python -m memoir`: the `memoir` command."""
 
 from __future__ import annotations
 
-import os
-import sys
-
-from memoir import _library
-
-
-def main() -> None:
-    try:
-        os.execv(_library.program(), ["memoir", *sys.argv[1:]])
-    except _library.NoTracker as problem:
-        sys.exit(f"memoir: {problem}")
-
+from _torch_memoir._command import main
 
 if __name__ == "__main__":
     main()

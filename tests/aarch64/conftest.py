@@ -1,6 +1,7 @@
-"""aarch64 in qemu: what is compiled for it, and the wheel's tree. `./dev aarch64` brings what is missing.
+"""Tests for aarch64 in qemu: the cross-compiled programs, and the wheel's tree. `./dev aarch64` installs missing parts.
 
-qemu changes neither the order of memory accesses nor the page's size as a machine may: docs/compatibility.md says what that leaves open."""
+qemu changes neither the order of memory accesses nor the page size, as a machine may; docs/packaging/compatibility.md lists what therefore stays untested.
+"""
 
 import os
 import pathlib
@@ -15,10 +16,10 @@ SYSTEM = ROOT / "build" / "aarch64-system"
 sys.path.insert(0, str(ROOT / "setup"))
 import aarch64  # noqa: E402
 
-# Whose aarch64 wheel starts in qemu, for it has no CUDA; and with which the interpreter and the programs of tests/libtorch are linked.
+# The torch whose aarch64 wheel starts in qemu, because it has no CUDA; and the interpreter for which the programs of tests/libtorch are linked.
 RUNS, WITH_CUDA = "2.8", "2.11"
 MISSING = aarch64.missing() or [str(path) for path in (SYSTEM / "root.ready", *(SYSTEM / f"torch-{minor}" for minor in (RUNS, WITH_CUDA))) if not path.exists()]
-# What `import torch` imports, in Python alone.
+# The pure Python packages that `import torch` imports.
 PURE = ("filelock", "fsspec", "jinja2", "markupsafe", "mpmath", "networkx", "sympy", "typing_extensions.py")
 
 

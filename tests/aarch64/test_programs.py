@@ -10,10 +10,10 @@ TESTS = ("interpose_ring_test", "interpose_survival_test", "interpose_slots_test
          "interpose_driver_contexts_test", "interpose_device_calls_test", "writer_round_trip_test", "writer_keyframe_test", "writer_devices_test",
          "writer_tables_test", "writer_switches_test", "writer_drain_test", "writer_failure_test", "writer_host_readings_test", "writer_disk_test",
          "writer_descriptors_test", "simcuda_engine_test")
-# Of QEMU 7.2: madvise(MADV_WIPEONFORK) says that it worked and wipes nothing, so a forked child takes the parent's ring for its own; /proc/self/stat says
-# a later start than the same process's /proc/<pid>/stat says to others, and so a living process is taken for another one of its number; and no program
-# of aarch64's can be started by execve, but a script that starts qemu can (tests/writer/CMakeLists.txt). MADV_REMOVE says that it worked and removes
-# nothing, and to reserve the simulated device's TiB of addresses takes minutes: of its tests those that reserve none.
+# Defects of QEMU 7.2. madvise(MADV_WIPEONFORK) reports success and wipes nothing, so a forked child uses the parent's ring. /proc/self/stat reports a later
+# start than /proc/<pid>/stat of the same process, so a living process looks like another one with its number. execve cannot start a program of aarch64, only a
+# script that starts qemu (tests/writer/CMakeLists.txt). MADV_REMOVE reports success and removes nothing. Reserving the simulated device's TiB of addresses
+# takes minutes, so only tests that do not reserve it run.
 FILTERS = {
     "simcuda_engine_test": "HostMemory*:Communicator*:ContentsTest.*-ContentsTest.ForgettingAPartLeavesTheRestOfItsPages:ContentsTest.AsAnArrayWouldHoldIt",
     "interpose_survival_test": "-ForkTest.*:DescriptorsTest.ADaemonsLogIsLeftAloneByItsOwnRing:KillTest.ARingIsRefusedWhileItsProcessLives:"

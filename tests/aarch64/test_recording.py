@@ -31,7 +31,7 @@ def training(build):
 
 
 def expect_training(report):
-    """What examples/libtorch/training.cc does."""
+    """The steps of examples/libtorch/training.cc."""
     assert report["dropped_events"] == 0
     assert counts(report)["aten::relu"] == 3 * STEPS and counts(report)["aten::randn"] >= STEPS
     assert report["devices"][0]["peak_allocated_bytes"] > 4 * (3 * 2 * 4 * 64 * 64)    # the parameters of its blocks and more
@@ -45,7 +45,7 @@ def test_a_program_records_itself(tree, aarch64_tree, training, tmp_path):
 
 
 def test_it_is_what_is_recorded_here(tree, aarch64_tree, training, tmp_path):
-    """Of the same program with torch 2.11: the same operators, modules, parameters and categories, but for what matrix products take for themselves."""
+    """The figures of the same program with torch 2.11: the same operators, modules, parameters and categories, except for temporaries of matrix products."""
     own, = (tree.parent / "tests" / "libtorch").glob(f"torch{WITH_CUDA}/libtorch_training")
     run(own, "cpu", tmp_path / "here", env=clean(MEMOIR_HOME=str(tree)))
     emulated(training, "cpu", tmp_path / "there", env=clean(MEMOIR_HOME=str(aarch64_tree)))

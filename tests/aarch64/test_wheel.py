@@ -1,4 +1,5 @@
-"""What ./dev wheel --arch aarch64 makes: machine, versions of symbols, what its libraries need and show, and that its programs start with an older glibc."""
+"""The wheel of ./dev wheel --arch aarch64: machine, versions of symbols, needed and exported symbols of its libraries, and that its programs start with an
+older glibc."""
 
 import re
 import sys

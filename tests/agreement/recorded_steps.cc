@@ -24,7 +24,7 @@ Recording::Options Repeating() {
   return options;
 }
 
-// A program whose steps are of three kinds, each with the same allocations every time, but for some.
+// A program with three kinds of steps, each with nearly the same allocations every time.
 class Program {
  public:
   Program(std::uint32_t seed, Recording& recording, Course course)
@@ -69,7 +69,7 @@ class Program {
         if (random_() % actions_of_chunk_ == 0) recording_.writer().Flush();
         if (random_() % (400 * rarely) == 0) OnOtherThread([this] { Other(); });
       }
-      // What outlives its step is freed in the next, but for some blocks.
+      // Blocks that outlive their step are freed in the next one, with a few exceptions.
       while (survivors_.size() > 3) FreeHost(survivors_, 0);
       for (; !host_.empty(); host_.pop_front()) survivors_.push_back(host_.front());
       while (gpu_.size() > 2) FreeGpu(gpu_.size() - 1);
@@ -135,7 +135,7 @@ class Program {
     WriteRecord<HostReadingRecord>(RecordKind::kHostReading, 0, [](HostReadingRecord&) {});
   }
 
-  // At a line of one function. Some are recorded although they are as before, as in each segment of the ring.
+  // At a line of one function. Some are recorded although they are as before, as in each ring extent.
   void SetStack(std::uint32_t line) {
     struct Record : StackRecord {
       StackFrame frame;

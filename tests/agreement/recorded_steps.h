@@ -1,5 +1,5 @@
-// A recording of a made-up program whose steps repeat, and what a reader is to show of it. It includes nothing of the
-// recorder, whose names are also those of the tools.
+// A recording of an invented program whose steps repeat, and the events that a reader must show. It includes nothing of
+// the recorder, whose names conflict with the tools'.
 #ifndef TESTS_AGREEMENT_RECORDED_STEPS_H_
 #define TESTS_AGREEMENT_RECORDED_STEPS_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir::test {
 
-// What a reader is to show: a line for each event.
+// The events that a reader must show: a line for each.
 struct Steps {
   std::vector<std::string> events;
   std::vector<std::uint64_t> step_ticks;

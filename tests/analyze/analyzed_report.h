@@ -1,4 +1,4 @@
-// What the tests of reports share.
+// Helpers that the tests of reports share.
 #ifndef TESTS_ANALYZE_ANALYZED_REPORT_H_
 #define TESTS_ANALYZE_ANALYZED_REPORT_H_
 
@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/report_content.h"
 
 namespace memoir::testing {
 
-inline Report Analyzed(const std::string& folder, const ReportOptions& options) {
+inline ReportContent Analyzed(const std::string& folder, const ReportOptions& options) {
   const absl::StatusOr<Capture> capture = Capture::Open(folder);
   EXPECT_TRUE(capture.ok()) << capture.status();
-  absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
+  absl::StatusOr<ReportContent> report = AnalyzeReport(*capture, options);
   EXPECT_TRUE(report.ok()) << report.status();
   return *std::move(report);
 }

@@ -30,9 +30,9 @@ class BalanceTest : public ::testing::Test {
     written_ = true;
     const absl::StatusOr<Capture> capture = Capture::Open(folder_.path());
     EXPECT_TRUE(capture.ok()) << capture.status();
-    At moment;
-    moment.kind = At::Kind::kStart;
-    return AnalyzeBalance(*capture, selection, at == "start" ? moment : *ParseAt(at));
+    InstantChoice moment;
+    moment.kind = InstantChoice::Kind::kStart;
+    return AnalyzeBalance(*capture, selection, at == "start" ? moment : *ParseInstantChoice(at));
   }
   DeviceBalance Only(const std::string& at = "peak") {
     const absl::StatusOr<Balance> balance = Analyze(at);

@@ -46,7 +46,7 @@ TEST_F(BalanceTest, TheFirstReadingHasTheBlocksOfItsOwnCall) {
   EXPECT_FALSE(Only("start").IsFinding());
 }
 
-// Expandable segments take what one request needs in pieces of 20 MiB, and say so when all are there.
+// Expandable segments take the memory of one request in pieces of 20 MiB, and report it when all pieces are mapped.
 TEST_F(BalanceTest, AMomentInsideOfAMappingIsThatAtItsEnd) {
   Read(v1::START, 0);
   std::uint64_t inside = 0;
@@ -106,7 +106,7 @@ TEST_F(BalanceTest, OtherProcessesAreThoseOfTheNearestReadingThatKnowsThem) {
   EXPECT_EQ(Only().unexplained, 0);
 }
 
-// Of memory that was there before, nobody can say whose it is; that is no leak.
+// The owner of memory from before the recording is unknown; it is not a leak.
 TEST_F(BalanceTest, WhatIsFromBeforeTheRecordingIsARowOfItsOwnAndNoFinding) {
   Read(v1::START, 700);
   process_.GiveDriverBlock(cuda_, 0x10, 100 * kMiB, v1::MALLOC, "a.so");
@@ -118,7 +118,7 @@ TEST_F(BalanceTest, WhatIsFromBeforeTheRecordingIsARowOfItsOwnAndNoFinding) {
   EXPECT_LT(device.share_explained(), 0.13);
 }
 
-// What was given while recording was off is known by the first reading after it, and no later.
+// The first reading after a pause shows the allocations of the pause, and later readings do not.
 TEST_F(BalanceTest, AfterAPauseTheFirstReadingSaysWhatIsFromBefore) {
   process_.GiveDriverBlock(cuda_, 0x10, 260 * kMiB, v1::CONTEXT, "libc10_cuda.so");
   Read(v1::START, 260);

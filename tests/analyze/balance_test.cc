@@ -1,8 +1,8 @@
-// The balance of a device: every byte in one row, and what is not known said so.
+// The balance of a device: every byte is in one row, and unknown bytes are labelled.
 #include <string>
 
 #include "tests/analyze/balance_fixture.h"
-#include "tools/analyze/grouping/driver_holders.h"
+#include "tools/analyze/grouping/driver_holdings.h"
 
 namespace memoir {
 namespace {
@@ -197,7 +197,7 @@ TEST_F(BalanceTest, AFullerReadingOfFoldedPartsIsNamed) {
   const DeviceBalance device = Only();
   EXPECT_EQ(device.used, 10 * kMiB);
   EXPECT_EQ(device.unexplained, 0);
-  EXPECT_EQ(device.folded_used, 900 * kMiB);
+  EXPECT_EQ(device.evicted_used, 900 * kMiB);
 }
 
 TEST_F(BalanceTest, WhatWasThereWhileRecordingWasOffIsNotKnown) {
@@ -224,7 +224,7 @@ TEST(BalanceOfRanksTest, TheWorstComesFirst) {
   }
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   ASSERT_TRUE(capture.ok());
-  const absl::StatusOr<Balance> balance = AnalyzeBalance(*capture, {}, *ParseAt("peak"));
+  const absl::StatusOr<Balance> balance = AnalyzeBalance(*capture, {}, *ParseInstantChoice("peak"));
   ASSERT_TRUE(balance.ok());
   ASSERT_EQ(balance->devices.size(), 3u);
   EXPECT_EQ(balance->devices[0].rank, 1u);

@@ -1,4 +1,4 @@
-// What checkpointing would do to the peak of small captures, to the byte.
+// The effect of checkpointing on the peak of small captures, to the byte.
 #include "tools/analyze/checkpointing/checkpointing.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/checkpointing/live_heights.h"
+#include "tools/analyze/checkpointing/peak_history.h"
 
 namespace memoir {
 namespace {
@@ -28,9 +28,9 @@ ProcessBuilder Process() {
   return process;
 }
 
-// Two layers. Each makes 100 bytes that it alone saves, 40 in the same operator that are of no use to backward, and 10
-// that the next one is given and saves; then backward, which takes 5 bytes before it reads the 100.
-// `workspace`: bytes that a library takes in the first of them, and keeps.
+// Two layers. Each allocates 100 bytes that only it saves, 40 in the same operator that backward does not use, and 10
+// that the next layer receives and saves; then backward, which allocates 5 bytes before it reads the 100. `workspace`:
+// bytes that a library allocates in the first layer, and keeps.
 ProcessBuilder TwoLayers(std::uint64_t workspace = 0) {
   ProcessBuilder process = Process();
   process.Begin("aten::randn").Allocate(0x10, 10).End({At(0x10)}).EnterModule("", "Net", "Net");
@@ -44,7 +44,7 @@ ProcessBuilder TwoLayers(std::uint64_t workspace = 0) {
     process.Allocate(saved(layer), 100).Allocate(0x3000, 40).End({At(saved(layer))}).Deallocate(0x3000);
     process.BeginForward("aten::sum", sequence + 1);
     process.Allocate(given(layer + 1), 10).End({At(given(layer + 1))}).ExitModule(path, "Block", "Net");
-    // What the next operator is given it reads.
+    // The next operator reads its input.
     process.Begin("aten::mul", {At(given(layer + 1))}).End();
   }
   process.ExitModule("", "Net", "Net").BeginForward("aten::mean", 4).End();
@@ -167,16 +167,16 @@ TEST(CheckpointingTest, ADeviceThatIsNotThere) {
             absl::StatusCode::kNotFound);
 }
 
-TEST(LiveHeightsTest, MostSinceAnyInstant) {
-  LiveHeights heights;
+TEST(PeakHistoryTest, MostSinceAnyInstant) {
+  PeakHistory history;
   std::vector<std::uint64_t> curve = {0};
   for (std::uint64_t i = 1; i < 500; ++i) {
     curve.push_back(i * 7919 % 101);
-    heights.Change(curve.back());
+    history.Change(curve.back());
     for (std::size_t begin = 0; begin <= i; ++begin)
-      ASSERT_EQ(heights.MostSince(begin),
+      ASSERT_EQ(history.MostSince(begin),
                 *std::max_element(curve.begin() + static_cast<std::ptrdiff_t>(begin), curve.end()));
-    ASSERT_EQ(heights.MostSince(i + 1), 0u);
+    ASSERT_EQ(history.MostSince(i + 1), 0u);
   }
 }
 

@@ -32,7 +32,7 @@ TEST(ModuleNames, WrappersAreRemoved) {
   EXPECT_EQ(PathWithoutWrappers("layers.3._checkpoint_wrapped_module"), "layers.3");
   EXPECT_EQ(PathWithoutWrappers("_orig_mod.module.fc"), "fc");
   EXPECT_EQ(PathWithoutWrappers("module"), "");
-  // What a program calls so itself.
+  // The program's own names.
   EXPECT_EQ(PathWithoutWrappers("layers.module.fc"), "layers.module.fc");
   EXPECT_EQ(PathWithoutWrappers("modules.fc"), "modules.fc");
   EXPECT_EQ(PathWithoutWrappers(""), "");
@@ -46,10 +46,10 @@ TEST(ModuleNames, AModelIsTheSameInsideOfItsWrapper) {
                                        {"DistributedDataParallel", "module.fc", "Linear"},
                                        {"Teacher", "fc", "Linear"}};
   const ModuleNames names(plain, wrapped, none);
-  EXPECT_EQ(names.OfA(plain[1]), names.OfB(wrapped[2]));
-  EXPECT_EQ(names.OfA(plain[0]), names.OfB(wrapped[0]));
-  EXPECT_EQ(names.OfA(plain[2]), names.OfB(wrapped[3]));
-  EXPECT_NE(names.OfA(plain[1]), names.OfB(wrapped[3]));
+  EXPECT_EQ(names.CommonNameInA(plain[1]), names.CommonNameInB(wrapped[2]));
+  EXPECT_EQ(names.CommonNameInA(plain[0]), names.CommonNameInB(wrapped[0]));
+  EXPECT_EQ(names.CommonNameInA(plain[2]), names.CommonNameInB(wrapped[3]));
+  EXPECT_NE(names.CommonNameInA(plain[1]), names.CommonNameInB(wrapped[3]));
   EXPECT_THAT(names.renamed_roots(), IsEmpty());
 }
 
@@ -58,10 +58,10 @@ TEST(ModuleNames, TheOnlyTwoModelsLeftAreOne) {
   const std::vector<Module> a = {{"Net", "encoder.fc", "Linear"}, {"Same", "", "Same"}};
   const std::vector<Module> b = {{"BetterNet", "backbone.fc", "Linear"}, {"Same", "", "Same"}};
   const ModuleNames names(a, b, renames);
-  EXPECT_EQ(names.OfA(a[0]), names.OfB(b[0]));
+  EXPECT_EQ(names.CommonNameInA(a[0]), names.CommonNameInB(b[0]));
   EXPECT_THAT(names.renamed_roots(), ElementsAre(Pair("Net", "BetterNet")));
-  EXPECT_THAT(renames.Unused(), IsEmpty());
-  // Of two that are left on a side nobody knows which is which.
+  EXPECT_THAT(renames.UnusedRenames(), IsEmpty());
+  // Two remaining candidates on a side cannot be assigned.
   const std::vector<Module> more = {{"BetterNet", "x", "X"}, {"Critic", "x", "X"}};
   EXPECT_THAT(ModuleNames(a, more, renames).renamed_roots(), IsEmpty());
 }
@@ -69,15 +69,15 @@ TEST(ModuleNames, TheOnlyTwoModelsLeftAreOne) {
 TEST(Renames, OfPathsNamesAndFiles) {
   Renames renames(std::vector<Rename>{
       {"layers", "blocks"}, {"net.py", "model.py"}, {"old", "new"}, {"outer", ""}, {"absent", "x"}});
-  EXPECT_EQ(renames.OfPath("layers.3.mlp"), "blocks.3.mlp");
-  EXPECT_EQ(renames.OfPath("layers2.3"), "layers2.3");
-  EXPECT_EQ(renames.OfPath("outer.fc"), "fc");
-  EXPECT_EQ(renames.OfFile("/src/net.py"), "/src/model.py");
-  EXPECT_EQ(renames.OfFile("/src/mynet.py"), "/src/mynet.py");
-  EXPECT_EQ(renames.OfFile("/old/deep/train.py"), "/new/deep/train.py");
-  EXPECT_EQ(renames.OfName("layers"), "blocks");
-  ASSERT_EQ(renames.Unused().size(), 1u);
-  EXPECT_EQ(renames.Unused()[0].from, "absent");
+  EXPECT_EQ(renames.RenamePath("layers.3.mlp"), "blocks.3.mlp");
+  EXPECT_EQ(renames.RenamePath("layers2.3"), "layers2.3");
+  EXPECT_EQ(renames.RenamePath("outer.fc"), "fc");
+  EXPECT_EQ(renames.RenameFile("/src/net.py"), "/src/model.py");
+  EXPECT_EQ(renames.RenameFile("/src/mynet.py"), "/src/mynet.py");
+  EXPECT_EQ(renames.RenameFile("/old/deep/train.py"), "/new/deep/train.py");
+  EXPECT_EQ(renames.RenameName("layers"), "blocks");
+  ASSERT_EQ(renames.UnusedRenames().size(), 1u);
+  EXPECT_EQ(renames.UnusedRenames()[0].from, "absent");
   EXPECT_EQ(ParseRename("a=b=c")->to, "b=c");
   EXPECT_FALSE(ParseRename("=b"));
   EXPECT_FALSE(ParseRename("ab"));
@@ -123,7 +123,7 @@ TEST(MatchLines, BytesTellAlikeLinesApart) {
   EXPECT_THAT(Matched(a, {Allocated(11, 200), Allocated(40, 900)}), UnorderedElementsAre(Pair(11u, 11u)));
 }
 
-// A new line of the same kind beside others: those that have not moved are the same.
+// A new line of the same kind among others: the lines that did not move match.
 TEST(MatchLines, ALineMoreLeavesTheOthers) {
   EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"mm"})}, {Seen(10, {"mm"}), Seen(11, {"mm"}), Seen(15, {"mm"})}),
               UnorderedElementsAre(Pair(10u, 10u), Pair(11u, 11u)));
@@ -148,7 +148,7 @@ TEST(MatchLines, BetweenTheSameLinesTheOrderCounts) {
               IsEmpty());
 }
 
-// Where what runs has changed, the neighbours say where the line is.
+// If the operators of a line changed, its neighbours determine its match.
 TEST(MatchLines, NeighboursSayWhereALineIs) {
   EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"}), Seen(12, {"mm fc2"})},
                       {Seen(13, {"mm fc1"}), Seen(14, {"relu", "to"}), Seen(15, {"mm fc2"})}),
@@ -156,7 +156,7 @@ TEST(MatchLines, NeighboursSayWhereALineIs) {
   // Something else altogether is not the same line because of its place, where lines have moved.
   EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"})}, {Seen(13, {"mm fc1"}), Seen(14, {"gelu"})}),
               UnorderedElementsAre(Pair(10u, 13u)));
-  // Where none has, it is.
+  // If no line moved, it matches.
   EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"})}, {Seen(10, {"mm fc1"}), Seen(11, {"gelu"})}),
               UnorderedElementsAre(Pair(10u, 10u), Pair(11u, 11u)));
 }
@@ -241,7 +241,7 @@ TEST_F(Compared, AWrapperAndAnEditAreNoDifference) {
     options.by = by;
     const Comparison comparison = Compare(a, b, options);
     EXPECT_TRUE(comparison.focus()->is_same());
-    // What no tensor shows counts as a library's workspace, which by category is of no module.
+    // A block without a tensor counts as a library's workspace, which has no module in a table by category.
     EXPECT_EQ(comparison.focus()->rows.size(), by == GroupBy::kCategoryModule ? 1u : 2u);
   }
   const Comparison comparison = Compare(a, b);
@@ -272,6 +272,56 @@ TEST_F(Compared, AsManyBytesOfSomethingElse) {
   EXPECT_EQ(comparison.focus()->peak_difference(), 0);
   EXPECT_FALSE(comparison.focus()->is_same());
   EXPECT_NE(comparison.focus()->cause.bytes, 0);
+}
+
+// The allocator gives a block of 2 MiB to a request of 1 MiB if no smaller one is free.
+// A program that allocates a block at line 10 and a block at line 20.
+void MakeTwoBlocks(ProcessBuilder& process, std::uint64_t bytes_10, std::uint64_t requested_10, std::uint64_t bytes_20,
+                   std::uint64_t requested_20) {
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  const auto make = [&](std::uint32_t line, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested) {
+    process.Stack({{"/src/train.py", "train", line}}).Begin("aten::empty");
+    process.AllocateBlock(cuda, address, bytes, requested);
+    process.End({{.storage = address,
+                  .storage_bytes = requested,
+                  .sizes = {static_cast<std::int64_t>(requested / 4)},
+                  .device = cuda}});
+  };
+  process.TakeSegment(cuda, 0x10000000, 16 << 20);
+  make(10, 0x10000000, bytes_10, requested_10);
+  make(20, 0x10800000, bytes_20, requested_20);
+}
+
+TEST_F(Compared, TheRoundingOfTheAllocatorIsNoCause) {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  ProcessBuilder a, b;
+  MakeTwoBlocks(a, kMebibyte, kMebibyte, kMebibyte / 4, kMebibyte / 4);
+  MakeTwoBlocks(b, 2 * kMebibyte, kMebibyte, kMebibyte / 2, kMebibyte / 2);
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->difference(), static_cast<std::int64_t>(kMebibyte + kMebibyte / 4));
+  EXPECT_EQ(comparison.focus()->cause.source.line, 20u);
+  EXPECT_EQ(comparison.focus()->cause.bytes, static_cast<std::int64_t>(kMebibyte / 4));
+}
+
+// Line 20 requests 16 bytes more in a block of the same size.
+TEST_F(Compared, ALineWhoseBlocksAreEqualIsNoCause) {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  ProcessBuilder a, b;
+  MakeTwoBlocks(a, kMebibyte, kMebibyte, 1024, 1000);
+  MakeTwoBlocks(b, 2 * kMebibyte, kMebibyte, 1024, 1016);
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->cause.source.line, 10u);
+  EXPECT_EQ(comparison.focus()->cause.bytes, static_cast<std::int64_t>(kMebibyte));
+}
+
+TEST_F(Compared, IfTheDifferenceIsSmallTheLineThatGrewIsTheCause) {
+  ProcessBuilder a, b;
+  Forward(a, "fc1", 10, 0x1000, 10000);
+  Forward(b, "fc2", 40, 0x1000, 9900);
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->difference(), -100);
+  EXPECT_EQ(comparison.focus()->cause.source.line, 40u);
+  EXPECT_EQ(comparison.focus()->cause.bytes, 9900);
 }
 
 TEST_F(Compared, ALargerInputIsACommonFactor) {

@@ -1,4 +1,5 @@
-// What torch.compile made: lines of the program for generated code, modules, regions, frames and graph breaks, by hand.
+// Results of torch.compile: lines of the program for generated code, modules, regions, frames and graph breaks, by
+// hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,8 @@ const PythonFrame kMain = {"/src/train.py", "main", 90};
 
 PythonFrame Generated(std::uint32_t line) { return {"/cache/ab/cab.py", "Runner.call", line}; }
 
-// Line 20 is of two operations of layers.0, line 30 of one of a module without a known root, line 40 of none.
+// Line 20 belongs to two operations of layers.0, line 30 to an operation of a module without a known root, line 40 to
+// no operation.
 constexpr char kCode[] =
     "torch.compile: code\t/cache/ab/cab.py\n"
     "t\tNet\tlayers.0\tBlock\taten.gelu\t/src/net.py\tNet.forward\tBlock.forward\taten.mul\tinner\n"
@@ -41,7 +43,7 @@ std::map<std::string, std::uint64_t> Allocated(ProcessBuilder& process, GroupBy 
   SummaryOptions options;
   options.by = by;
   std::map<std::string, std::uint64_t> found;
-  for (const Row& row : Summarise(process, options).rows) {
+  for (const SummaryRow& row : Summarise(process, options).rows) {
     if (row.total.allocated_bytes > 0) found[row.name] += row.total.allocated_bytes;
   }
   return found;
@@ -69,7 +71,7 @@ TEST(Compiled, TheGeneratedLinesAndAllTheirOperationsAreKnown) {
   SummaryOptions options;
   options.by = GroupBy::kLine;
   const Summary summary = Summarise(process, options);
-  const Row& row = RowNamed(summary, "/src/net.py:12 Block.forward");
+  const SummaryRow& row = RowNamed(summary, "/src/net.py:12 Block.forward");
   ASSERT_EQ(row.via.size(), 2u);
   EXPECT_EQ(row.via[0].line, (SourceLine{"/cache/ab/cab.py", "Runner.call", 20}));
   ASSERT_EQ(row.via[0].origins.size(), 2u);

@@ -1,4 +1,4 @@
-// Memory of torch.compile's own work is none of the model's: numbers computed by hand.
+// Memory of torch.compile's own work does not belong to the model: numbers computed by hand.
 #include <gtest/gtest.h>
 
 #include "tests/analyze/summarised.h"

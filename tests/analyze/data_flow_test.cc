@@ -75,10 +75,10 @@ TEST(SchemaMatchTest, WritesWhatAnyOverloadThatFitsWrites) {
   const OperatorSchemas schemas = ParseSchemas(schema);
   const SchemaMatch match = MatchSchemas(&schemas, "TI");
   EXPECT_EQ(match.overloads, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(match.written, (std::vector{SchemaMatch::Written::kYes, SchemaMatch::Written::kNo}));
+  EXPECT_EQ(match.written, (std::vector{SchemaMatch::Mutation::kYes, SchemaMatch::Mutation::kNo}));
   const SchemaMatch none = MatchSchemas(&schemas, "L");
   EXPECT_TRUE(none.overloads.empty());
-  EXPECT_EQ(none.written, std::vector{SchemaMatch::Written::kUnknown});
+  EXPECT_EQ(none.written, std::vector{SchemaMatch::Mutation::kUnknown});
 }
 
 Tensor At(std::uint64_t impl, std::uint64_t storage) {
@@ -91,10 +91,10 @@ Tensor At(std::uint64_t impl, std::uint64_t storage) {
 
 TEST(TensorIdentitiesTest, StoragesOfOneTensorAreOneTensor) {
   TensorIdentities identities;
-  const AllocationId first = identities.Seen(At(1, 0x100)), view = identities.Seen(At(2, 0x100));
+  const AllocationId first = identities.NoteTensor(At(1, 0x100)), view = identities.NoteTensor(At(2, 0x100));
   EXPECT_EQ(first, view);
-  identities.StorageChanges(1, 0x200);
-  const AllocationId second = identities.Seen(At(1, 0x200));
+  identities.NoteStorageChange(1, 0x200);
+  const AllocationId second = identities.NoteTensor(At(1, 0x200));
   EXPECT_NE(first, second);
   const auto tensors = identities.Finish();
   EXPECT_EQ(tensors[first], tensors[second]);
@@ -102,10 +102,10 @@ TEST(TensorIdentitiesTest, StoragesOfOneTensorAreOneTensor) {
 
 TEST(TensorIdentitiesTest, AnAddressThatComesTwiceIsTwoTensors) {
   TensorIdentities identities;
-  const AllocationId first = identities.Seen(At(1, 0x100));
-  EXPECT_EQ(identities.Deallocated(DeviceId{0}, 0x100), first);
-  identities.Returned(1, 0x200);
-  const AllocationId second = identities.Seen(At(1, 0x200)), third = identities.Seen(At(1, 0x100));
+  const AllocationId first = identities.NoteTensor(At(1, 0x100));
+  EXPECT_EQ(identities.NoteDeallocation(DeviceId{0}, 0x100), first);
+  identities.NoteResult(1, 0x200);
+  const AllocationId second = identities.NoteTensor(At(1, 0x200)), third = identities.NoteTensor(At(1, 0x100));
   EXPECT_NE(first, third);
   const auto tensors = identities.Finish();
   EXPECT_NE(tensors[first], tensors[second]);
@@ -115,10 +115,10 @@ TEST(TensorIdentitiesTest, AnAddressThatComesTwiceIsTwoTensors) {
 // aten::arange gives an empty tensor to the overload that resizes it, and returns that.
 TEST(TensorIdentitiesTest, WhatAnOperatorInsideHasResizedIsTheSameTensor) {
   TensorIdentities identities;
-  const AllocationId none = identities.Seen(At(1, 0));
-  identities.StorageChanges(1, 0x200);
-  identities.Returned(1, 0x200);
-  const AllocationId resized = identities.Seen(At(1, 0x200));
+  const AllocationId none = identities.NoteTensor(At(1, 0));
+  identities.NoteStorageChange(1, 0x200);
+  identities.NoteResult(1, 0x200);
+  const AllocationId resized = identities.NoteTensor(At(1, 0x200));
   EXPECT_NE(none, resized);
   const auto tensors = identities.Finish();
   EXPECT_EQ(tensors[none], tensors[resized]);
@@ -126,7 +126,7 @@ TEST(TensorIdentitiesTest, WhatAnOperatorInsideHasResizedIsTheSameTensor) {
 
 TEST(TensorIdentitiesTest, WhatNoArgumentShowsIsNoTensor) {
   TensorIdentities identities;
-  const AllocationId block = identities.Allocated(DeviceId{0}, 0x100);
+  const AllocationId block = identities.NoteAllocation(DeviceId{0}, 0x100);
   EXPECT_EQ(identities.Finish()[block], kNoTensor);
 }
 
@@ -218,7 +218,7 @@ TEST(EventTreeTest, ANodeBehindAHookStandsInTheRangeOfItsForwardThread) {
                        {"MulBackward0", 1}}));
 }
 
-// Buffers are no state, and what autograd left is not what a module held when it was called.
+// Buffers are not state, and autograd's gradients may differ from those that a module held at its call.
 TEST(EventTreeTest, WhatIsHeldIsTheSameInBothForms) {
   const TensorSpec weight = T(1, 0x100), bias = T(2, 0x200), gradient = T(3, 0x300), none{.impl = 0, .sizes = {}};
   const TensorSpec step = T(4, 0x400), momentum = T(5, 0x500), buffer = T(6, 0x600);
@@ -246,7 +246,8 @@ TEST(EventTreeTest, WhatIsHeldIsTheSameInBothForms) {
   const auto held = [](const EventTree& of) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> addresses;
     const auto at = [&](AllocationId id) { return id == kNoAllocation ? 0 : of.addresses[id]; };
-    for (const EventTree::Held& one : of.held) addresses.emplace_back(at(one.parameter), at(one.gradient));
+    for (const EventTree::ParameterGradient& one : of.parameter_gradients)
+      addresses.emplace_back(at(one.parameter), at(one.gradient));
     for (const AllocationId state : of.optimizer_state) addresses.emplace_back(at(state), 1);
     return addresses;
   };
@@ -265,7 +266,7 @@ TEST(CategoriesTest, ATrainingStep) {
     rows.push_back(std::string(ToString(row.action)) + " " + std::string(NameOf(row.category)) + " " +
                    std::to_string(row.bytes) + " v" + std::to_string(row.version));
   }
-  // What was allocated in a node and freed in it, and shown by nothing, is of no category.
+  // A block that was allocated and freed in a node, and never shown, has no category.
   EXPECT_EQ(rows, (std::vector<std::string>{"PREEXISTING INPUT 16 v0", "PREEXISTING PARAMETER 16 v0",
                                             "CREATE ACTIVATION 16 v0", "CREATE UNKNOWN 16 v0", "CREATE GRADIENT 16 v0",
                                             "DESTROY UNKNOWN -16 v0", "INCREMENT_VERSION PARAMETER -16 v0",
@@ -280,7 +281,7 @@ TEST(CategoriesTest, WhatIsForgottenIsNotFreed) {
   process.Allocate(0x600, 16).BeginUser("step").Allocate(0x700, 16).End();
   process.BeginUser("step").Deallocate(0x600).Deallocate(0x700).Allocate(0x800, 16).End();
   Selection selection;
-  selection.window = Window::Range("step", 1);
+  selection.window = SelectionWindow::Range("step", 1);
   EXPECT_EQ(Profile(process, selection).rows.size(), 5u) << "two frees, of what was there before, and an allocation";
   selection.forget_before = true;
   EXPECT_EQ(Profile(process, selection).rows.size(), 3u) << "torch.profiler knows what it saw in an earlier range";
@@ -293,7 +294,7 @@ TEST(CategoriesTest, AFreeIsKnownByItsAddress) {
   process.BeginUser("step").Allocate(0x600, 16).End().Deallocate(0x600).Allocate(0x600, 48);
   process.BeginUser("step").Deallocate(0x600).End();
   Selection selection;
-  selection.window = Window::Range("step", 1);
+  selection.window = SelectionWindow::Range("step", 1);
   selection.forget_before = true;
   const CategoryProfile profile = Profile(process, selection);
   ASSERT_EQ(profile.rows.size(), 2u) << "it was there before, and is freed";

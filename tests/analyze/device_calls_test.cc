@@ -1,5 +1,5 @@
 // Calls of CUDA: kernels by name and operator, copies, graphs with their pools, and where they stand in trees.
-#include "tools/analyze/calls/device_calls.h"
+#include "tools/analyze/calls/device_call_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary/focus.h"
+#include "tools/analyze/summary/device_focus.h"
 #include "tools/analyze/summary/summary.h"
 
 namespace memoir {
@@ -64,7 +64,7 @@ TEST(Devices, PeaksOfAllocatedActiveAndReserved) {
   EXPECT_EQ(RowNamed(summary, "aten::add").total.reserved_bytes, 0u);
 }
 
-// Retries, errors and segments from before a window and behind it are none of its.
+// Retries, errors and segments before and after a selection do not count for it.
 TEST(Devices, CountsOfAWindowAreItsOwn) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
@@ -82,7 +82,7 @@ TEST(Devices, CountsOfAWindowAreItsOwn) {
   EXPECT_EQ(whole.num_alloc_retries, 9u);
   EXPECT_EQ(whole.num_ooms, 3u);
   SummaryOptions options;
-  options.window = Window::Range("window");
+  options.window = SelectionWindow::Range("window");
   const Summary summary = Summarise(process, options);
   const DeviceRow& device = Device(summary, "cuda:0");
   EXPECT_EQ(device.num_alloc_retries, 2u);
@@ -95,7 +95,7 @@ TEST(Devices, CountsOfAWindowAreItsOwn) {
   EXPECT_EQ(RowNamed(summary, "aten::mm").total.reserved_bytes, 2 * kMiB);
 }
 
-// A segment is taken for a block, and is what that is. One that nothing is put into is of no category.
+// A segment has the category of the block for which it was reserved. A segment without blocks has no category.
 TEST(Devices, ReservedBytesByCategoryAndShape) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
@@ -114,7 +114,7 @@ TEST(Devices, ReservedBytesByCategoryAndShape) {
   EXPECT_EQ(RowNamed(Summarise(process, options), "float32[1024, 1024]").total.reserved_bytes, 20 * kMiB);
 }
 
-// What it begins with is the most that it has.
+// Its first state is its maximum.
 TEST(Devices, AWindowThatAllocatesNothing) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
@@ -124,7 +124,7 @@ TEST(Devices, AWindowThatAllocatesNothing) {
   process.BeginUser("frees").FreeBlock(cuda, 0x1000000).End();
   for (const char* name : {"idle", "frees"}) {
     SummaryOptions options;
-    options.window = Window::Range(name);
+    options.window = SelectionWindow::Range(name);
     const Summary summary = Summarise(process, options);
     const DeviceRow& device = Device(summary, "cuda:0");
     EXPECT_EQ(device.peak_allocated_bytes, 3 * kMiB) << name;
@@ -141,12 +141,12 @@ TEST(Devices, TheFocusIsOnTheGpu) {
   Fill(process, process.AddDevice("cuda", 0));
   const Summary summary = Summarise(process);
   EXPECT_EQ(RowNamed(summary, "aten::add").total.allocated_bytes, kMiB + 64);
-  const Summary focused = Focus(summary);
+  const Summary focused = FocusSummary(summary);
   EXPECT_EQ(RowNamed(focused, "aten::add").total.allocated_bytes, kMiB);
   EXPECT_EQ(focused.total().bytes_at_peak, 4 * kMiB);
   EXPECT_EQ(focused.devices.size(), 2u);
-  EXPECT_TRUE(InFocus(summary, Device(summary, "cuda:0")));
-  EXPECT_FALSE(InFocus(summary, Device(summary, "cpu")));
+  EXPECT_TRUE(IsInFocus(summary, Device(summary, "cuda:0")));
+  EXPECT_FALSE(IsInFocus(summary, Device(summary, "cpu")));
 }
 
 TEST(Devices, BlocksThatWereFoundAreNobodys) {
@@ -170,7 +170,7 @@ TEST(Devices, ABlockFoundWhileAnOperatorRunsIsItsOwn) {
   process.Begin("aten::empty").ChangeSegment(v1::SEGMENT_FOUND, cuda, 0x1000000, 2 * kMiB);
   process.FindBlock(cuda, 0x1000000, 512).End({On(cuda, 0x1000000)});
   const Summary summary = Summarise(process);
-  const Columns& own = RowNamed(summary, "aten::empty").total;
+  const SummaryColumns& own = RowNamed(summary, "aten::empty").total;
   EXPECT_EQ(own.bytes_at_peak, 512u);
   EXPECT_EQ(own.net_bytes, 512u);
   EXPECT_EQ(Device(summary, "cuda:0").peak_operator, "aten::empty");

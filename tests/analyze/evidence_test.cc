@@ -1,4 +1,4 @@
-// What the evidence of small recordings leads the rules to say: a step of training, its blocks by address.
+// Checks which rule the evidence in small recordings leads to. Tests name each block by its address.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -90,7 +90,8 @@ TEST(Evidence, TiedWeightsHaveBothNames) {
   EXPECT_EQ(Tell(process).at(kWeight).parameter, "embed.weight = head.weight");
 }
 
-// A parameter that a module has in another's place keeps the name; what was moved was one, too.
+// `aten::to` copies a parameter, and then a module holds the copy. The copy has the parameter's name, and its source is
+// a parameter, too.
 TEST(Evidence, AModelThatIsMoved) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -102,7 +103,8 @@ TEST(Evidence, AModelThatIsMoved) {
   EXPECT_EQ(told.at(kBias).parameter, "fc.weight");
 }
 
-// Addresses come again: what stands on another block since its own ended is another tensor.
+// Addresses of tensors are reused. A tensor's address that appears with another block, after its first block was freed,
+// belongs to another tensor.
 TEST(Evidence, ASecondModelAtTheAddressesOfTheFirst) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -134,7 +136,7 @@ TEST(Evidence, ALeafIsAParameterWhenItsGradientComesAgain) {
   EXPECT_EQ(told.at(kHidden).rule, "leaf_with_gradients");
 }
 
-// No backward ever came, no module holds it.
+// No backward pass runs, and no module holds the leaf.
 TEST(Evidence, ALeafThatOnlyWantsAGradient) {
   ProcessBuilder process;
   TensorSpec leaf = At(kWeight);
@@ -147,7 +149,8 @@ TEST(Evidence, ALeafThatOnlyWantsAGradient) {
   EXPECT_EQ(told.at(kInput).rule, "program_input");
 }
 
-// The average of a model's past: copied before anybody said that the source is a parameter, and a copy of a copy.
+// A moving average of a model's weights: a copy that is made before an event shows that its source is a parameter, and
+// a copy of this copy.
 TEST(Evidence, CopiesOfAParameter) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -163,7 +166,55 @@ TEST(Evidence, CopiesOfAParameter) {
   EXPECT_EQ(told.at(kHidden).rule, "program_input");
 }
 
-// Operators that make no node leave autograd's number to the next that does.
+// Makes four tensors; `last` is the size of the fourth. A model's parameters have the sizes 16, 8, 16 and 4.
+void MakeLikeParameters(ProcessBuilder& process, std::uint64_t at, const std::string& operator_name,
+                        std::int64_t last) {
+  std::uint64_t address = at;
+  for (const std::int64_t size : std::vector<std::int64_t>{16, 8, 16, last}) {
+    TensorSpec tensor = At(address);
+    tensor.sizes = {size};
+    process.Begin(operator_name).Allocate(address, 64).End({tensor});
+    address += 0x100;
+  }
+}
+
+TEST(Evidence, ASecondCopyOfAllParameters) {
+  constexpr std::uint64_t kModel = 0x10000, kLoaded = 0x20000, kZeros = 0x30000, kLike = 0x40000, kBytes = 0x50000;
+  ProcessBuilder process;
+  MakeLikeParameters(process, kModel, "aten::empty", 4);
+  MakeLikeParameters(process, kZeros, "aten::zeros", 4);
+  process.EnterModule("fc").ExitModule("fc");
+  MakeLikeParameters(process, kLike, "aten::_to_copy", 5);
+  process.EnterModule("fc").ExitModule("fc");
+  MakeLikeParameters(process, kLoaded, "aten::_to_copy", 4);
+  process.Begin("aten::randn").Allocate(kInput, 64).End({At(kInput)});
+  process.EnterModule("fc").ExitModule("fc");
+  MakeLikeParameters(process, kBytes, "aten::empty", 7);  // torch.load, too, allocates plain bytes first
+  std::vector<TensorSpec> parameters;
+  std::uint64_t address = kModel, bytes = kBytes;
+  for (const std::int64_t size : {16, 8, 16, 4}) {
+    parameters.push_back(At(address));
+    parameters.back().sizes = {size};
+    TensorSpec loaded = At(bytes);
+    loaded.sizes = {size};
+    process.Begin("aten::set_").End({loaded});
+    address += 0x100;
+    bytes += 0x100;
+  }
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.ModuleHolds("fc", {parameters, {none, none, none, none}, {}}, {"a", "b", "c", "d"});
+  const auto told = Tell(process);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(told.at(kModel + i * 0x100).rule, "parameter_of_module");
+    EXPECT_EQ(told.at(kLoaded + i * 0x100).rule, "second_copy");
+    EXPECT_EQ(told.at(kBytes + i * 0x100).rule, "second_copy");
+    EXPECT_EQ(told.at(kLike + i * 0x100).rule, "program_input") << "one has another shape";
+    EXPECT_EQ(told.at(kZeros + i * 0x100).rule, "program_input") << "filled with a value";
+  }
+  EXPECT_EQ(told.at(kInput).rule, "program_input") << "beside the copy, whose shapes are all there without it";
+}
+
+// An operator that makes no autograd node leaves its sequence number to the next operator that makes one.
 TEST(Evidence, ANumberThatAnotherOperatorTook) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -178,7 +229,8 @@ TEST(Evidence, ANumberThatAnotherOperatorTook) {
   EXPECT_EQ(Tell(process).at(kInput).rule, "program_input");
 }
 
-// Memory ran out in forward: what was there would have been read.
+// The recording ends in a forward pass, as after an out-of-memory error: a backward pass would have read the
+// activations that are still live.
 TEST(Evidence, ActivationsThatNoBackwardCameFor) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear");
@@ -190,7 +242,7 @@ TEST(Evidence, ActivationsThatNoBackwardCameFor) {
   EXPECT_EQ(told.at(kLoss).rule, "not_saved");
 }
 
-// Validation without torch.no_grad: what is kept is kept by a graph that nobody asks for.
+// Validation without torch.no_grad: an autograd graph keeps activations, but no backward pass reads them.
 TEST(Evidence, AGraphThatIsDroppedUnused) {
   ProcessBuilder process;
   process.EnterModule("", "Net").EnterModule("fc", "Linear");
@@ -202,11 +254,34 @@ TEST(Evidence, AGraphThatIsDroppedUnused) {
   EXPECT_EQ(told.at(kScratch).rule, "not_saved");
 }
 
+// A step of a training loop. Backward does not need the model's result, as with logits.
+ProcessBuilder& StepWithLogits(ProcessBuilder& process, std::int64_t step, std::uint64_t logits) {
+  process.EnterModule("", "Net").BeginForward("aten::linear", step).Allocate(logits, 64).End({At(logits)});
+  process.ExitModule("", "Net").Begin("aten::sum", {At(logits)}).End();
+  return process.BeginBackward("AddmmBackward0", step, 1).End();
+}
+
+TEST(Evidence, ResultsThatAListKeepsAreNotTemporary) {
+  ProcessBuilder process;
+  for (std::int64_t step = 0; step < 8; ++step)
+    StepWithLogits(process, step, 0x10000 + static_cast<std::uint64_t>(step) * 0x1000);
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(0x10000).rule, "kept_by_program");
+  EXPECT_EQ(told.at(0x14000).rule, "kept_by_program");
+
+  ProcessBuilder replaced;  // each result replaces the result before, as in a variable
+  for (std::int64_t step = 0; step < 8; ++step) {
+    StepWithLogits(replaced, step, 0x10000 + static_cast<std::uint64_t>(step % 2) * 0x1000);
+    if (step > 0) replaced.Deallocate(0x10000 + static_cast<std::uint64_t>((step - 1) % 2) * 0x1000);
+  }
+  EXPECT_EQ(Tell(replaced).at(0x10000).rule, "not_saved");
+}
+
 TEST(Evidence, GradientsOnTheirWayBetweenRanks) {
   ProcessBuilder process;
   for (const std::uint64_t address : {kWeight, kBias, kMean, kInput})
     process.Begin("aten::empty").Allocate(address, 64).End({At(address)});
-  process.Begin("c10d::allreduce_", {At(kInput)}).End();  // of a metric, outside of backward
+  process.Begin("c10d::allreduce_", {At(kInput)}).End();  // a metric, outside of backward
   process.Begin("c10d::_reduce_scatter_base_", {At(kBias), At(kInput)}).End();
   process.BeginBackward("torch::autograd::AccumulateGrad", 9, 1).Begin("c10d::allreduce_", {At(kWeight)}).End();
   process.Begin("c10d::_reduce_scatter_base_", {At(kMean), At(kWeight)}).End().End();
@@ -241,9 +316,9 @@ absl::StatusOr<Explanation> ExplainIn(ProcessBuilder& process, const std::string
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<Subject> parsed = ParseSubject(subject);
+  const absl::StatusOr<ExplainSubject> parsed = ParseSubject(subject);
   if (!parsed.ok()) return parsed.status();
-  return Explain(*capture, {}, *parsed);
+  return ExplainBlocks(*capture, {}, *parsed);
 }
 
 TEST(ExplainTest, AParameterWithWhatBelongsToIt) {
@@ -254,8 +329,8 @@ TEST(ExplainTest, AParameterWithWhatBelongsToIt) {
   ASSERT_EQ(explained->stories.size(), 3u);
   EXPECT_EQ(explained->stories[0].address, kWeight);
   EXPECT_EQ(explained->stories[1].address, kMomentum);
-  EXPECT_EQ(Rules()[explained->stories[1].rule].keeper, Keeper::kOptimizer);
-  EXPECT_EQ(Rules()[explained->stories[2].rule].keeper, Keeper::kGradient);
+  EXPECT_EQ(Rules()[explained->stories[1].rule].holder, HolderKind::kOptimizer);
+  EXPECT_EQ(Rules()[explained->stories[2].rule].holder, HolderKind::kGradient);
   EXPECT_EQ(explained->stories[2].parameter, "fc.weight");
 }
 

@@ -1,4 +1,5 @@
-// What a recording adds to the answer of a simulated run: torch's figures, who held them, where memory ran out.
+// The additions of a recording to the answer of a simulated run: torch's figures, the owners, the place of an
+// out-of-memory error.
 #include "tools/analyze/fit/fit_recording.h"
 
 #include <gtest/gtest.h>

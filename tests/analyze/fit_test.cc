@@ -1,4 +1,4 @@
-// What runs on simulated devices say together.
+// The combined result of runs on simulated devices.
 #include "tools/analyze/fit/fit.h"
 
 #include "gtest/gtest.h"
@@ -25,7 +25,7 @@ FitRun Ended(int exit_code, std::vector<SimulatedDevice> devices) {
   return run;
 }
 
-FitTry Try(FitRun run) { return {std::move(run), std::nullopt}; }
+FitAttempt Try(FitRun run) { return {std::move(run), std::nullopt}; }
 
 TEST(FitVerdictOf, OneRun) {
   EXPECT_EQ(VerdictOf(Ended(0, {Device(700)})), FitVerdict::kFits);
@@ -57,7 +57,7 @@ TEST(FitDevice, TheOneThatRanOutDecidesElseTheGreatest) {
 }
 
 TEST(FitNeed, IsThatOfARunThatEndedWell) {
-  FitTry attempt = Try(Ended(1, {Device(900, 300)}));
+  FitAttempt attempt = Try(Ended(1, {Device(900, 300)}));
   EXPECT_FALSE(NeedOf(attempt));
   attempt.unlimited = Ended(0, {Device(1500), Device(1400)});
   EXPECT_EQ(NeedOf(attempt), 1500u);

@@ -19,7 +19,7 @@ SummaryOptions By(GroupBy by) {
   return options;
 }
 
-// The run of which the first part is folded away.
+// A run whose first part is evicted.
 void FillFolded(ProcessBuilder& process) {
   process.Begin("aten::big").Allocate(0x1000, 900).End().Deallocate(0x1000);
   process.Begin("aten::kept").Allocate(0x2000, 100).End().Allocate(0x5000, 1).Deallocate(0x5000);
@@ -32,17 +32,17 @@ TEST(FoldedTest, FoldedPartsKeepTheirSums) {
   ProcessBuilder process;
   FillFolded(process);
   const Summary summary = Summarise(process);
-  EXPECT_TRUE(summary.folded);
+  EXPECT_TRUE(summary.is_partly_evicted);
   EXPECT_EQ(summary.begin_ns, 0u);
   EXPECT_EQ(summary.events, process.events());
   EXPECT_EQ(summary.operator_calls, 3u);
   const DeviceRow& cpu = summary.devices[0];
   EXPECT_EQ(cpu.peak_allocated_bytes, 900u) << "of the whole run";
-  EXPECT_TRUE(cpu.peak_is_folded);
-  EXPECT_EQ(cpu.peak_ns, cpu.folded_peak_ns);
+  EXPECT_TRUE(cpu.peak_is_evicted);
+  EXPECT_EQ(cpu.peak_ns, cpu.evicted_peak_ns);
   EXPECT_EQ(cpu.newest_peak_bytes, 130u);
-  EXPECT_EQ(cpu.folded_peak_bytes, 900u);
-  EXPECT_EQ(cpu.folded_allocated_bytes, 1001u);
+  EXPECT_EQ(cpu.evicted_peak_bytes, 900u);
+  EXPECT_EQ(cpu.evicted_allocated_bytes, 1001u);
   EXPECT_EQ(cpu.live_bytes_at_begin, 0u);
   EXPECT_EQ(cpu.live_bytes_at_end, 130u);
   EXPECT_EQ(cpu.allocations, 4u);
@@ -50,15 +50,15 @@ TEST(FoldedTest, FoldedPartsKeepTheirSums) {
   EXPECT_EQ(cpu.deallocations, 2u);
   EXPECT_EQ(cpu.deallocated_bytes, 901u);
   EXPECT_EQ(cpu.unattributed_bytes, 1u);
-  const Row& kept = RowNamed(summary, "aten::kept");
+  const SummaryRow& kept = RowNamed(summary, "aten::kept");
   EXPECT_EQ(kept.count, 2u);
   EXPECT_EQ(kept.total.allocated_bytes, 130u);
   EXPECT_EQ(kept.total.net_bytes, 130u);
   EXPECT_EQ(kept.by_device[0], kept.total);
-  EXPECT_EQ(kept.folded.allocated_bytes, 100u);
+  EXPECT_EQ(kept.evicted.allocated_bytes, 100u);
   EXPECT_EQ(RowNamed(summary, "aten::big").total.deallocated_bytes, 900u);
   EXPECT_EQ(RowNamed(summary, "(in evicted parts)").total.bytes_at_peak, 900u) << "whose it was is gone";
-  EXPECT_EQ(RowNamed(summary, "(in evicted parts)").kind, Row::Kind::kFolded);
+  EXPECT_EQ(RowNamed(summary, "(in evicted parts)").kind, SummaryRow::Kind::kEvicted);
   EXPECT_EQ(summary.processes[0].counters.folded_parts(), 1u);
   EXPECT_EQ(summary.report.lost_chunks, 0u) << "folded is not lost";
   EXPECT_EQ(summary.report.lost_records, 0u);
@@ -71,7 +71,7 @@ TEST(FoldedTest, FoldedSumsCloseInEveryGrouping) {
     FillFolded(process);
     const Summary summary = Summarise(process, By(by));
     const DeviceRow& cpu = summary.devices[0];
-    const Columns total = summary.total();
+    const SummaryColumns total = summary.total();
     EXPECT_EQ(total.allocations, cpu.allocations);
     EXPECT_EQ(total.allocated_bytes, 1031u);
     EXPECT_EQ(total.deallocations, cpu.deallocations);
@@ -84,7 +84,7 @@ TEST(FoldedTest, FoldedSumsCloseInEveryGrouping) {
   EXPECT_EQ(RowNamed(Summarise(process, By(GroupBy::kRank)), "rank 0").total.bytes_at_peak, 900u) << "ranks are known";
 }
 
-// The peak is in the first part, which is kept; the second one is folded away.
+// The peak is in the first part, which is kept; the second one is evicted.
 void FillAround(ProcessBuilder& process) {
   process.Begin("aten::big").Allocate(0x1000, 900).End().Begin("aten::kept").Allocate(0x2000, 100).End();
   process.Deallocate(0x1000).EndPart();
@@ -98,11 +98,11 @@ TEST(FoldedTest, APeakInAPartThatWasKeptIsKnownInFullAndTheSumsAreOfAll) {
   ProcessBuilder process;
   FillAround(process);
   const Summary summary = Summarise(process);
-  EXPECT_TRUE(summary.folded);
+  EXPECT_TRUE(summary.is_partly_evicted);
   EXPECT_EQ(summary.events, process.events());
   EXPECT_EQ(summary.operator_calls, 5u);
   const DeviceRow& cpu = summary.devices[0];
-  EXPECT_FALSE(cpu.peak_is_folded);
+  EXPECT_FALSE(cpu.peak_is_evicted);
   EXPECT_EQ(cpu.peak_allocated_bytes, 1000u);
   EXPECT_EQ(cpu.peak_operator, "aten::kept");
   EXPECT_EQ(RowNamed(summary, "aten::big").total.bytes_at_peak, 900u);
@@ -111,7 +111,7 @@ TEST(FoldedTest, APeakInAPartThatWasKeptIsKnownInFullAndTheSumsAreOfAll) {
   EXPECT_EQ(cpu.deallocations, 4u);
   EXPECT_EQ(cpu.deallocated_bytes, 1057u);
   EXPECT_EQ(cpu.live_bytes_at_end, 50u);
-  const Row& kept = RowNamed(summary, "aten::kept");
+  const SummaryRow& kept = RowNamed(summary, "aten::kept");
   EXPECT_EQ(kept.count, 3u);
   EXPECT_EQ(kept.total.allocated_bytes, 150u);
   EXPECT_EQ(kept.total.net_bytes, 50u);
@@ -129,7 +129,7 @@ TEST(FoldedTest, SumsAroundAGapCloseInEveryGrouping) {
     FillAround(process);
     const Summary summary = Summarise(process, By(by));
     const DeviceRow& cpu = summary.devices[0];
-    const Columns total = summary.total();
+    const SummaryColumns total = summary.total();
     EXPECT_EQ(total.allocations, 6u);
     EXPECT_EQ(total.allocated_bytes, 1107u);
     EXPECT_EQ(total.deallocations, cpu.deallocations);
@@ -169,7 +169,7 @@ TEST(FoldedTest, OfTwoEqualPeaksTheOneWithItsRowsCounts) {
   process.FoldParts(1);
   process.Begin("aten::b").Allocate(0x1000, 50).End();
   const Summary summary = Summarise(process);
-  EXPECT_FALSE(summary.devices[0].peak_is_folded);
+  EXPECT_FALSE(summary.devices[0].peak_is_evicted);
   EXPECT_EQ(RowNamed(summary, "aten::b").total.bytes_at_peak, 50u);
   EXPECT_EQ(summary.devices[0].allocated_bytes, 100u);
 }

@@ -1,4 +1,4 @@
-// What the rules say of blocks by the graphs that keep them, and where recordings end early.
+// Categories of blocks that autograd graphs keep, and of recordings that end early.
 #include "tests/analyze/told.h"
 
 namespace memoir {
@@ -19,13 +19,13 @@ using testing::ProcessBuilder;
 using testing::Tell;
 using testing::TensorSpec;
 
-// What a node may keep that has not run yet, whatever other nodes have.
+// The blocks that a node may keep before it runs, independent of other nodes.
 TEST(Evidence, ARecordingThatEndsInBackward) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear");
   Compute(process, "aten::linear", 7, kHidden);
   Compute(process, "aten::gelu", 8, kScratch);
-  Compute(process, "aten::eq", 9, kMean);  // makes no node: its number is the next one's
+  Compute(process, "aten::eq", 9, kMean);  // makes no node: the next operator has its number
   Compute(process, "aten::linear", 9, kLoss).ExitModule("fc", "Linear");
   process.BeginBackward("AddmmBackward0", 9, 1).Begin("aten::mm", {At(kScratch)}).End().End();
   process.BeginBackward("GeluBackward0", 8, 1).Begin("aten::gelu_backward").Allocate(kFlow, 64);
@@ -37,7 +37,7 @@ TEST(Evidence, ARecordingThatEndsInBackward) {
   EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
 }
 
-// Everything is given back while the exception goes up; nothing of that says what it was for.
+// The exception frees all activations while it propagates. These frees are not evidence.
 TEST(Evidence, WhatAnOutOfMemoryErrorInBackwardLeaves) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
@@ -49,7 +49,7 @@ TEST(Evidence, WhatAnOutOfMemoryErrorInBackwardLeaves) {
   EXPECT_EQ(Tell(process).at(kHidden).rule, "awaits_backward");
 }
 
-// A program that goes on after it: what is used again is judged by that.
+// The program continues after the error. A block that it uses again is judged by this use.
 TEST(Evidence, WhatIsUsedAfterAnOutOfMemoryError) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
@@ -77,7 +77,7 @@ TEST(Evidence, AGraphThatAnotherBackwardPassesBy) {
   EXPECT_EQ(Tell(process).at(kHidden).rule, "graph_dropped");
 }
 
-// loss.backward(retain_graph=True): what no program has seen is still there after the pass.
+// loss.backward(retain_graph=True): blocks that only the graph keeps are still live after the pass.
 TEST(Evidence, AGraphThatBackwardKeeps) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear");
@@ -91,7 +91,7 @@ TEST(Evidence, AGraphThatBackwardKeeps) {
   EXPECT_EQ(told.at(kScratch).rule, "graph_retained");
 }
 
-// A static cache: the program makes it, modules write it.
+// A static cache: the program allocates it, and modules write to it.
 TEST(Evidence, ACacheThatModulesWrite) {
   ProcessBuilder process;
   process.Begin("aten::zeros").Allocate(kMean, 64).End({At(kMean)});
@@ -105,7 +105,7 @@ TEST(Evidence, ACacheThatModulesWrite) {
   EXPECT_EQ(told.at(kInput).rule, "program_input");
 }
 
-// cuBLAS takes its workspace inside of what it computes, compiled or not.
+// cuBLAS allocates its workspace inside of the operator that needs it, in compiled programs, too.
 TEST(Evidence, AWorkspaceInACompiledProgram) {
   ProcessBuilder process;
   process.BeginBackward("CompiledFunctionBackward", 7, 1).Begin("aten::mm", {At(kInput)});
@@ -115,7 +115,7 @@ TEST(Evidence, AWorkspaceInACompiledProgram) {
   EXPECT_NE(told.at(kHidden).rule, "workspace");
 }
 
-// FSDP puts what it gathered in the place of a module's part.
+// FSDP replaces a module's shard of a parameter by the gathered parameter.
 TEST(Evidence, AGatheredParameterThatAModuleHolds) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -129,7 +129,7 @@ TEST(Evidence, AGatheredParameterThatAModuleHolds) {
   EXPECT_EQ(told.at(kBias).rule, "gathered_parameter");
 }
 
-// Keys and values: the last call's, which no other reads, are as those before.
+// A cache of keys and values. No call reads the last cache, but it has the same category as the caches before.
 TEST(Evidence, WhatIsCarriedFromCallToCall) {
   ProcessBuilder process;
   std::uint64_t before = kInput;
@@ -161,14 +161,14 @@ TEST(Evidence, WhatAnOperatorOfTorchSaves) {
   process.BeginForward("aten::relu", 8, {At(kHidden)}).Allocate(kScratch, 64).End({At(kScratch)});
   process.BeginForward("aten::mul.Tensor", 9, {At(kScratch), At(kMean)}).Allocate(kLoss, 64).End({At(kLoss)});
   const auto told = Tell(process);
-  EXPECT_EQ(told.at(kInput).rule, "awaits_backward");    // for the weight's gradient
-  EXPECT_EQ(told.at(kMean).rule, "awaits_backward");     // for that of kScratch
-  EXPECT_EQ(told.at(kHidden).rule, "not_saved");         // aten::relu keeps its result alone
-  EXPECT_EQ(told.at(kScratch).rule, "awaits_backward");  // as that
+  EXPECT_EQ(told.at(kInput).rule, "awaits_backward");    // for the gradient of kWeight
+  EXPECT_EQ(told.at(kMean).rule, "awaits_backward");     // for the gradient of kScratch
+  EXPECT_EQ(told.at(kHidden).rule, "not_saved");         // aten::relu saves only its result
+  EXPECT_EQ(told.at(kScratch).rule, "awaits_backward");  // the result of aten::relu
   EXPECT_EQ(told.at(kLoss).rule, "not_saved");
 }
 
-// Without a parameter that wants a gradient nothing is saved at all.
+// If no parameter wants a gradient, autograd saves no block.
 TEST(Evidence, AFrozenModelSavesNothing) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear").Begin("aten::randn").Allocate(kInput, 64).End({At(kInput)});
@@ -179,7 +179,7 @@ TEST(Evidence, AFrozenModelSavesNothing) {
   for (const std::uint64_t address : {kInput, kHidden, kScratch}) EXPECT_EQ(told.at(address).rule, "not_saved");
 }
 
-// What a program's own function gives is not known to want no gradient, though it computes without autograd.
+// The result of a program's own function may require a gradient, even if it computes without autograd.
 TEST(Evidence, AFunctionOfTheProgramMaySaveAnything) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear").BeginForward("Square", 7, {Leaf(kWeight)});
@@ -191,7 +191,8 @@ TEST(Evidence, AFunctionOfTheProgramMaySaveAnything) {
   EXPECT_EQ(told.at(kLoss).rule, "awaits_backward");
 }
 
-// The gradient of the first factor alone was asked for: the first was saved all the same.
+// Backward computes only the gradient of the first factor. It does not read the first factor, which was saved for the
+// other gradient.
 TEST(Evidence, WhatANodeSavedAndDidNotRead) {
   ProcessBuilder process;
   process.EnterModule("fc", "Linear").Begin("aten::randn").Allocate(kHidden, 64).End({At(kHidden)});
@@ -200,7 +201,7 @@ TEST(Evidence, WhatANodeSavedAndDidNotRead) {
   EXPECT_EQ(Tell(process).at(kHidden).rule, "saved_unread");
 }
 
-// The gradients of both factors are of one size; that of the weight is computed from what it was multiplied with.
+// The gradients of both factors have the same size; the weight's gradient is computed from the other factor.
 TEST(Evidence, TwoGradientsOfOneSize) {
   ProcessBuilder process;
   process.Begin("aten::randn").Allocate(kWeight, 64).End({Leaf(kWeight)}).EnterModule("fc", "Linear");
@@ -214,7 +215,8 @@ TEST(Evidence, TwoGradientsOfOneSize) {
   EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
 }
 
-// A gradient of the same place before has become .grad of a leaf; that has another one by now, which is added to.
+// An earlier gradient from the same node became the leaf's .grad. The leaf has another .grad by now, to which the new
+// gradient is added.
 TEST(Evidence, AGradientThatIsAddedToAnother) {
   ProcessBuilder process;
   process.Begin("aten::randn").Allocate(kWeight, 64).End({Leaf(kWeight)});
@@ -247,7 +249,7 @@ TEST(Evidence, ABucketThatIsNotReducedYet) {
   EXPECT_EQ(told.at(kInput).rule, "program_input");
 }
 
-// FSDP copies where there is nothing to gather from other ranks, or to reduce with them.
+// On a single rank, FSDP copies instead of gathering parameters and reducing gradients.
 TEST(Evidence, FsdpOnOneRank) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -265,7 +267,8 @@ TEST(Evidence, FsdpOnOneRank) {
   EXPECT_EQ(told.at(kGradient).rule, "scattered_gradient");
 }
 
-// An attention of a model that runs has made keys and values; its caller has read none of it, but goes on.
+// A module of a running model has returned, and the model continues. Only kScratch has been read outside of the
+// module, so the module keeps kHidden for its next call.
 TEST(Evidence, WhatAModuleKeepsWhileItsModelRuns) {
   ProcessBuilder process;
   process.EnterModule("", "Net").EnterModule("attention", "Attention");

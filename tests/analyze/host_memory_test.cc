@@ -1,5 +1,5 @@
-// Who has the host's memory, and what there is to say of it.
-#include "tools/analyze/host/host_memory.h"
+// The parts of the host's memory, and the findings.
+#include "tools/analyze/host/host_memory_use.h"
 
 #include <gtest/gtest.h>
 
@@ -43,17 +43,17 @@ v1::HostReading Reading(const Numbers& numbers) {
   return reading;
 }
 
-HostMemory Analyzed(ProcessBuilder& process) {
+HostMemoryUse Analyzed(ProcessBuilder& process) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   EXPECT_TRUE(capture.ok()) << capture.status();
-  absl::StatusOr<HostMemory> memory = AnalyzeHost(*capture, {});
+  absl::StatusOr<HostMemoryUse> memory = AnalyzeHostMemory(*capture, {});
   EXPECT_TRUE(memory.ok()) << memory.status();
   return *std::move(memory);
 }
 
-std::int64_t SumOf(const HostMoment& moment) {
+std::int64_t SumOf(const HostInstant& moment) {
   return std::accumulate(moment.bytes.begin(), moment.bytes.end(), std::int64_t{0});
 }
 
@@ -62,7 +62,7 @@ TEST(HostMemory, AProgramAloneIsRankZero) {
   process.info().set_rank_source("none");
   process.info().set_world_size(0);
   process.Allocate(kTensor, kMiB).ReadHost(Reading({.anonymous = kGiB}));
-  const HostMemory memory = Analyzed(process);
+  const HostMemoryUse memory = Analyzed(process);
   ASSERT_EQ(memory.processes.size(), 1u);
   EXPECT_EQ(memory.processes[0].rank, 0u);
 }
@@ -74,20 +74,20 @@ TEST(HostMemory, RowsSumToWhatIsResident) {
       Reading({.anonymous = kGiB, .malloc_used = 500 * kMiB, .malloc_free = 50 * kMiB, .shared = 7 * kMiB}));
   process.Deallocate(kTensor).Allocate(kTensor + 1, 4 * kGiB);  // never written to
   process.ReadHost(Reading({.anonymous = kGiB + kMiB, .malloc_used = 5 * kGiB}));
-  const HostMemory memory = Analyzed(process);
+  const HostMemoryUse memory = Analyzed(process);
   ASSERT_EQ(memory.processes.size(), 1u);
-  const HostMoment& first = memory.processes[0].first;
+  const HostInstant& first = memory.processes[0].first;
   EXPECT_EQ(first[HostPart::kTensors], std::int64_t{300 * kMiB});
   EXPECT_EQ(first[HostPart::kMalloc], std::int64_t{200 * kMiB});
   EXPECT_EQ(first[HostPart::kMallocFree], std::int64_t{50 * kMiB});
   EXPECT_EQ(first[HostPart::kOther], std::int64_t{(1024 - 550) * kMiB});
   EXPECT_EQ(first[HostPart::kShared], std::int64_t{7 * kMiB});
   EXPECT_EQ(SumOf(first), std::int64_t{kGiB + 107 * kMiB});
-  const HostMoment& last = memory.processes[0].last;
+  const HostInstant& last = memory.processes[0].last;
   EXPECT_EQ(last[HostPart::kTensors], std::int64_t{4 * kGiB});
   EXPECT_EQ(last[HostPart::kUntouched], std::int64_t{kGiB + kMiB} - std::int64_t{5 * kGiB});
   EXPECT_EQ(SumOf(last), std::int64_t{kGiB + 101 * kMiB});
-  EXPECT_FALSE(memory.found());
+  EXPECT_FALSE(memory.has_findings());
 }
 
 // `grows`: MiB each step; `until`: steps for which it does so.
@@ -107,7 +107,7 @@ ProcessBuilder Training(std::uint64_t grows, std::uint64_t until, std::uint64_t 
 
 TEST(HostMemory, GrowthThatGoesOnIsFound) {
   ProcessBuilder process = Training(10, 1000);
-  const HostMemory memory = Analyzed(process);
+  const HostMemoryUse memory = Analyzed(process);
   ASSERT_EQ(memory.processes[0].findings, std::vector{HostFinding::kGrows});
   const HostGrowth& growth = *memory.processes[0].growth;
   EXPECT_EQ(growth.part, HostPart::kOther) << "neither torch's nor malloc's";
@@ -125,18 +125,18 @@ TEST(HostMemory, GrowthThatGoesOnIsFound) {
 TEST(HostMemory, WhatFillsAndStopsIsNoGrowth) {
   for (const auto& [grows, until] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 0}, {40, 15}, {20, 35}}) {
     ProcessBuilder process = Training(grows, until);
-    EXPECT_FALSE(Analyzed(process).found()) << grows << " MiB until " << until;
+    EXPECT_FALSE(Analyzed(process).has_findings()) << grows << " MiB until " << until;
   }
 }
 
 TEST(HostMemory, ATenthThatIsLeftIsNear) {
   ProcessBuilder process;
   process.ReadHost(Reading({.anonymous = kGiB, .used = 7 * kGiB, .limit = 8 * kGiB, .reclaimable = kGiB}));
-  EXPECT_FALSE(Analyzed(process).found()) << "files' pages are given back first";
+  EXPECT_FALSE(Analyzed(process).has_findings()) << "files' pages are given back first";
   ProcessBuilder nearer;
   nearer.ReadHost(Reading({.anonymous = kGiB, .used = 7 * kGiB + 500 * kMiB, .limit = 8 * kGiB, .reclaimable = 0}));
   nearer.ReadHost(Reading({.anonymous = kGiB, .used = 2 * kGiB, .limit = 8 * kGiB, .reclaimable = 0}));
-  const HostMemory memory = Analyzed(nearer);
+  const HostMemoryUse memory = Analyzed(nearer);
   ASSERT_EQ(memory.processes[0].findings, std::vector{HostFinding::kNearLimit});
   EXPECT_EQ(memory.processes[0].nearest.headroom(), 524 * kMiB);
 }
@@ -167,9 +167,9 @@ TEST(HostMemory, MallocThatKeepsIsFound) {
 TEST(HostMemory, OfARecordingWithoutReadingsNothingIsKnown) {
   ProcessBuilder process;
   process.Allocate(kTensor, 100);
-  const HostMemory memory = Analyzed(process);
+  const HostMemoryUse memory = Analyzed(process);
   EXPECT_TRUE(memory.processes.empty());
-  EXPECT_FALSE(memory.found());
+  EXPECT_FALSE(memory.has_findings());
 }
 
 }  // namespace

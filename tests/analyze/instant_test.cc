@@ -5,8 +5,8 @@
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/live_block_table.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
@@ -29,9 +29,9 @@ class InstantTest : public ::testing::Test {
     capture_.emplace(*Capture::Open(folder_.path()));
   }
   LiveDevice LiveAtText(const std::string& text) {
-    LiveAtOptions options;
-    options.at = *ParseAt(text);
-    const absl::StatusOr<LiveAt> live = AnalyzeLiveAt(*capture_, options);
+    LiveBlockTableOptions options;
+    options.at = *ParseInstantChoice(text);
+    const absl::StatusOr<LiveBlockTable> live = AnalyzeLiveBlockTable(*capture_, options);
     EXPECT_TRUE(live.ok()) << live.status();
     return live->devices.at(0);
   }
@@ -61,16 +61,16 @@ TEST_F(InstantTest, EndMarkAndTime) {
   EXPECT_EQ(LiveAtText("0.07us").live_bytes, 30u);
   EXPECT_EQ(LiveAtText("0.0000001").live_bytes, 35u) << "without unit: seconds";
   EXPECT_EQ(LiveAtText("5ns").live_bytes, 0u);
-  LiveAtOptions options;
-  options.at = *ParseAt("mark:none");
-  EXPECT_THAT(std::string(AnalyzeLiveAt(*capture_, options).status().message()), HasSubstr("no mark 'none'"));
+  LiveBlockTableOptions options;
+  options.at = *ParseInstantChoice("mark:none");
+  EXPECT_THAT(std::string(AnalyzeLiveBlockTable(*capture_, options).status().message()), HasSubstr("no mark 'none'"));
 }
 
 TEST_F(InstantTest, WhatAtMeans) {
   for (const char* const text : {"", "mark:", "soon", "-1", "nan", "1e99s"})
-    EXPECT_FALSE(ParseAt(text).has_value()) << text;
-  EXPECT_EQ(ParseAt("1.5s")->ns, 1'500'000'000u);
-  EXPECT_EQ(ParseAt("2ms")->ns, 2'000'000u);
+    EXPECT_FALSE(ParseInstantChoice(text).has_value()) << text;
+  EXPECT_EQ(ParseInstantChoice("1.5s")->ns, 1'500'000'000u);
+  EXPECT_EQ(ParseInstantChoice("2ms")->ns, 2'000'000u);
   EXPECT_EQ(ParseRangeWindow("Optimizer.step#AdamW.step").range, "Optimizer.step#AdamW.step");
   EXPECT_EQ(*ParseRangeWindow("a#b#12").occurrence, 12u);
   EXPECT_EQ(ParseRangeWindow("a#").range, "a#");
@@ -79,7 +79,7 @@ TEST_F(InstantTest, WhatAtMeans) {
 TEST_F(InstantTest, BucketsHoldTheirLargestValue) {
   OverTimeOptions options;
   options.buckets = 5;  // of twenty nanoseconds
-  const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
+  const absl::StatusOr<OverTimeCurves> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   EXPECT_EQ(curve->end_ns, 100u);
   EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(0u, 100u, 100u, 130u, 35u));
@@ -88,17 +88,17 @@ TEST_F(InstantTest, BucketsHoldTheirLargestValue) {
 
 TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
   OverTimeOptions options;
-  options.window = Window::Time(50, 71);
+  options.window = SelectionWindow::Time(50, 71);
   options.buckets = 2;
-  const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
+  const absl::StatusOr<OverTimeCurves> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(130u, 130u));
 }
 
 TEST_F(InstantTest, TheBeginOfAWindowMayBeItsPeak) {
-  LiveAtOptions options;
-  options.window = Window::Time(65, 200);  // 130 are live then
-  EXPECT_EQ(AnalyzeLiveAt(*capture_, options)->devices.at(0).live_bytes, 130u);
+  LiveBlockTableOptions options;
+  options.window = SelectionWindow::Time(65, 200);  // 130 are live then
+  EXPECT_EQ(AnalyzeLiveBlockTable(*capture_, options)->devices.at(0).live_bytes, 130u);
   SummaryOptions summed;
   summed.window = options.window;
   EXPECT_EQ(AnalyzeSummary(*capture_, summed)->devices.at(0).peak_allocated_bytes, 130u);
@@ -115,7 +115,7 @@ TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
   const Capture capture = *Capture::Open(folder.path());
 
   OverTimeOptions over;
-  over.window = Window::Range("forward");
+  over.window = SelectionWindow::Range("forward");
   over.buckets = 5;
   const DeviceCurve curve = AnalyzeOverTime(capture, over)->devices.at(0);
   EXPECT_THAT(curve.known, ElementsAre(true, true, false, false, true));
@@ -125,17 +125,17 @@ TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
   summed.window = over.window;
   EXPECT_EQ(AnalyzeSummary(capture, summed)->duration_ns, 40u);
 
-  LiveAtOptions options;
+  LiveBlockTableOptions options;
   options.window = over.window;
   const auto complaint = [&](const char* at) {
-    options.at = *ParseAt(at);
-    return std::string(AnalyzeLiveAt(capture, options).status().message());
+    options.at = *ParseInstantChoice(at);
+    return std::string(AnalyzeLiveBlockTable(capture, options).status().message());
   };
   EXPECT_THAT(complaint("50ns"), HasSubstr("outside of the 2 windows"));
   EXPECT_THAT(complaint("110ns"), HasSubstr("outside of the 2 windows"));
   EXPECT_THAT(complaint("mark:late"), HasSubstr("'late' lies outside of the window"));
-  options.at = *ParseAt("95ns");
-  EXPECT_EQ(AnalyzeLiveAt(capture, options)->devices.at(0).live_bytes, 155u);
+  options.at = *ParseInstantChoice("95ns");
+  EXPECT_EQ(AnalyzeLiveBlockTable(capture, options)->devices.at(0).live_bytes, 155u);
 }
 
 TEST_F(InstantTest, Tree) {
@@ -183,7 +183,7 @@ TEST(RangeTreeTest, LevelsCountFromTheWindowsRange) {
   process.WriteTo(folder.path());
   RangeTreeOptions options;
   options.depth = 2;
-  options.window = Window::Range("here");
+  options.window = SelectionWindow::Range("here");
   const auto names = [&] {
     const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*Capture::Open(folder.path()), options);
     std::vector<std::string> found;
@@ -195,7 +195,7 @@ TEST(RangeTreeTest, LevelsCountFromTheWindowsRange) {
   EXPECT_THAT(names(), ElementsAre("", "outer", "inner", "here", "there", "aten::a", "aten::b"));
 }
 
-// What a snapshot finds comes segment by segment, block by block; other threads go on meanwhile.
+// A snapshot's records come segment by segment and block by block, while other threads continue.
 TEST(SnapshotTest, NoMomentInsideOfOneIsJudged) {
   constexpr std::uint64_t kMiB = 1 << 20, kSegment = 200 * kMiB;
   const TemporaryFolder folder;
@@ -218,7 +218,8 @@ TEST(SnapshotTest, NoMomentInsideOfOneIsJudged) {
   EXPECT_EQ(found->devices[0].peak.unusable, 2 * kMiB);
   EXPECT_EQ(found->devices[0].peak.reserved, 2 * kSegment);
   EXPECT_FALSE(IsFragmented(found->devices[0].peak));
-  const absl::StatusOr<SegmentMaps> maps = AnalyzeSegmentsAt(*capture, {}, *ParseAt(std::to_string(inside) + "ns"));
+  const absl::StatusOr<SegmentMaps> maps =
+      MapSegments(*capture, {}, *ParseInstantChoice(std::to_string(inside) + "ns"));
   ASSERT_TRUE(maps.ok()) << maps.status();
   ASSERT_EQ(maps->devices.size(), 1u);
   EXPECT_EQ(maps->devices[0].at.unusable, 2 * kMiB) << "an instant inside is that at its end";

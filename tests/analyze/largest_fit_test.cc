@@ -1,4 +1,4 @@
-// Which values are tried, and what is said of programs whose need does not grow with the value.
+// The tried values, and the messages for programs whose need does not grow with the value.
 #include "tools/analyze/fit/largest_fit.h"
 
 #include <functional>
@@ -19,7 +19,7 @@ Judge FitsUpTo(std::uint64_t largest) {
 
 // How many values were tried.
 std::size_t Search(LargestFit& search, std::size_t at_once, const Judge& judge) {
-  for (auto values = search.Next(at_once); !values.empty(); values = search.Next(at_once)) {
+  for (auto values = search.ChooseValues(at_once); !values.empty(); values = search.ChooseValues(at_once)) {
     for (const std::uint64_t value : values) {
       EXPECT_FALSE(search.tried().contains(value)) << value << " was tried before";
       search.Add(value, judge(value));
@@ -53,9 +53,9 @@ TEST(LargestFit, KeepsToTheStep) {
 
 TEST(LargestFit, OneValueAlone) {
   LargestFit search(5, 5, 1);
-  EXPECT_THAT(search.Next(4), ElementsAre(5u));
+  EXPECT_THAT(search.ChooseValues(4), ElementsAre(5u));
   search.Add(5, FitOutcome::kFits);
-  EXPECT_THAT(search.Next(4), IsEmpty());
+  EXPECT_THAT(search.ChooseValues(4), IsEmpty());
   EXPECT_EQ(search.largest(), 5u);
 }
 

@@ -10,7 +10,7 @@
 #include "tools/analyze/grouping/own_code.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/live_block_table.h"
 
 namespace memoir {
 namespace {
@@ -36,7 +36,7 @@ Summary ByLine(ProcessBuilder& process, SummaryOptions options = {}) {
 
 std::map<std::string, std::uint64_t> Allocated(const Summary& summary) {
   std::map<std::string, std::uint64_t> found;
-  for (const Row& row : summary.rows) found[row.name] += row.total.allocated_bytes;
+  for (const SummaryRow& row : summary.rows) found[row.name] += row.total.allocated_bytes;
   return found;
 }
 
@@ -49,7 +49,8 @@ TEST(OwnCode, IsWhatNoLibraryHas) {
        {"/v/lib/python3.11/site-packages/x/y.py", "/usr/lib/python3/dist-packages/numpy/a.py",
         "/usr/lib/python3.11/threading.py", "/opt/lib64/python3.13t/ast.py", "/usr/lib/python311.zip/a.py",
         "<frozen importlib._bootstrap>", "<eval_with_key>.12", "/src/pytorch/torch/nn/modules/module.py",
-        "/src/pytorch/torch/_tensor.py", "/tmp/torchinductor_me/ab/cabc.py", "/opt/x/lib/memoir/python/memoir/_a.py"})
+        "/src/pytorch/torch/_tensor.py", "/tmp/torchinductor_me/ab/cabc.py",
+        "/opt/x/lib/memoir/python/_torch_memoir/_a.py"})
     EXPECT_EQ(own.OwnerOf(file), CodeOwner::kLibrary) << file;
 }
 
@@ -88,7 +89,7 @@ TEST(Lines, TheInnermostFrameOfTheProgramIsTheLine) {
               UnorderedElementsAre(Pair(kForwardRow, 10), Pair(kMainRow, 20),
                                    Pair(kLinear.file + ":134 Linear.forward", 40), Pair("(no Python line)", 80)));
   EXPECT_EQ(RowNamed(summary, kForwardRow).source, (SourceLine{"/src/me/net.py", "Net.forward", 12}));
-  EXPECT_EQ(RowNamed(summary, "(no Python line)").kind, Row::Kind::kNone);
+  EXPECT_EQ(RowNamed(summary, "(no Python line)").kind, SummaryRow::Kind::kNone);
   EXPECT_EQ(summary.devices[0].peak_line, SourceLine());  // the last allocation made the peak
   EXPECT_EQ(summary.missing, "");
   EXPECT_EQ(summary.total().bytes_at_peak, 150u);
@@ -114,7 +115,7 @@ TEST(Lines, BackwardIsOfTheForwardOperatorsLine) {
   ProcessBuilder process;
   process.Stack({kMain, kForward}).BeginForward("aten::mm", 7).End();
   process.Stack({kMain}).BeginBackward("MmBackward0", 7, 1).Allocate(0x1, 10).End();
-  process.BeginBackward("MmBackward0", 8, 1).Allocate(0x2, 20).End();  // whose forward nobody saw
+  process.BeginBackward("MmBackward0", 8, 1).Allocate(0x2, 20).End();  // its forward was not recorded
   EXPECT_THAT(Allocated(ByLine(process)), UnorderedElementsAre(Pair(kForwardRow, 10), Pair(kMainRow, 20)));
 }
 
@@ -129,7 +130,7 @@ TEST(Lines, BlocksFromBeforeAWindowKeepTheirLine) {
   ProcessBuilder process;
   process.Stack({kMain}).Allocate(0x1, 10).BeginUser("w").Stack({kForward}).Allocate(0x2, 20).End();
   SummaryOptions options;
-  options.window = Window::Range("w");
+  options.window = SelectionWindow::Range("w");
   const Summary summary = ByLine(process, options);
   EXPECT_EQ(RowNamed(summary, std::string(kMainRow) + " (before the window)").total.bytes_at_peak, 10u);
   EXPECT_EQ(RowNamed(summary, kForwardRow).total.bytes_at_peak, 20u);
@@ -151,7 +152,7 @@ TEST(Lines, CategoriesStandBesideThem) {
   const Summary summary = Summarise(process, options);
   EXPECT_EQ(summary.total().allocated_bytes, 30u);
   bool found = false;
-  for (const Row& row : summary.rows) found = found || (row.source.line == 90 && row.name.starts_with(kMainRow));
+  for (const SummaryRow& row : summary.rows) found = found || (row.source.line == 90 && row.name.starts_with(kMainRow));
   EXPECT_TRUE(found);
 }
 
@@ -165,9 +166,9 @@ TEST(Lines, TheLineOfThePeakAndOfTheLargestBlocksIsKnown) {
   const auto summary = AnalyzeSummary(*capture, {});
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(ToString(summary->devices[0].peak_line), kForwardRow);
-  LiveAtOptions options;
+  LiveBlockTableOptions options;
   options.by = GroupBy::kLine;
-  const auto live = AnalyzeLiveAt(*capture, options);
+  const auto live = AnalyzeLiveBlockTable(*capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
   ASSERT_EQ(live->devices.size(), 1u);
   EXPECT_EQ(live->devices[0].rows.at(0).name, kForwardRow);

@@ -28,7 +28,7 @@ Summary ByModule(ProcessBuilder& process, SummaryOptions options = {}) {
 // "path phase": allocated bytes.
 std::map<std::string, std::uint64_t> Allocated(const Summary& summary) {
   std::map<std::string, std::uint64_t> found;
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     for (std::size_t i = 0; i < kPhases; ++i) {
       const std::uint64_t bytes = row.module.by_phase[i].allocated_bytes;
       if (bytes != 0) found[row.name + " " + std::string(ToString(static_cast<Phase>(i)))] += bytes;
@@ -88,6 +88,16 @@ TEST(Modules, AModuleInsideANodeIsComputedAgain) {
   EXPECT_THAT(Allocated(ByModule(process)), UnorderedElementsAre(Pair("a recompute", 10), Pair("a backward", 60)));
 }
 
+// Lightning passes a closure that computes the loss, too. The optimizer's own operators run without gradients.
+TEST(Modules, WhatAClosureComputesIsNotTheOptimizers) {
+  ProcessBuilder process;
+  process.BeginUser("Optimizer.step#AdamW.step").EnterModule("a").ExitModule("a");
+  process.BeginForward("aten::cross_entropy_loss", 7).Allocate(0x1, 1).Begin("aten::log_softmax").Allocate(0x2, 2);
+  process.End().End().Begin("aten::_foreach_mul").Allocate(0x3, 4).End().End();
+  EXPECT_THAT(Allocated(ByModule(process)),
+              UnorderedElementsAre(Pair("(no module) other", 3), Pair("(no module) optimizer", 4)));
+}
+
 TEST(Modules, TheOptimizersRangesAreItsPhase) {
   ProcessBuilder process;
   process.BeginUser("Optimizer.step#AdamW.step").Allocate(0x1, 1).EnterModule("a").Allocate(0x2, 2).ExitModule("a");
@@ -101,8 +111,8 @@ TEST(Modules, TheOptimizersRangesAreItsPhase) {
 
 TEST(Modules, ALostEndHealsWithTheModuleAround) {
   ProcessBuilder process;
-  process.EnterModule("").EnterModule("a").LoseRecords(1).Allocate(0x1, 1);  // who is open now, nobody knows
-  process.EnterModule("b").Begin("aten::mm").EnterModule("c").End();         // c ends with the range that it is in
+  process.EnterModule("").EnterModule("a").LoseRecords(1).Allocate(0x1, 1);  // the open modules are unknown
+  process.EnterModule("b").Begin("aten::mm").EnterModule("c").End();         // c ends with the range around it
   process.Allocate(0x2, 2).ExitModule("b").Allocate(0x3, 4).ExitModule("").Allocate(0x4, 8);
   EXPECT_THAT(Allocated(ByModule(process)), UnorderedElementsAre(Pair("b forward", 2), Pair("(no module) other", 13)));
 }
@@ -156,7 +166,7 @@ TEST(Modules, SubtotalsAreTheNodesOwnAndItsChildrens) {
   std::map<std::string, std::uint64_t> subtree;
   for (const ModuleNode& node : nodes) {
     if (!node.root.empty()) subtree[node.path] = node.subtree.allocated_bytes;
-    Columns sum = node.own;
+    SummaryColumns sum = node.own;
     for (const std::size_t child : node.children) sum += nodes[child].subtree;
     EXPECT_EQ(sum, node.subtree) << node.path;
   }
@@ -183,7 +193,7 @@ TEST(Modules, LayersThatAreAlikeFold) {
   std::map<std::string, std::uint64_t> shown;  // name and how many: bytes
   for (const ModuleNode& node : folded) {
     shown[node.name + " x" + std::to_string(node.alike)] += node.subtree.allocated_bytes;
-    Columns sum = node.own;
+    SummaryColumns sum = node.own;
     for (const std::size_t child : node.children) sum += folded[child].subtree;
     EXPECT_EQ(sum, node.subtree) << node.name;
   }
@@ -199,10 +209,10 @@ TEST(Modules, PhasesAndRowsCloseInAWindow) {
   process.EnterModule("a").Allocate(0x1, 1).BeginUser("here").Allocate(0x2, 2).Deallocate(0x1).End().ExitModule("a");
   process.BeginUser("here").EnterModule("a").Allocate(0x3, 4).ExitModule("a").Allocate(0x4, 8).End();
   SummaryOptions options;
-  options.window = Window::Range("here");
+  options.window = SelectionWindow::Range("here");
   const Summary summary = ByModule(process, options);
-  EXPECT_EQ(std::accumulate(summary.phases.begin(), summary.phases.end(), Columns{},
-                            [](Columns sum, const Columns& phase) { return sum += phase; }),
+  EXPECT_EQ(std::accumulate(summary.phases.begin(), summary.phases.end(), SummaryColumns{},
+                            [](SummaryColumns sum, const SummaryColumns& phase) { return sum += phase; }),
             summary.total());
   EXPECT_EQ(summary.total().allocated_bytes, summary.devices[0].allocated_bytes);
   EXPECT_EQ(summary.total().bytes_at_peak, summary.devices[0].peak_allocated_bytes);

@@ -1,4 +1,5 @@
-// Roles and odd ranks of summaries that are made here: what no recording of tests/simulated/test_odd_ranks.py has.
+// Roles and odd ranks of summaries that these tests make, for cases that the recordings of
+// tests/simulated/test_odd_ranks.py do not cover.
 #include "tools/analyze/ranks/odd_ranks.h"
 
 #include <gmock/gmock.h>
@@ -6,8 +7,8 @@
 
 #include <tuple>
 
+#include "tests/analyze/summarized_rank.h"
 #include "tools/analyze/ranks/coordinates.h"
-#include "tools/analyze/ranks/module_sketch.h"
 
 namespace memoir {
 namespace {
@@ -15,37 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::uint64_t kMiB = 1u << 20;
-
-v1::RecordingSummary Recording(std::uint32_t rank, std::uint64_t allocated, const std::vector<std::string>& modules) {
-  v1::RecordingSummary recording;
-  recording.mutable_process()->set_rank(rank);
-  recording.mutable_process()->set_world_size(64);
-  recording.mutable_process()->set_rank_source("torchrun");
-  recording.mutable_process()->set_host("node" + std::to_string(rank / 8));
-  recording.set_events(10);
-  ModuleSketch sketch, kinds;
-  for (const std::string& name : modules) {
-    sketch.Add(name);
-    kinds.Add(WithoutNumbers(name));
-  }
-  for (const std::uint64_t hash : sketch.hashes()) recording.add_modules(hash);
-  for (const std::uint64_t hash : kinds.hashes()) recording.add_kinds_of_modules(hash);
-  v1::DeviceSummary& device = *recording.add_devices();
-  device.set_name("cuda:0");
-  device.set_peak_allocated_bytes(allocated);
-  device.set_allocations(1);
-  device.set_caching(true);
-  device.set_peak_reserved_bytes(allocated);
-  return recording;
-}
-
-OddRanks Found(const std::vector<v1::RecordingSummary>& recordings) {
-  RankBook book;
-  for (const v1::RecordingSummary& recording : recordings) book.Add(recording);
-  return FindOddRanks(book);
-}
 
 TEST(OddRanksTest, NamesTheOneThatIsOutOfLine) {
   const OddRanks found = Found({Recording(0, 100 * kMiB, {"a"}), Recording(1, 100 * kMiB, {"a"}),
@@ -60,10 +30,10 @@ TEST(OddRanksTest, TwoRanksAreNotJudged) {
   const OddRanks found = Found({Recording(0, 100 * kMiB, {"a"}), Recording(1, 900 * kMiB, {"a"})});
   EXPECT_THAT(found.odd, IsEmpty());
   ASSERT_THAT(found.roles, SizeIs(1));
-  EXPECT_FALSE(found.roles[0].judged());
+  EXPECT_FALSE(found.roles[0].is_judged());
 }
 
-// Stages of a pipeline, two ranks each: fewer microbatches are in flight in the later ones.
+// Pipeline stages of two ranks each. Later stages have fewer microbatches in flight.
 TEST(OddRanksTest, StagesThatDifferInNumbersAreNoOddRanks) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank)
@@ -91,7 +61,7 @@ TEST(OddRanksTest, SpreadDataIsHealthy) {
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
 }
 
-// Of a role of eight, three that stay out of line from a step on.
+// Three ranks of a role of eight allocate more from step 6 on.
 TEST(OddRanksTest, SeveralOfARoleAreNamed) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
@@ -110,7 +80,7 @@ TEST(OddRanksTest, SeveralOfARoleAreNamed) {
   for (const OddRank& odd : found.odd) EXPECT_EQ(odd.since_step, 6u);
 }
 
-// Sequences are cut at a length that all but one rank have met.
+// Sequences are cut at a maximum length. All ranks but rank 3 have received a sequence of this length.
 TEST(OddRanksTest, AMaximumThatOneRankHasNotMetIsHealthy) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
@@ -152,6 +122,79 @@ TEST(OddRanksTest, FewerStepsOfOneThatHasEnded) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(4));
 }
 
+// A rank under DDP with 16 MiB of buckets and 500 MiB of other blocks in each of eight steps. If `frees_late`, the
+// first buckets are still live in step 2. From step 5 on, other blocks have `more_from_step_5` bytes more.
+v1::RecordingSummary UnderDdp(std::uint32_t rank, bool frees_late, std::uint64_t more_from_step_5 = 0) {
+  v1::RecordingSummary recording = Recording(rank, 0, {"a"});
+  v1::DeviceSummary& device = *recording.mutable_devices(0);
+  device.set_window_steps(1);
+  std::uint64_t peak = 0;
+  for (std::uint64_t step = 0; step < 8; ++step) {
+    const std::uint64_t own = 500 * kMiB + (step >= 5 ? more_from_step_5 : 0);
+    const std::uint64_t buckets = (step == 2 && frees_late ? 32 : 16) * kMiB;
+    v1::StepWindow& window = *device.add_windows();
+    window.set_first_step(step);
+    window.set_allocated(own + buckets);
+    window.set_buckets(buckets);
+    window.set_without_buckets(own);
+    peak = std::max(peak, own + buckets);
+  }
+  device.set_peak_allocated_bytes(peak);
+  device.set_peak_reserved_bytes(peak + 20 * kMiB);
+  device.set_peak_bucket_bytes((frees_late ? 32 : 16) * kMiB);
+  device.set_peak_without_buckets(500 * kMiB + more_from_step_5);
+  return recording;
+}
+
+TEST(OddRanksTest, BucketsThatAnotherThreadFreesLaterAccuseNobody) {
+  for (const std::uint32_t late : {1u, 2u, 3u}) {  // ranks
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) recordings.push_back(UnderDdp(rank, rank < late));
+    EXPECT_THAT(Found(recordings).odd, IsEmpty()) << late;
+  }
+}
+
+TEST(OddRanksTest, BucketsThatAreFreedLaterHideNobody) {
+  for (const std::uint32_t late : {0u, 1u, 2u}) {  // ranks
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+      recordings.push_back(UnderDdp(rank, rank < late, rank == 3 ? 24 * kMiB : 0));
+    const OddRanks found = Found(recordings);
+    ASSERT_THAT(found.odd, SizeIs(1)) << late;
+    EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
+    EXPECT_EQ(found.odd[0].figure, OddFigure::kAllocated);
+    EXPECT_EQ(found.odd[0].difference(), 24 * kMiB);
+    EXPECT_EQ(found.odd[0].since_step, 5u);
+  }
+}
+
+TEST(OddRanksTest, LargerBucketsAreNamed) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) recordings.push_back(UnderDdp(rank, rank == 1));
+  for (v1::StepWindow& window : *recordings[2].mutable_devices(0)->mutable_windows())
+    window.set_buckets(window.buckets() + 8 * kMiB);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kBuckets);
+  EXPECT_EQ(found.odd[0].difference(), 8 * kMiB);
+}
+
+// The other ranks end with a connection error in the same step.
+TEST(OddRanksTest, AKilledRankIsNamed) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 2 ? 60 : 100) * kMiB, {"a"}));
+    recordings.back().set_steps(9);
+    recordings.back().mutable_end()->set_reason(rank == 2 ? v1::End::MERGED : v1::End::EXITED);
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kKilled);
+  EXPECT_EQ(found.odd[0].value, 9u);
+}
+
 // A summary is a file, and a file may hold anything.
 TEST(OddRanksTest, AnyNumbersAreTaken) {
   std::vector<v1::RecordingSummary> recordings = {v1::RecordingSummary(), Recording(0, UINT64_MAX, {})};
@@ -189,7 +232,8 @@ v1::RecordingSummary At(v1::RecordingSummary recording,
   return recording;
 }
 
-// Two stages of 8 ranks: 4 parallel in data, 2 in tensors. `peak` is of (pp, dp, tp).
+// Two pipeline stages of 8 ranks: 4 data-parallel times 2 tensor-parallel. `peak(pp, dp, tp)` returns a rank's peak in
+// MiB.
 template <class Peak>
 std::vector<v1::RecordingSummary> ThreeWays(const Peak& peak, bool stages_have_own_modules = true) {
   std::vector<v1::RecordingSummary> recordings;
@@ -237,7 +281,7 @@ TEST(CoordinatesTest, ARankWithoutThemLeavesTheRoleUnnamed) {
   EXPECT_THAT(found.odd, IsEmpty());
 }
 
-// Nothing but the coordinate tells them apart: without it the fourth that has more would be accused.
+// Only the coordinate `ep` separates the roles. Without it, the ranks of expert 3, which allocate more, are odd.
 TEST(CoordinatesTest, ExpertsThatHoldMoreAreARoleOfTheirOwn) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 16; ++rank)
@@ -262,7 +306,7 @@ TEST(CoordinatesTest, AnOddRankAmongExpertsIsStillFound) {
   EXPECT_EQ(found.odd[0].usual, 140 * kMiB);
 }
 
-// What ranks that should be alike have in common is one finding, and still one.
+// If all ranks of a replica differ from their peers by the same bytes, they are one finding.
 TEST(CoordinatesTest, AllRanksOfAReplicaAreOneFinding) {
   const OddRanks found = Found(ThreeWays([](auto pp, auto dp, auto) { return 100 + (pp == 0 && dp == 2) * 60; }));
   ASSERT_THAT(found.odd, SizeIs(1));

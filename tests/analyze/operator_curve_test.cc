@@ -196,7 +196,7 @@ TEST(OperatorCurve, AWindowHasItsOwnCalls) {
   process.Begin("aten::a").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0, kMiB).AllocateBlock(cuda, 0x10, 512).End();
   process.BeginUser("here").Begin("aten::b").AllocateBlock(cuda, 0x1000, 1024).End().End().Begin("aten::c").End();
   Selection selection;
-  selection.window = Window::Range("here");
+  selection.window = SelectionWindow::Range("here");
   const auto curve = Analyze(process, selection);
   ASSERT_TRUE(curve.ok()) << curve.status();
   ASSERT_EQ(curve->processes[0].calls.size(), 1u);
@@ -204,7 +204,7 @@ TEST(OperatorCurve, AWindowHasItsOwnCalls) {
   EXPECT_EQ(curve->processes[0].devices[0].after[0].allocated, 1536u);
 }
 
-// A call's name and number, given to Explain, are that call.
+// A call's name and number, given to ExplainBlocks, are that call.
 TEST(OperatorCurve, NumbersAreThoseThatExplainTakes) {
   const TemporaryFolder folder;
   ProcessBuilder process;
@@ -229,14 +229,14 @@ TEST(OperatorCurve, NumbersAreThoseThatExplainTakes) {
   process.WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
   Selection selection;
-  selection.window = Window::Range("here");
+  selection.window = SelectionWindow::Range("here");
   const auto curve = AnalyzeOperatorCurve(capture, selection);
   ASSERT_TRUE(curve.ok()) << curve.status();
   const ProcessOperators& found = curve->processes.at(0);
   std::vector<std::string> names;
   for (const OperatorCall& shown : found.calls) {
     names.push_back(curve->names[shown.name] + "#" + std::to_string(shown.number));
-    const auto explained = Explain(capture, selection, *ParseSubject(names.back()));
+    const auto explained = ExplainBlocks(capture, selection, *ParseSubject(names.back()));
     ASSERT_TRUE(explained.ok()) << explained.status();
     ASSERT_EQ(explained->stories.size(), 1u) << names.back();
     const std::uint64_t made = explained->stories[0].made_ns;

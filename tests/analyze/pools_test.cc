@@ -1,4 +1,4 @@
-// Pools of the caching allocator: which blocks lie together, and what a pool is called.
+// Pools of the caching allocator: the blocks of each, and their names.
 #include "tools/analyze/grouping/pools.h"
 
 #include <gmock/gmock.h>

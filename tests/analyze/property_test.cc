@@ -8,8 +8,8 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/live_block_table.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
@@ -197,9 +197,9 @@ void ExpectEqual(const Summary& summary, const NaiveDevice& expected, std::size_
   if (summary.windows == 1) {  // between windows something may change that is in none of them
     EXPECT_EQ(device.live_bytes_at_begin + device.allocated_bytes - device.deallocated_bytes, device.live_bytes_at_end);
   }
-  Columns sum;
-  for (const Row& row : summary.rows) {
-    const Columns& columns = row.by_device[column];
+  SummaryColumns sum;
+  for (const SummaryRow& row : summary.rows) {
+    const SummaryColumns& columns = row.by_device[column];
     EXPECT_EQ(columns.bytes_at_peak, AmountOf(expected.at_peak, row.name)) << row.name;
     EXPECT_EQ(columns.net_bytes, AmountOf(expected.at_end, row.name)) << row.name;
     EXPECT_EQ(columns.allocated_bytes, AmountOf(expected.allocated, row.name)) << row.name;
@@ -246,7 +246,7 @@ TEST_P(PropertyTest, WindowsSumToo) {
   for (const GroupBy by : {GroupBy::kOperator, GroupBy::kRange, GroupBy::kThread}) {
     SummaryOptions options;
     options.by = by;
-    options.window = Window::Range("window");
+    options.window = SelectionWindow::Range("window");
     const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture_, options);
     ASSERT_TRUE(summary.ok());
     for (std::uint32_t device = 0; device < 2; ++device) {
@@ -256,9 +256,9 @@ TEST_P(PropertyTest, WindowsSumToo) {
 }
 
 TEST_P(PropertyTest, LiveSetAtThePeakIsTheSummarys) {
-  LiveAtOptions options;
+  LiveBlockTableOptions options;
   options.largest = 1'000'000;
-  const absl::StatusOr<LiveAt> live = AnalyzeLiveAt(*capture_, options);
+  const absl::StatusOr<LiveBlockTable> live = AnalyzeLiveBlockTable(*capture_, options);
   ASSERT_TRUE(live.ok());
   ASSERT_EQ(live->devices.size(), 2u);
   for (const LiveDevice& device : live->devices) {
@@ -278,7 +278,7 @@ TEST_P(PropertyTest, LiveSetAtThePeakIsTheSummarys) {
 TEST_P(PropertyTest, CurveHasThePeak) {
   OverTimeOptions options;
   options.buckets = 17;
-  const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
+  const absl::StatusOr<OverTimeCurves> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   for (const DeviceCurve& device : curve->devices) {
     const std::uint64_t peak =

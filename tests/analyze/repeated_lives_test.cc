@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary/at_once.h"
+#include "tools/analyze/summary/joint_summaries.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -35,14 +35,14 @@ ProcessBuilder Steps() {
   return process;
 }
 
-Columns TotalOf(const Capture& capture, bool passes_over) {
+SummaryColumns TotalOf(const Capture& capture, bool passes_over) {
   Visitor sees_all;
   std::vector<Grouping> groupings;
-  groupings.push_back(Grouping::Of(GroupBy::kOperator, BlockCategories()));
+  groupings.push_back(Grouping::FromCategories(GroupBy::kOperator, BlockCategories()));
   const auto beside = passes_over ? std::vector<Visitor*>() : std::vector<Visitor*>{&sees_all};
-  auto summaries = SummariesAtOnce(capture, Selection(), groupings, beside);
+  auto summaries = AnalyzeJointSummaries(capture, Selection(), groupings, beside);
   EXPECT_TRUE(summaries.ok()) << summaries.status();
-  return summaries.ok() ? summaries->front().total() : Columns();
+  return summaries.ok() ? summaries->front().total() : SummaryColumns();
 }
 
 TEST(RepeatedLives, AreAsLongAsTheirSteps) {
@@ -50,7 +50,7 @@ TEST(RepeatedLives, AreAsLongAsTheirSteps) {
   Steps().WriteTo(folder.path());
   const auto capture = Capture::Open(folder.path());
   ASSERT_TRUE(capture.ok()) << capture.status();
-  const Columns all = TotalOf(*capture, false), some = TotalOf(*capture, true);
+  const SummaryColumns all = TotalOf(*capture, false), some = TotalOf(*capture, true);
   EXPECT_EQ(all.lives, 100u);
   EXPECT_EQ(some.lives, all.lives);
   EXPECT_EQ(all.life_ns, 50u * 50 + 50 * 500);

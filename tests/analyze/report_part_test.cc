@@ -1,4 +1,4 @@
-// A report of a window, or of some blocks: its figures are those of `memoir show` with the same options.
+// A report of a time window or of selected blocks has the same figures as `memoir show` with the same options.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -13,9 +13,9 @@
 #include "tests/analyze/analyzed_report.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/report_content.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/live_block_table.h"
 
 namespace memoir {
 namespace {
@@ -25,7 +25,7 @@ using testing::LiveBytes;
 using testing::ProcessBuilder;
 using testing::TemporaryFolder;
 
-// On a GPU, in steps, in two modules: what is live, and where, at every instant of every choice of blocks.
+// Writes the capture of a process that allocates and frees blocks on a GPU, in twelve steps and two modules.
 void WriteSteps(const std::string& folder) {
   ProcessBuilder process;
   const std::uint32_t gpu = process.AddDevice("cuda", 0);
@@ -42,7 +42,7 @@ void WriteSteps(const std::string& folder) {
   for (std::uint64_t step = 0; step < 12; ++step) {
     process.Step(step);
     if (step == 7) process.TakeSegment(gpu, kSegment + (4 << 20), 2 << 20).Mark("seven");
-    // What is live at the begin of step 4 is more than ever in it, and in 5.
+    // The live bytes at the begin of step 4 exceed all later ones in steps 4 and 5.
     for (std::uint64_t i = 0; step != 4 && i < 20; ++i, next += 0x800) {
       const std::string path = i % 3 == 0 ? "encoder" : "decoder.0";
       process.EnterModule(path).Begin(i % 2 == 0 ? "aten::addmm" : "aten::mm");
@@ -57,7 +57,7 @@ void WriteSteps(const std::string& folder) {
 
 struct Part {
   const char* name;
-  Window window;
+  SelectionWindow window;
   const char* module = "";
   std::uint64_t min_bytes = 0;
 };
@@ -84,7 +84,7 @@ TEST_P(OfAPart, FiguresAreThoseOfShow) {
     auto options = Asked<ReportOptions>();
     options.most_blocks = options.most_others = most;
     options.buckets = 50;
-    const Report report = Analyzed(folder_.path(), options);
+    const ReportContent report = Analyzed(folder_.path(), options);
     ASSERT_EQ(report.devices.size(), 1u);
     const ReportDevice& device = report.devices.front();
     const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture_, Asked<SummaryOptions>());
@@ -97,8 +97,8 @@ TEST_P(OfAPart, FiguresAreThoseOfShow) {
     ASSERT_NE(peak, device.instants.end());
     EXPECT_EQ(peak->bytes, row.peak_allocated_bytes);
     EXPECT_EQ(peak->ns, row.peak_ns);
-    // Of a whole recording the axis begins with the first allocation.
-    const bool is_whole = options.window.kind == Window::Kind::kAll;
+    // For a whole recording the axis begins with the first allocation.
+    const bool is_whole = options.window.kind == SelectionWindow::Kind::kAll;
     EXPECT_EQ(device.begin_ns, is_whole ? 10 : summary->begin_ns);
     EXPECT_EQ(device.end_ns, summary->end_ns);
     for (const ReportInstant& instant : device.instants) {
@@ -124,13 +124,13 @@ TEST_P(OfAPart, FiguresAreThoseOfShow) {
 }
 
 TEST_P(OfAPart, RowsAtThePeakAreThoseOfShow) {
-  const Report report = Analyzed(folder_.path(), Asked<ReportOptions>());
+  const ReportContent report = Analyzed(folder_.path(), Asked<ReportOptions>());
   const ReportDevice& device = report.devices.front();
   for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
-    if (kReportGroupings[i].merges_layers) continue;  // no grouping of show's
-    auto options = Asked<LiveAtOptions>();
+    if (kReportGroupings[i].merges_layers) continue;  // `memoir show` has no such grouping
+    auto options = Asked<LiveBlockTableOptions>();
     options.by = kReportGroupings[i].by;
-    const absl::StatusOr<LiveAt> live = AnalyzeLiveAt(*capture_, options);
+    const absl::StatusOr<LiveBlockTable> live = AnalyzeLiveBlockTable(*capture_, options);
     ASSERT_TRUE(live.ok()) << live.status();
     std::map<std::string, std::uint64_t> expected, shown;
     for (const LiveRow& row : live->devices.front().rows) expected[row.name] += row.bytes;
@@ -138,21 +138,21 @@ TEST_P(OfAPart, RowsAtThePeakAreThoseOfShow) {
       const std::uint64_t peak_ns = live->devices.front().ns;
       if (block.begin_ns <= peak_ns && block.end_ns > peak_ns) shown[device.labels[i][block.labels[i]]] += block.bytes;
     }
-    EXPECT_EQ(shown, expected) << FactsAbout(options.by).word;
+    EXPECT_EQ(shown, expected) << GroupingFactsOf(options.by).word;
     EXPECT_FALSE(expected.empty());
   }
 }
 
-// What is taken in segments is the same whatever is chosen, and the same as without a choice.
+// Segments do not depend on the selected blocks.
 TEST_P(OfAPart, OtherBlocksAreTaken) {
   auto whole_options = Asked<ReportOptions>();
   whole_options.module = "";
   whole_options.min_bytes = 0;
-  const Report whole = Analyzed(folder_.path(), whole_options);
+  const ReportContent whole = Analyzed(folder_.path(), whole_options);
   for (const std::size_t most : {std::size_t{5}, std::size_t{100'000}}) {
     auto options = Asked<ReportOptions>();
     options.most_others = most;
-    const Report report = Analyzed(folder_.path(), options);
+    const ReportContent report = Analyzed(folder_.path(), options);
     const ReportDevice& device = report.devices.front();
     const bool chooses = !options.takes_all_blocks();
     EXPECT_EQ(device.others.empty(), !chooses);
@@ -160,7 +160,7 @@ TEST_P(OfAPart, OtherBlocksAreTaken) {
     EXPECT_EQ(device.segments.size(), whole.devices.front().segments.size());
     for (const ReportInstant& instant : device.instants) {
       std::uint64_t others = 0;
-      for (const ReportOtherBlock& block : device.others)
+      for (const ReportOmittedBlock& block : device.others)
         others += block.begin_ns <= instant.ns && block.end_ns > instant.ns ? block.bytes : 0;
       EXPECT_EQ(instant.bytes + others, LiveBytes(whole.devices.front(), instant.ns)) << instant.ns;
     }
@@ -168,20 +168,21 @@ TEST_P(OfAPart, OtherBlocksAreTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, OfAPart,
-                         ::testing::Values(Part{"steps", Window::Steps(5, 8)}, Part{"peakAtBegin", Window::Steps(4, 5)},
-                                           Part{"time", Window::Time(1500, 3000)},
-                                           Part{"untilTheEnd", Window::Time(2500, UINT64_MAX)},
-                                           Part{"module", Window::All(), "decoder"},
-                                           Part{"large", Window::All(), "", 1536},
-                                           Part{"all", Window::Steps(3, 9), "enc*", 1024}),
+                         ::testing::Values(Part{"steps", SelectionWindow::Steps(5, 8)},
+                                           Part{"peakAtBegin", SelectionWindow::Steps(4, 5)},
+                                           Part{"time", SelectionWindow::Time(1500, 3000)},
+                                           Part{"untilTheEnd", SelectionWindow::Time(2500, UINT64_MAX)},
+                                           Part{"module", SelectionWindow::All(), "decoder"},
+                                           Part{"large", SelectionWindow::All(), "", 1536},
+                                           Part{"all", SelectionWindow::Steps(3, 9), "enc*", 1024}),
                          [](const ::testing::TestParamInfo<Part>& part) { return std::string(part.param.name); });
 
 TEST(Report, StepsOfAWindowHaveTheirNumbers) {
   const TemporaryFolder folder;
   WriteSteps(folder.path());
   ReportOptions options;
-  options.window = Window::Steps(5, 8);
-  const Report report = Analyzed(folder.path(), options);
+  options.window = SelectionWindow::Steps(5, 8);
+  const ReportContent report = Analyzed(folder.path(), options);
   ASSERT_EQ(report.processes.size(), 1u);
   EXPECT_EQ(report.processes.front().first_step, 5u);
   ASSERT_EQ(report.processes.front().steps_ns.size(), 3u);
@@ -189,8 +190,8 @@ TEST(Report, StepsOfAWindowHaveTheirNumbers) {
   EXPECT_EQ(report.whole.steps, 12u);
   EXPECT_EQ(report.whole.processes, 1u);
   EXPECT_EQ(report.whole.processes_in_part, 1u);
-  options.window = Window::Steps(20, 30);
-  const absl::StatusOr<Report> none = AnalyzeReport(*Capture::Open(folder.path()), options);
+  options.window = SelectionWindow::Steps(20, 30);
+  const absl::StatusOr<ReportContent> none = AnalyzeReport(*Capture::Open(folder.path()), options);
   EXPECT_THAT(std::string(none.status().message()), ::testing::HasSubstr("steps are counted up to 11 here"));
 }
 

@@ -1,5 +1,5 @@
-// What `memoir report` is made of: no maximum is lost, whatever is kept of a recording, and all bytes add up.
-#include "tools/analyze/report/report.h"
+// The content of `memoir report`: it has every maximum and all bytes add up, no matter how many blocks it keeps.
+#include "tools/analyze/report/report_content.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include "gtest/gtest.h"
 #include "tests/analyze/analyzed_report.h"
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/report/stack_curve.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/report/composition_curve.h"
+#include "tools/analyze/time/live_block_table.h"
 
 namespace memoir {
 namespace {
@@ -24,7 +24,7 @@ using testing::LiveBytes;
 using testing::ProcessBuilder;
 using testing::TemporaryFolder;
 
-// Blocks at random, as a list, and the bytes that are live after each change.
+// An allocation of a random block (`more`), or its deallocation.
 struct Change {
   std::uint64_t ns, bytes;
   LabelNumber label;
@@ -49,19 +49,19 @@ std::vector<Change> RandomChanges(std::uint64_t seed, std::size_t count) {
   return changes;
 }
 
-TEST(StackCurve, EveryBucketHasItsMaximumAndWhatThatWasMadeOf) {
+TEST(CompositionCurve, EveryBucketHasItsMaximumAndWhatThatWasMadeOf) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Change> changes = RandomChanges(seed, 2000);
-    const Buckets buckets = {changes.front().ns, changes.back().ns, 64 + seed};
-    StackCurve curve(buckets);
-    // The truth, bucket by bucket: the most, and the composition when that was first reached.
+    const TimeBuckets buckets = {changes.front().ns, changes.back().ns, 64 + seed};
+    CompositionCurve curve(buckets);
+    // Expected for each bucket: the most live bytes, and their composition when this maximum was first reached.
     std::vector<std::uint64_t> most(buckets.count);
     std::vector<std::map<LabelNumber, std::uint64_t>> parts(buckets.count);
     std::map<LabelNumber, std::uint64_t> now;
     std::uint64_t live = 0;
     std::size_t at = 0;
     for (const Change& change : changes) {
-      for (const std::size_t bucket = buckets.Of(change.ns); at < bucket;) {
+      for (const std::size_t bucket = buckets.BucketOf(change.ns); at < bucket;) {
         most[++at] = live;
         parts[at] = now;
       }
@@ -71,7 +71,7 @@ TEST(StackCurve, EveryBucketHasItsMaximumAndWhatThatWasMadeOf) {
         most[at] = live;
         parts[at] = now;
       }
-      const StackCurve::Labels labels = {change.label, change.label, change.label};
+      const CompositionCurve::Labels labels = {change.label, change.label, change.label};
       if (change.more) {
         curve.Add(change.ns, change.bytes, labels);
       } else {
@@ -90,14 +90,14 @@ TEST(StackCurve, EveryBucketHasItsMaximumAndWhatThatWasMadeOf) {
   }
 }
 
-TEST(StackCurve, HoldsWhatIsLiveUntilTheEnd) {
-  StackCurve curve(Buckets{100, 200, 10});
+TEST(CompositionCurve, HoldsWhatIsLiveUntilTheEnd) {
+  CompositionCurve curve(TimeBuckets{100, 200, 10});
   curve.Add(110, 64, {});
   const ReportCurve taken = curve.Take();
   EXPECT_EQ(taken.most, (std::vector<std::uint64_t>{0, 64, 64, 64, 64, 64, 64, 64, 64, 64}));
 }
 
-// Two operators inside a range, in two modules, with more blocks than may be kept.
+// Writes a capture with `blocks` blocks, which nested operators in a user range allocate in two modules.
 void WriteCapture(const std::string& folder, std::size_t blocks) {
   ProcessBuilder process;
   std::mt19937_64 random(7);
@@ -130,14 +130,14 @@ TEST_P(Reported, AddsUpWhateverIsKept) {
   ReportOptions options;
   options.most_blocks = GetParam();
   options.buckets = 100;
-  const Report report = Analyzed(folder.path(), options);
+  const ReportContent report = Analyzed(folder.path(), options);
   ASSERT_EQ(report.devices.size(), 1u);
   const ReportDevice& device = report.devices.front();
   const DeviceRow& row = report.summaries.front().devices.front();
   EXPECT_EQ(device.all_blocks, 3000u);
   EXPECT_EQ(device.complete, GetParam() >= 3000);
   EXPECT_EQ(std::ranges::max(device.allocated.most), row.peak_allocated_bytes);
-  // Blocks that are live at the exact instants, which are kept besides, are at most 40 each.
+  // The report also keeps the blocks that are live at the exact instants, at most 40 for each instant.
   EXPECT_LE(device.blocks.size(), GetParam() + 40 * device.instants.size());
   for (const ReportInstant& instant : device.instants) EXPECT_EQ(LiveBytes(device, instant.ns), instant.bytes);
   const auto peak = std::ranges::find(device.instants, ReportInstant::Kind::kPeak, &ReportInstant::kind);
@@ -174,14 +174,14 @@ INSTANTIATE_TEST_SUITE_P(Kept, Reported, ::testing::Values(10, 500, 3000, 100'00
 TEST(Report, RowsOfAnInstantAreThoseOfShow) {
   const TemporaryFolder folder;
   WriteCapture(folder.path(), 300);
-  const Report report = Analyzed(folder.path(), {});
+  const ReportContent report = Analyzed(folder.path(), {});
   const ReportDevice& device = report.devices.front();
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
-    if (kReportGroupings[i].merges_layers) continue;  // no grouping of show's
-    LiveAtOptions options;
+    if (kReportGroupings[i].merges_layers) continue;  // `memoir show` has no such grouping
+    LiveBlockTableOptions options;
     options.by = kReportGroupings[i].by;
-    const absl::StatusOr<LiveAt> live = AnalyzeLiveAt(*capture, options);
+    const absl::StatusOr<LiveBlockTable> live = AnalyzeLiveBlockTable(*capture, options);
     ASSERT_TRUE(live.ok());
     std::map<std::string, std::uint64_t> expected, shown;
     for (const LiveRow& row : live->devices.front().rows) expected[row.name] += row.bytes;
@@ -196,7 +196,7 @@ TEST(Report, RowsOfAnInstantAreThoseOfShow) {
 TEST(Report, OfOneEventAndOfNone) {
   const TemporaryFolder one, none;
   ProcessBuilder().Allocate(0x1000, 64).WriteTo(one.path());
-  const Report report = Analyzed(one.path(), {});
+  const ReportContent report = Analyzed(one.path(), {});
   ASSERT_EQ(report.devices.size(), 1u);
   EXPECT_EQ(report.devices.front().blocks.size(), 1u);
   EXPECT_EQ(std::ranges::max(report.devices.front().allocated.most), 64u);
@@ -215,7 +215,7 @@ TEST(Report, OfAHundredThousandShapesAndLostRecords) {
     if (i % 2 == 0) process.Deallocate(address);
   }
   process.WriteTo(folder.path());
-  const Report report = Analyzed(folder.path(), {});
+  const ReportContent report = Analyzed(folder.path(), {});
   const ReportDevice& device = report.devices.front();
   EXPECT_EQ(device.all_blocks, static_cast<std::uint64_t>(kShapes));
   EXPECT_EQ(report.summaries.front().report.lost_records, 3u);
@@ -224,13 +224,36 @@ TEST(Report, OfAHundredThousandShapesAndLostRecords) {
             static_cast<std::size_t>(kShapes) - 1);
 }
 
+// The event that shows the block's shape, and the shape's definition, are in a later chunk than the block.
+TEST(Report, OfABlockWhoseShapeIsDecidedInALaterChunk) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  const testing::TensorSpec floats{1, 0x2000, 64, {16}}, bytes{2, 0x2000, 64, {64}, "uint8"};
+  process.Begin("aten::empty").Allocate(0x2000, 64).End({floats}).Mark("made").EndChunk();
+  process.Begin("aten::view", {floats}).End({bytes}).EndChunk();
+  process.WriteTo(folder.path());
+  const ReportContent report = Analyzed(folder.path(), {});
+  const auto shapes = std::ranges::find(kReportGroupings, GroupBy::kShape, &ReportGrouping::by);
+  EXPECT_THAT(report.devices.front().labels[static_cast<std::size_t>(shapes - std::begin(kReportGroupings))],
+              ::testing::ElementsAre("uint8[64]"));
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  LiveBlockTableOptions options;
+  options.by = GroupBy::kShape;
+  options.at = {.kind = InstantChoice::Kind::kMark, .mark = "made"};
+  const absl::StatusOr<LiveBlockTable> live = AnalyzeLiveBlockTable(*capture, options);
+  ASSERT_TRUE(live.ok()) << live.status();
+  ASSERT_EQ(live->devices.front().rows.size(), 1u);
+  EXPECT_EQ(live->devices.front().rows.front().name, "uint8[64]");
+}
+
 TEST(Report, SegmentsAndReservedBytesOfACachingAllocator) {
   const TemporaryFolder folder;
   ProcessBuilder process;
   const std::uint32_t gpu = process.AddDevice("cuda", 0);
   process.TakeSegment(gpu, 0x200000, 2 << 20).AllocateBlock(gpu, 0x200000, 1024).FreeBlock(gpu, 0x200000);
   process.WriteTo(folder.path());
-  const Report report = Analyzed(folder.path(), {});
+  const ReportContent report = Analyzed(folder.path(), {});
   const ReportDevice& device = report.devices.front();
   EXPECT_TRUE(device.caching);
   ASSERT_EQ(device.segments.size(), 1u);

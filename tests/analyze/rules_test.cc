@@ -1,5 +1,5 @@
-// Each rule of Memoir's: what it says, and of what it does not hold. The signs that they go by come from small captures
-// in evidence_test.cc.
+// Checks for each rule which evidence it applies to, which category it gives, and which further signs lead to another
+// rule. evidence_test.cc checks the signs that small captures contain.
 #include "tools/analyze/categories/rules.h"
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ Evidence With(Evidence evidence, Flag flag) {
 struct Case {
   std::string_view rule;
   Category kept;
-  Evidence holds;               // without any one of its signs it is another rule's
-  std::vector<Sign> spoilt_by;  // as with any one of these
+  Evidence holds;               // without any one of these signs, another rule applies
+  std::vector<Sign> spoilt_by;  // with any one of these signs, another rule applies
   std::vector<Flag> spoilt_if = {};
 };
 
@@ -73,6 +73,8 @@ const Case kCases[] = {
      Category::kParameter,
      Seen(Phase::kOther, {kCopiesParameter, kOutlivedOperator}),
      {kReadInBackward, kFreedInBackward, kNodeArgument, kModuleBuffer}},
+    {"state_of_generator", Category::kBuffer, Seen(Phase::kOther, {kOfGenerator}), {kModuleBuffer}},
+    {"second_copy", Category::kParameter, Seen(Phase::kOther, {kSecondCopy}), {kModuleBuffer}},
     {"loaded_input", Category::kInput, Seen(Phase::kOther, {kLoaded}), {kModuleBuffer}},
     {"leaf_input", Category::kInput, With(Seen(Phase::kOther, {kLeaf}), Flag::kTrains), {kDerived, kLeafAgain}},
     {"program_input",
@@ -121,6 +123,10 @@ const Case kCases[] = {
     {"flows_through_backward", Category::kAutogradDetail, Seen(Phase::kBackward, {kOutlivedNode}), {kReadOutside}},
     {"scratch_of_node", Category::kTemporary, Seen(Phase::kBackward, {}), {kOutlivedNode, kNodeArgument}},
     {"scratch_of_step", Category::kTemporary, Seen(Phase::kOptimizer, {}), {kOutlivedStep}},
+    {"kept_by_program",
+     Category::kActivation,
+     Seen(Phase::kForward, {kOutlivedModel, kKeptForSteps}),
+     {kReadInBackward, kFreedInBackward, kCarried}},
     {"not_saved", Category::kTemporary, Seen(Phase::kForward, {}), {kReadInBackward, kFreedInBackward}},
     {"scratch_of_operator", Category::kTemporary, Seen(Phase::kOther, {}), {kOutlivedOperator}, {Flag::kFound}},
     {"computed_from_model",

@@ -1,4 +1,4 @@
-// How much of a device's reserved memory is of no use, with layouts drawn by hand.
+// The unusable part of a device's reserved memory, with layouts drawn by hand.
 #include "tools/analyze/segments/segment_map.h"
 
 #include <gtest/gtest.h>

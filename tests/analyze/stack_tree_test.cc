@@ -1,4 +1,4 @@
-// The tree of callers: its sums add up, libraries' frames are none of its nodes, and depth is no trouble.
+// The tree of callers: its sums add up, it contains no frames of libraries, and it may be deep.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -76,12 +76,12 @@ TEST(StackTree, ItsSumsAreTheSummarys) {
   process.Stack({kMain}).Allocate(0x1, 10).Stack({kMain, kForward}).Allocate(0x2, 20).Deallocate(0x1);
   process.BeginUser("w").Allocate(0x3, 5).Deallocate(0x2).End();
   StackTreeOptions options;
-  options.window = Window::Range("w");
+  options.window = SelectionWindow::Range("w");
   SummaryOptions summary_options;
   summary_options.window = options.window;
   ProcessBuilder again = process;
   const StackSums all = TreeOf(process, options).nodes[0].subtree;
-  const Columns total = testing::Summarise(again, summary_options).total();
+  const SummaryColumns total = testing::Summarise(again, summary_options).total();
   EXPECT_EQ(all.bytes_at_peak, total.bytes_at_peak);
   EXPECT_EQ(all.bytes_at_peak, 25u);
   EXPECT_EQ(all.allocated_bytes, total.allocated_bytes);

@@ -1,5 +1,5 @@
-// What counts as a step of a recording, and windows of steps.
-#include "tools/analyze/pass/steps.h"
+// The definition of steps in a recording, and selections of steps.
+#include "tools/analyze/pass/step_counter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Capture OpenOrDie(const std::string& folder) {
 
 SummaryOptions In(std::uint64_t first, std::uint64_t last) {
   SummaryOptions options;
-  options.window = Window::Steps(first, last);
+  options.window = SelectionWindow::Steps(first, last);
   return options;
 }
 

@@ -24,12 +24,12 @@ inline Summary Summarise(ProcessBuilder& process, const SummaryOptions& options 
   return *std::move(summary);
 }
 
-// A test that finds none has failed.
-inline const Row& RowNamed(const Summary& summary, const std::string& name) {
-  for (const Row& row : summary.rows) {
+// A missing row fails the test.
+inline const SummaryRow& RowNamed(const Summary& summary, const std::string& name) {
+  for (const SummaryRow& row : summary.rows) {
     if (row.name == name) return row;
   }
-  static const Row none;
+  static const SummaryRow none;
   ADD_FAILURE() << "no row " << name;
   return none;
 }
@@ -37,7 +37,7 @@ inline const Row& RowNamed(const Summary& summary, const std::string& name) {
 // By the names of the rows.
 inline std::map<std::string, std::uint64_t> BytesAtPeak(const Summary& summary) {
   std::map<std::string, std::uint64_t> bytes;
-  for (const Row& row : summary.rows) bytes[row.name] = row.total.bytes_at_peak;
+  for (const SummaryRow& row : summary.rows) bytes[row.name] = row.total.bytes_at_peak;
   return bytes;
 }
 

@@ -30,14 +30,14 @@ SummaryOptions By(GroupBy by) {
   return options;
 }
 
-SummaryOptions In(Window window) {
+SummaryOptions In(SelectionWindow window) {
   SummaryOptions options;
   options.window = std::move(window);
   return options;
 }
 
-// add allocates 100 inside of empty, which is freed before mul; mul allocates 300 and frees 50 of its own; 7 outside of
-// any.
+// add allocates 100 inside of empty, which is freed before mul; mul allocates 300 and frees 50 of it; 7 outside of
+// operators.
 void Fill(ProcessBuilder& process) {
   process.Begin("aten::add").Begin("aten::empty").Allocate(0x1000, 100).End().End();
   process.Deallocate(0x1000);
@@ -68,7 +68,7 @@ TEST(SummaryTest, OperatorsWithPeakNetAndTemporaries) {
   EXPECT_EQ(cpu.deallocated_bytes, 150u);
   EXPECT_EQ(cpu.unattributed_bytes, 7u);
 
-  const Row& add = RowNamed(summary, "aten::add");
+  const SummaryRow& add = RowNamed(summary, "aten::add");
   EXPECT_EQ(add.count, 1u);
   EXPECT_EQ(add.outermost_count, 1u);
   EXPECT_EQ(add.total.allocated_bytes, 100u);
@@ -77,19 +77,19 @@ TEST(SummaryTest, OperatorsWithPeakNetAndTemporaries) {
   EXPECT_EQ(add.total.temporaries, 0u) << "freed after the operator";
   EXPECT_EQ(add.total.mean_life_ns(), 30) << "three events of ten ticks later";
 
-  const Row& empty = RowNamed(summary, "aten::empty");
+  const SummaryRow& empty = RowNamed(summary, "aten::empty");
   EXPECT_EQ(empty.count, 1u);
   EXPECT_EQ(empty.outermost_count, 0u);
   EXPECT_EQ(empty.total.allocations, 0u);
 
-  const Row& mul = RowNamed(summary, "aten::mul");
+  const SummaryRow& mul = RowNamed(summary, "aten::mul");
   EXPECT_EQ(mul.total.allocated_bytes, 350u);
   EXPECT_EQ(mul.total.net_bytes, 300u);
   EXPECT_EQ(mul.total.bytes_at_peak, 350u);
   EXPECT_EQ(mul.total.temporaries, 1u);
   EXPECT_EQ(mul.total.temporary_bytes, 50u);
 
-  const Row& none = RowNamed(summary, "(no operator)");
+  const SummaryRow& none = RowNamed(summary, "(no operator)");
   EXPECT_EQ(none.total.net_bytes, 7u);
   EXPECT_EQ(none.total.bytes_at_peak, 0u);
   EXPECT_EQ(summary.rows.back().name, "(no operator)");
@@ -126,7 +126,7 @@ TEST(SummaryTest, ShapeIsThatOfTheLargestTensorOnTheBlock) {
   process.Begin("aten::linear").Begin("aten::addmm").Allocate(0x2000, 32).End({flat}).End({square});
   process.Begin("aten::slice", {square}).End({slice});
   process.Begin("aten::view", {flat}).End({flat});
-  // A loss: what it returns is none of the large blocks inside.
+  // A loss: its result is not one of the large blocks inside.
   process.Begin("aten::loss").Begin("aten::log_softmax").Allocate(0x3000, 4000).Allocate(0x5000, 77).End({inner});
   process.Allocate(0x4000, 4).End({scalar});
   process.Deallocate(0x3000).Begin("aten::other").Allocate(0x3000, 8).End();
@@ -149,7 +149,7 @@ TEST(SummaryTest, RangeWindowCountsAllThreadsAndItsOwnThreadByOrder) {
   process.WriteTo(folder.path());
   const Capture capture = OpenOrDie(folder.path());
 
-  const Summary first = *AnalyzeSummary(capture, In(Window::Range("step", 0)));
+  const Summary first = *AnalyzeSummary(capture, In(SelectionWindow::Range("step", 0)));
   EXPECT_EQ(first.windows, 1u);
   EXPECT_EQ(first.devices[0].allocated_bytes, 30u);
   EXPECT_EQ(first.devices[0].live_bytes_at_begin, 1000u);
@@ -162,13 +162,13 @@ TEST(SummaryTest, RangeWindowCountsAllThreadsAndItsOwnThreadByOrder) {
   EXPECT_EQ(RowNamed(first, "aten::b").total.net_bytes, 20u);
   EXPECT_EQ(first.threads, 2u);
 
-  const Summary both = *AnalyzeSummary(capture, In(Window::Range("step")));
+  const Summary both = *AnalyzeSummary(capture, In(SelectionWindow::Range("step")));
   EXPECT_EQ(both.windows, 2u);
   EXPECT_EQ(both.devices[0].allocated_bytes, 31u);
   EXPECT_EQ(RowNamed(both, "aten::a").count, 2u);
   EXPECT_EQ(both.devices[0].live_bytes_at_end, 20u + 5000u + 1u);
 
-  SummaryOptions forget = In(Window::Range("step", 0));
+  SummaryOptions forget = In(SelectionWindow::Range("step", 0));
   forget.forget_before = true;
   EXPECT_EQ(AnalyzeSummary(capture, forget)->devices[0].peak_allocated_bytes, 30u);
 }
@@ -179,10 +179,10 @@ TEST(SummaryTest, StepAndTimeWindows) {
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
   const Capture capture = OpenOrDie(folder.path());
-  EXPECT_EQ(AnalyzeSummary(capture, In(Window::Steps(1, 2)))->devices[0].allocated_bytes, 2u);
-  EXPECT_EQ(AnalyzeSummary(capture, In(Window::Steps(0, 2)))->devices[0].allocated_bytes, 3u);
-  EXPECT_EQ(AnalyzeSummary(capture, In(Window::Time(10, 31)))->devices[0].allocated_bytes, 3u);
-  EXPECT_EQ(AnalyzeSummary(capture, In(Window::Time(11, 31)))->devices[0].allocated_bytes, 2u);
+  EXPECT_EQ(AnalyzeSummary(capture, In(SelectionWindow::Steps(1, 2)))->devices[0].allocated_bytes, 2u);
+  EXPECT_EQ(AnalyzeSummary(capture, In(SelectionWindow::Steps(0, 2)))->devices[0].allocated_bytes, 3u);
+  EXPECT_EQ(AnalyzeSummary(capture, In(SelectionWindow::Time(10, 31)))->devices[0].allocated_bytes, 3u);
+  EXPECT_EQ(AnalyzeSummary(capture, In(SelectionWindow::Time(11, 31)))->devices[0].allocated_bytes, 2u);
 }
 
 TEST(SummaryTest, WhatWasNotFoundIsSaidWithWhatThereIs) {
@@ -196,9 +196,9 @@ TEST(SummaryTest, WhatWasNotFoundIsSaidWithWhatThereIs) {
     EXPECT_TRUE(absl::IsNotFound(summary.status()));
     return std::string(summary.status().message());
   };
-  EXPECT_THAT(message(In(Window::Range("forwards"))), HasSubstr("backward, forward"));
-  EXPECT_THAT(message(In(Window::Range("forward", 1))), HasSubstr("occurs 1 times"));
-  EXPECT_THAT(message(In(Window::Steps(3, 4))), HasSubstr("memoir.step()"));
+  EXPECT_THAT(message(In(SelectionWindow::Range("forwards"))), HasSubstr("backward, forward"));
+  EXPECT_THAT(message(In(SelectionWindow::Range("forward", 1))), HasSubstr("occurs 1 times"));
+  EXPECT_THAT(message(In(SelectionWindow::Steps(3, 4))), HasSubstr("memoir.step()"));
   SummaryOptions options;
   options.device = "cuda:0";
   EXPECT_THAT(message(options), HasSubstr("there are: cpu"));

@@ -1,4 +1,4 @@
-// What Memoir's rules say of the blocks of a small recording, by address, and what such recordings are made of.
+// The categories of blocks in small recordings, by address, and the parts of such recordings.
 #ifndef TESTS_ANALYZE_TOLD_H_
 #define TESTS_ANALYZE_TOLD_H_
 
@@ -22,7 +22,7 @@ struct Told {
   std::string parameter;
 };
 
-// By address, of the last block there.
+// Returns the rule and the parameter of the last block at each address.
 inline std::map<std::uint64_t, Told> Tell(ProcessBuilder& process) {
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
@@ -43,7 +43,7 @@ inline std::map<std::uint64_t, Told> Tell(ProcessBuilder& process) {
 inline constexpr std::uint64_t kWeight = 0x1000, kBias = 0x2000, kMean = 0x3000, kInput = 0x4000, kHidden = 0x5000,
                         kLoss = 0x6000, kGradient = 0x7000, kMomentum = 0x8000, kScratch = 0x9000, kFlow = 0xa000;
 
-// An operator that computes something from what it is given.
+// An operator that computes a result from its inputs.
 inline ProcessBuilder& Compute(ProcessBuilder& process, const std::string& name, std::int64_t sequence,
                                std::uint64_t result) {
   return process.BeginForward(name, sequence).Allocate(result, 64).End({At(result)});

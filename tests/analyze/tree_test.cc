@@ -43,7 +43,7 @@ class TreeTest : public ::testing::Test {
     std::vector<StreamedNode> nodes;
     const auto report = StreamTree(Open(), options, [&](const StreamedNode& node, const ReplayState& state) {
       nodes.push_back(node);
-      names_.push_back(node.kind == StreamedNode::Kind::kModule ? state.dictionary().module(node.module).place()
+      names_.push_back(node.kind == StreamedNode::Kind::kModule ? state.dictionary().module(node.module).display_path()
                                                                 : std::string(state.dictionary().text(node.name)));
     });
     status_ = report.status();
@@ -222,7 +222,7 @@ TEST_F(TreeTest, AtPeakIsWhatEachPlaceHeldThen) {
   EXPECT_EQ(tree_.nodes[0].bytes_at_peak, 287u);
 
   RangeTreeOptions options;
-  options.window = Window::Range("b");
+  options.window = SelectionWindow::Range("b");
   Names(options);
   // Inside b the most was 150; all of a's is from before, and has no place.
   EXPECT_EQ(tree_.nodes[0].bytes_at_peak, 150u + 7u);
@@ -234,11 +234,11 @@ TEST_F(TreeTest, AtPeakIsWhatEachPlaceHeldThen) {
 TEST_F(TreeTest, TimesCutRangesWhereTheyBeginAndEnd) {
   process_.BeginUser("outer").BeginUser("early").End().BeginUser("late").Allocate(0x10, 1).End().End();
   RangeTreeOptions options;
-  options.window = Window::Time(25, 1000);
+  options.window = SelectionWindow::Time(25, 1000);
   EXPECT_THAT(Names(options), ElementsAre("1 outer", "2 late"));
   EXPECT_EQ(Node("outer").calls, 0u) << "it began before";
   EXPECT_EQ(Node("outer").total_ns, 60u - 30u) << "from the first event inside on";
-  options.window = Window::Time(5000, 6000);
+  options.window = SelectionWindow::Time(5000, 6000);
   EXPECT_THAT(AnalyzeRangeTree(Open(), options).status().message(), HasSubstr("no event in that span"));
 }
 
@@ -272,7 +272,7 @@ TEST_F(TreeTest, GrepShowsWhatItFindsAndWhatIsAround) {
   options.grep = "mlp";
   options.depth = 1;
   EXPECT_THAT(Names(options), ElementsAre("1 a", "2 b", "3 c", "4 enc.MLP"));
-  // What is left out stands in sums, so that rows still add up.
+  // Omitted rows are part of sums, so rows still add up.
   std::uint64_t self = 0;
   for (const RangeNode& node : tree_.nodes) self += node.self_bytes;
   EXPECT_EQ(self, 17u);
@@ -380,7 +380,7 @@ TEST_F(TreeTest, StreamIsInTheOrderOfBeginsWithWhatIsKnownAtTheEnd) {
   names_.clear();
   TreeStreamOptions options;
   options.memory = false;
-  options.window = Window::Time(45, 1000);
+  options.window = SelectionWindow::Time(45, 1000);
   const std::vector<StreamedNode> part = Stream(options);
   EXPECT_THAT(names_, ElementsAre("a", "m")) << "what is around the window comes first";
   EXPECT_EQ(part[1].parent, 0u);

@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/library_workspaces.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/oom/out_of_memory.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/live_block_table.h"
 
 namespace memoir {
 namespace {
@@ -57,8 +57,8 @@ TEST(Workspaces, AreOfNoModuleAndOfNoOperator) {
   const Summary modules = Summarise(process, By(GroupBy::kModule));
   EXPECT_THAT(BytesAtPeak(modules),
               UnorderedElementsAre(Pair("Model", 0), Pair("a", 100), Pair("b", 200), Pair(kRow, 32)));
-  const Row& row = RowNamed(modules, kRow);
-  EXPECT_EQ(row.kind, Row::Kind::kWorkspace);
+  const SummaryRow& row = RowNamed(modules, kRow);
+  EXPECT_EQ(row.kind, SummaryRow::Kind::kWorkspace);
   EXPECT_EQ(row.total.reserved_bytes, 2048u) << "the segment that was taken for it";
   EXPECT_EQ(row.module.by_phase[static_cast<std::size_t>(Phase::kForward)].bytes_at_peak, 32u);
   EXPECT_EQ(modules.phases[static_cast<std::size_t>(Phase::kForward)].bytes_at_peak, 332u);
@@ -82,10 +82,10 @@ TEST(Workspaces, FromBeforeAWindow) {
   const std::uint32_t cuda = FillLayers(process);
   process.BeginUser("window").Begin("aten::add").AllocateBlock(cuda, 0x400000, 8).End({On(cuda, 0x400000)}).End();
   SummaryOptions options = By(GroupBy::kModule);
-  options.window = Window::Range("window");
+  options.window = SelectionWindow::Range("window");
   const Summary summary = Summarise(process, options);
-  const Row& row = RowNamed(summary, std::string(kRow) + " (before the window)");
-  EXPECT_EQ(row.kind, Row::Kind::kBefore);
+  const SummaryRow& row = RowNamed(summary, std::string(kRow) + " (before the window)");
+  EXPECT_EQ(row.kind, SummaryRow::Kind::kBefore);
   EXPECT_EQ(row.total.bytes_at_peak, 32u);
   EXPECT_EQ(RowNamed(summary, "(before the window)").total.bytes_at_peak, 300u);
 }
@@ -97,9 +97,9 @@ TEST(Workspaces, AtTheEndAndAtAnError) {
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
-  LiveAtOptions options;
+  LiveBlockTableOptions options;
   options.by = GroupBy::kModule;
-  const auto live = AnalyzeLiveAt(capture, options);
+  const auto live = AnalyzeLiveBlockTable(capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
   std::map<std::string, std::uint64_t> rows;
   for (const LiveRow& row : live->devices.at(0).rows) rows[row.name] = row.bytes;
@@ -107,13 +107,13 @@ TEST(Workspaces, AtTheEndAndAtAnError) {
   const auto errors = AnalyzeOutOfMemory(capture, {});
   ASSERT_TRUE(errors.ok()) << errors.status();
   std::map<std::string, std::uint64_t> modules, operators;
-  for (const Holder& holder : errors->at(0).by_module) modules[holder.name] = holder.bytes;
-  for (const Holder& holder : errors->at(0).by_operator) operators[holder.name] = holder.bytes;
+  for (const HoldingRow& holder : errors->at(0).by_module) modules[holder.name] = holder.bytes;
+  for (const HoldingRow& holder : errors->at(0).by_operator) operators[holder.name] = holder.bytes;
   EXPECT_THAT(modules, UnorderedElementsAre(Pair("a", 100), Pair("b", 200), Pair(kRow, 32)));
   EXPECT_THAT(operators, UnorderedElementsAre(Pair("aten::mm", 300), Pair(kRow, 32)));
 }
 
-// The first part stays, the second is gone: its sums are those of the keyframe behind it, less what is shown.
+// The first part stays, the second is missing: its sums are the next keyframe's, less the visited ones.
 TEST(Workspaces, OfPartsBetweenWhichOneIsGone) {
   ProcessBuilder process;
   const std::uint32_t cuda = FillLayers(process);
@@ -126,7 +126,7 @@ TEST(Workspaces, OfPartsBetweenWhichOneIsGone) {
   EXPECT_EQ(summary.total().allocated_bytes, summary.devices[0].allocated_bytes);
 }
 
-// Not of a device whose memory torch does not cache: there nobody lends a library any.
+// Devices whose memory torch does not cache have no workspaces: their libraries get no memory from torch.
 TEST(Workspaces, NoneOnTheHost) {
   ProcessBuilder process;
   process.Begin("aten::mm").Allocate(kWorkspace, 32).Allocate(kFirst, 100).End({On(0, kFirst)});
@@ -134,7 +134,7 @@ TEST(Workspaces, NoneOnTheHost) {
   EXPECT_THAT(BytesAtPeak(Summarise(process)), UnorderedElementsAre(Pair("aten::mm", 432), Pair(kRow, 32)));
 }
 
-// What is found in one short pass is what the rule says of the blocks with all evidence.
+// The result of one short pass equals the rule's with all evidence.
 class Program {
  public:
   explicit Program(std::uint64_t seed) : random_(seed) {

@@ -1,7 +1,7 @@
-"""What calls of Python functions cost (--stacks calls), beside torch.profiler(with_stack=True): call_cost.py [--memoir PATH] [--rounds 3]
+"""The cost of calls of Python functions (--stacks calls), and torch.profiler(with_stack=True)'s in the same run: call_cost.py [--memoir PATH] [--rounds 3]
 
-Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. Memoir writes its capture to disk as
-in real use; torch.profiler keeps what it saw in memory, and what it takes to make a tree of it at the end is not in the figures.
+Each contestant runs in separate processes, in turn, on one thread; figures are medians over the rounds, in wall time. Memoir writes its capture to disk as in
+real use; torch.profiler keeps its events in memory; the time to build its tree at the end is not counted.
 
   call      of a Python function that does nothing, and its return
   builtin   of a function in C, isinstance, and its return

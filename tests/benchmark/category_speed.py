@@ -1,7 +1,7 @@
-"""How long categories, by both rules, and lines take, on captures of a real training program of 10^5, 10^6 and 10^7 events, beside torch.profiler's own export of the
-same program (0: without): category_speed.py [--memoir PATH] [--events 100000 1000000 10000000] [--profiler-events 100000]
+"""The time of categories, by both rules, and of lines, on captures of a real training program of 10^5, 10^6 and 10^7 events, and of torch.profiler's export of
+the same program (0: without): category_speed.py [--memoir PATH] [--events 100000 1000000 10000000] [--profiler-events 100000]
 
-A small transformer trains until it has made that many events. Each figure is of one process: its wall time, and the most memory that it had.
+A small transformer trains until it has made that many events. Each figure is one process's: its wall time, and its peak memory.
 """
 
 import argparse

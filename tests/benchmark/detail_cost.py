@@ -1,10 +1,11 @@
-"""What a recording with --detail auto costs once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--real] [--no-bytes] [--json]
+"""The cost of a recording with --detail auto once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--real]
+[--no-bytes] [--json]
 
-A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. --real takes the GPU of this machine instead, and a step more: `large`, of
-a transformer whose kernels take longer than their launches. There each step ends with torch.cuda.synchronize(). Each contestant runs in processes of its own, in turn; figures are
-medians over the rounds, of the steps behind the first tenth. Captures are written to disk as in real use. "of a processor" is what the program's threads
-took, without Memoir's writer: other work on the machine hardly changes it. Bytes a step are those by which a capture grows: the difference of two runs, one
-of them with twice as many steps; --no-bytes does without these.
+A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. --real takes the GPU of this machine instead, and adds the step `large`: a
+transformer whose kernels take longer than their launches. There each step ends with torch.cuda.synchronize(). Each contestant runs in separate processes, in
+turn; figures are medians over the rounds, of all steps after the first tenth. Captures are written to disk as in real use. "of a processor" is the processor
+time of the program's threads, without Memoir's writer: other work on the machine hardly changes it. Bytes a step are the growth of the capture: the difference
+of two runs, one with twice as many steps; --no-bytes skips this.
 
   bare     no recording
   history  torch's own: torch.cuda.memory._record_memory_history(), on the GPU alone
@@ -28,7 +29,7 @@ SHAPES = {"cpu": (64, 4, 128, 4, (4, 16)), "large": (1024, 16, 4096, 8, (32, 512
 
 # Inside a contestant's process.
 def processor_ns():
-    """Of the process's threads but for the recorder's, {thread: ns}."""
+    """{thread: ns} of the process's threads, without the recorder's."""
     taken = {}
     for thread in pathlib.Path("/proc/self/task").iterdir():
         if not (thread / "comm").read_text().startswith("memoir"):

@@ -1,7 +1,8 @@
-"""What recording CUDA's memory costs, beside what the peers add: device_cost.py [--memoir PATH] [--rounds 3] [--real] [--json]
+"""The cost of recording CUDA's memory, and the peers' cost in the same run: device_cost.py [--memoir PATH] [--rounds 3] [--real] [--json]
 
-Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated (its kernels do
-nothing, values off), so what is seen is the processor's side alone, the worst case; --real takes the GPU of this machine. Memoir writes its capture to disk as in real use.
+Each contestant runs in separate processes, in turn, on one thread; figures are medians over the rounds, in wall time. The card is simulated (its kernels do
+nothing, values off), so only processor time is measured, the worst case; --real takes the GPU of this machine. Memoir writes its capture to disk as in real
+use.
 
   pair  a block allocated and freed through torch's caching allocator, with no operator around it
   step  one training step of a small transformer with AdamW: ns per operator that torch shows

@@ -1,8 +1,8 @@
-"""What `memoir diff` takes on two captures of a real training program of 10^5, 10^6 and 10^7 events each, beside `show` of one of them:
-diff_speed.py [--memoir PATH] [--events 100000 1000000 10000000]
+"""The cost of `memoir diff` on two captures of a real training program of 10^5, 10^6 and 10^7 events each, and of `show` on one of them: diff_speed.py
+[--memoir PATH] [--events 100000 1000000 10000000]
 
-The program is that of category_speed.py; B is a second recording of it with one step more. Each figure is of one process: its processor time, which a busy
-machine does not change much, and the most memory that it had.
+The program is category_speed.py's; B is a second recording of it with one step more. Each figure is one process's: its processor time, which a busy machine
+changes little, and its peak memory.
 """
 
 import argparse

@@ -1,12 +1,11 @@
-"""What recording a call of CUDA's driver costs: driver_cost.py [--tree PATH] [--pairs 20000] [--rounds 5]
+"""The cost of recording a call of CUDA's driver: driver_cost.py [--tree PATH] [--pairs 20000] [--rounds 5]
 
 One process on the simulated card, one thread; a foreign library allocates and frees 2 MiB, by cudaMalloc and by cudaMallocAsync. ns per pair, medians over rounds:
 
   bare      before any recording: no slot is redirected
-  off       a recording is paused: what a wrapper costs that records nothing
-  on        each call is recorded
+  off       a recording is paused: the cost of a wrapper that records nothing on        each call is recorded
 
-The driver behind is a stand-in: a card's own calls take longer.
+The driver is a stand-in: calls of a real one take longer.
 """
 
 import argparse

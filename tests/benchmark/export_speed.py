@@ -1,7 +1,7 @@
-"""How long each `memoir export` takes, its memory and the size of what it writes, on a capture of about N events of a real training program (that of
-category_speed.py) and of a synthetic one (that of summary_speed): export_speed.py [--memoir PATH] [--summary-speed PATH] [--events 10000000] [--captures ...]
+"""Time, memory and output size of each `memoir export`, on a capture of about N events of a real training program (category_speed.py's) and of a synthetic one
+(summary_speed's): export_speed.py [--memoir PATH] [--summary-speed PATH] [--events 10000000] [--captures ...]
 
-Microseconds are of processor time: on a busy machine seconds are not those of the export alone.
+Microseconds are processor time; seconds are wall time, which a busy machine makes longer.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""What `memoir fit` of a model with 6.7 billion parameters costs, beside `import torch`: fit_cost.py [--memoir PATH] [--rounds 5] [--json]
+"""The cost of `memoir fit` for a model with 6.7 billion parameters, and of `import torch`: fit_cost.py [--memoir PATH] [--rounds 5] [--json]
 
-Time on the clock and the greatest resident memory of any one process, each contestant in processes of its own, in turn; medians over the rounds. Two training
-steps of examples/llama_like.py on one simulated card, with the verdict checked.
+Wall time and the greatest resident memory of any one process, each contestant in separate processes, in turn; medians over the rounds. Two training steps of
+examples/llama_like.py on one simulated card, with the verdict checked.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""What a snapshot of a running program costs, beside torch's own: instant_cost.py [--memoir PATH] [--blocks 95000] [--times 7]
+"""The cost of a snapshot of a running program, and of torch's: instant_cost.py [--memoir PATH] [--blocks 95000] [--times 7]
 
-One thread holds so many blocks of a simulated GPU and asks for snapshots; another one calls operators all the while. Figures are medians of the calls, by the clock.
-The peer is `torch.cuda.memory._dump_snapshot()` in a program that Memoir does not record, with history switched on as it has to be for the lines of blocks.
+One thread holds the blocks on a simulated GPU and makes snapshots; another one calls operators all the while. Figures are medians of the calls, in wall time.
+The peer is `torch.cuda.memory._dump_snapshot()` in a program that Memoir does not record, with history on, which the lines of blocks need.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""What recording launches costs, beside torch.profiler's: kernel_cost.py [--memoir PATH] [--rounds 3] [--json]
+"""The cost of recording launches, and torch.profiler's cost in the same run: kernel_cost.py [--memoir PATH] [--rounds 3] [--json]
 
-Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated: its kernels do
-nothing, so the processor's side alone is seen, and torch.profiler's activity CUDA finds no CUPTI that works: its figures are a lower bound of what it costs on a card.
+Each contestant runs in separate processes, in turn, on one thread; figures are medians over the rounds, in wall time. The card is simulated: its kernels do
+nothing, so only processor time is measured, and torch.profiler's activity CUDA has no working CUPTI: its figures are a lower bound of its cost on a card.
 
   launch  torch.ops.aten.relu_ on 4 elements in place: one operator, one launch, no allocation
-  copy    copy_ of 4 elements to the GPU: one cudaMemcpyAsync and what torch does around it
+  copy    copy_ of 4 elements to the GPU: one cudaMemcpyAsync and torch's work around it
 """
 
 import argparse
@@ -18,7 +18,7 @@ from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir-no-kernels", "memoir", "profiler-cpu", "profiler-cuda"]
-SLOWER = {"profiler-cpu": 10, "profiler-cuda": 10}  # keeps every event in memory
+SLOWER = {"profiler-cpu": 10, "profiler-cuda": 10}  # they keep every event in memory, so they make fewer calls
 
 
 def per_call(function, calls):

@@ -1,9 +1,9 @@
-// What recording a launch costs in the thread that launches, without a writer beside it:
+// The cost of recording a launch in the launching thread, without a writer:
 //
 //     launch_speed on|off [launches]
 //
 // Launches of a fake runtime (tests/interpose/cuda/work_runtime.c) through the wrapper, with and without --kernels.
-// That runtime answers at once which context and device are the thread's; a card's driver takes longer.
+// That runtime returns a thread's context and device at once; a card's driver takes longer.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ constexpr long kBetweenReads = 10'000;  // launches, whose records have room in 
 
 // Makes room, as the writer does; its time is not counted.
 void Forget(RingReader& reader) {
-  std::vector<SegmentView> views(4096);
+  std::vector<RingExtentView> views(4096);
   const std::size_t count = reader.Scan(views.data(), views.size());
   for (std::size_t i = 0; i < count; ++i)
     reader.Consume(views[i], views[i].end, static_cast<std::uint64_t>(views[i].end - views[i].begin) / 56);

@@ -1,10 +1,10 @@
-"""What `memoir live` takes of a processor, and of memory: live_cost.py [--memoir PATH] [--seconds 120] [--percent 2]
+"""The processor time and memory of `memoir live`: live_cost.py [--memoir PATH] [--seconds 120] [--percent 2]
 
-Each program trains a transformer under `memoir run` while `memoir live --json` watches it; figures are those of the watching process.
+Each program trains a transformer under `memoir run` while `memoir live --json` watches it; figures are the watching process's.
 
   paced    a CPU program of 10 steps a second
   cpu      the same as fast as it goes
-  gpu      on a simulated H100, as fast as it goes: no kernel computes, so that there are more events a second than a card gives time for
+  gpu      on a simulated H100, as fast as it goes: no kernel computes, so there are more events a second than on a card
 """
 
 import argparse

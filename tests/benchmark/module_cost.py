@@ -1,7 +1,7 @@
-"""What a call of a module costs more, beside a pair of Python hooks: module_cost.py [--memoir PATH] [--rounds 5] [--json]
+"""The added cost of a call of a module, and of a pair of Python hooks in the same run: module_cost.py [--memoir PATH] [--rounds 5] [--json]
 
-A module whose forward does nothing, so that all there is is the call. Each contestant runs in processes of its own, in turn; figures are medians
-over the rounds. Memoir writes to disk, and the number of calls in its capture is checked.
+The module's forward does nothing, so only the call is measured. Each contestant runs in separate processes, in turn; figures are medians over the rounds.
+Memoir writes to disk, and the number of calls in its capture is checked.
 """
 
 import argparse

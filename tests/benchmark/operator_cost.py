@@ -1,13 +1,13 @@
-"""What recording adds to an operator, beside what the peers add: operator_cost.py [--memoir PATH] [--rounds 5] [--json]
+"""The time that recording adds to an operator, and that the peers add in the same run: operator_cost.py [--memoir PATH] [--rounds 5] [--json]
 
-Each contestant runs in processes of its own, in turn (A B C A B C ...), on one thread; figures are medians over the rounds. Memoir writes its
-capture to disk as in real use, and its event count is checked against the number of operators that ran.
+Each contestant runs in separate processes, in turn (A B C A B C ...), on one thread; figures are medians over the rounds. Memoir writes its capture to disk as
+in real use, and its event count is checked against the number of operators that ran.
 
   add           one-element torch.add: the worst case, nothing but overhead
   transformer   one training step of a small transformer with AdamW: ns per dispatched operator
 
 `memoir` records torch's ranges, `memoir-dispatch` (--ops dispatch) the operators below autograd; the step's figures are per operator that torch shows, for both.
-memoir-off is a recording that memoir.pause() has switched off: what is left of the hooks.
+memoir-off is a recording that memoir.pause() has switched off: the cost of inactive hooks.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """One rank of a model that is parallel three ways, with one process of `memoir run --simulate h100 --sim-rank R --sim-world N`: parallel_model.py STEPS
 
 Ranks are (stage of the pipeline, data, tensor), tensor fastest, as Megatron and TorchTitan place them. The first stage has the embedding, the last the logits and the loss;
-within a stage each block is split over `tensor` and sharded by FSDP over `data`. What comes from the stage before and the gradient from behind are made in place.
+within a stage each block is split over `tensor` and sharded by FSDP over `data`. The input from the previous stage and the gradient from the next one are
+created here.
 """
 
 import sys

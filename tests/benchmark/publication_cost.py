@@ -1,8 +1,9 @@
-"""What --publish nvtx-memory adds to a block of torch's caching allocator: publication_cost.py --listener LIBRARY [--memoir PATH] [--rounds 3] [--json]
+"""The time that --publish nvtx-memory adds to a block of torch's caching allocator: publication_cost.py --listener LIBRARY [--memoir PATH] [--rounds 3]
+[--json]
 
-LIBRARY is a tool that listens, such as build/dev/tests/nvtx_memory/nvtx_listener.so of the tests; what it costs itself is in the figures. Each contestant runs in processes of its
-own, in turn, on the simulated card: a pair is a block allocated and freed with no operator around it, among 1,000 others that are live. Figures are of the program's thread, in
-processor's time, which other work on the machine disturbs less than the clock's; medians over the rounds.
+LIBRARY is a tool that listens, such as build/dev/tests/nvtx_memory/nvtx_listener.so of the tests; its own cost is in the figures. Each contestant runs in
+separate processes, in turn, on the simulated card: a pair is a block allocated and freed with no operator around it, among 1,000 others that are live. Figures
+are processor time of the program's thread, which other work on the machine disturbs less than wall time; medians over the rounds.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""How long `memoir query` takes, by engine, on Parquet of 10^6 to 10^9 events: query_speed.py [--memoir PATH] [--events 1000000 10000000 ...] [--engines duckdb spark]
-[--queries NAME ...] [--python PATH] [--folder DIR]
+"""The time of `memoir query`, by engine, on Parquet of 10^6 to 10^9 events: query_speed.py [--memoir PATH] [--events 1000000 10000000 ...] [--engines duckdb
+spark] [--queries NAME ...] [--python PATH] [--folder DIR]
 
 A small training program is recorded for a million events and exported, and its tables are written once for each rank, with the rank's number as process, so that N
-million events are N ranks. Only tables that the queries read are written: blocks, modules, steps, ranks and summary (events and operators are not). The events are those
-that the capture counts: ranges and what happens to memory. Each figure is of one process: seconds on the clock and of the processor, and the most memory that it had.
+million events are N ranks. Only tables that the queries read are written: blocks, modules, steps, ranks and summary (events and operators are not). Events are
+counted as in the capture: ranges and what happens to memory. Each figure is one process's: wall time, processor time, and its peak memory.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def make_template(memoir, folder):
 
 
 def make_job(template, folder, ranks):
-    """The tables as those of a job of so many ranks. Rank 7's blocks are a tenth larger: it is the odd one."""
+    """Writes the tables of a job with this many ranks. Rank 7's blocks are a tenth larger: it is the odd one."""
     import duckdb
 
     def write(name, columns, source, file):
@@ -68,7 +68,7 @@ def run(command):
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, int(done.stderr.split()[-1]) / 1024
 
 
-# ru_maxrss is of the largest child so far: each command is a child of a process of its own, which also waits for what it leaves behind (Spark's Java; 36:
+# ru_maxrss is the largest child's so far, so each command has a parent process to itself, which also waits for processes that it leaves (Spark's Java; 36:
 # PR_SET_CHILD_SUBREAPER).
 MEASURE = """
 import contextlib, ctypes, os, resource, subprocess, sys

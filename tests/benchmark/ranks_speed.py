@@ -1,9 +1,9 @@
-"""How long the overview of a job takes, by its number of ranks: ranks_speed.py [--memoir PATH] [--write-job PATH] [--ranks 64 512 4096 10000] [--folder DIR]
+"""The time of a job's overview, by its number of ranks: ranks_speed.py [--memoir PATH] [--write-job PATH] [--ranks 64 512 4096 10000] [--folder DIR]
 
 A model that is parallel three ways (parallel_model.py) is recorded on the simulated device, one rank of each stage of its pipeline, and each of the job's ranks is a copy of
-one of these recordings in turn. Figures, each of one process: writing the summaries, the overview from them, the overview where one rank in a hundred has none, and up to
-`--recordings` ranks the overview without any. Seconds on the clock and of the processors, and the most memory that the process had. The files were just written or read: they
-are in the page cache.
+one of these recordings in turn. Figures, each one process's: writing the summaries, the overview from them, the overview if one rank in a hundred has no
+summary, and for up to `--recordings` ranks the overview without summaries. Wall time, processor time, and the process's peak memory. The files were just
+written or read: they are in the page cache.
 """
 
 import argparse

@@ -10,7 +10,7 @@ import tempfile
 
 
 def alone(name, command, **variables):
-    """What the program prints last. It ends this one where it fails."""
+    """The last line that the program prints. Exits if the program fails."""
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{name}: {done.stderr[-2000:]}")
@@ -18,7 +18,7 @@ def alone(name, command, **variables):
 
 
 def recorded(memoir, options, command, view=()):
-    """What the program prints last, what `memoir show --json` says of its capture, and the capture's bytes; `view`: further options of show."""
+    """The last line that the program prints, the answer of `memoir show --json` for its capture, and the capture's bytes; `view`: further options of show."""
     folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
     try:
         done = subprocess.run([memoir, "run", "-q", *options, "-o", f"{folder}/capture", "--", *command], check=True, capture_output=True, text=True)
@@ -30,7 +30,7 @@ def recorded(memoir, options, command, view=()):
 
 
 def in_turn(contestants, rounds, run):
-    """What `run` returns for each, once in each round."""
+    """The results of `run` for each contestant, once per round."""
     found = {name: [] for name in contestants}
     for number in range(rounds):
         for name in contestants:

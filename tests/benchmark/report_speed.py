@@ -1,5 +1,5 @@
-"""How long `memoir report` takes, how large its file is, and how fast that opens in a browser, on captures of about N events of a real training program
-(that of category_speed.py) and of a synthetic one (that of summary_speed): report_speed.py [--memoir PATH] [--summary-speed PATH] [--events 1000000 10000000]
+"""The time of `memoir report`, the size of its file, and how fast that opens in a browser, on captures of about N events of a real training program
+(category_speed.py's) and of a synthetic one (summary_speed's): report_speed.py [--memoir PATH] [--summary-speed PATH] [--events 1000000 10000000]
 
 Where Node.js, tools/web/node_modules or Chromium are missing the browser's columns are left out.
 """
@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def opened(report):
-    """What the browser took: milliseconds until something is painted, until the overview is there, and of frames while the reader zooms."""
+    """The browser's times in milliseconds: until the first paint, until the overview is there, and of frames during a zoom."""
     if shutil.which("node") is None or not (ROOT / "tools" / "web" / "node_modules" / "playwright-core").exists():
         return None
     done = subprocess.run(["node", ROOT / "tests" / "browser" / "speed.mjs", report], capture_output=True, text=True)

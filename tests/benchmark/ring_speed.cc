@@ -1,7 +1,7 @@
-// What the hooks' own parts cost, without torch: the flag, the tick, and a record with the writer behind it, on disk as
-// in real use.
+// The cost of the hooks' parts, without torch: the flag, the tick, and a record with the writer, on disk as in real
+// use.
 //
-// Prints; asserts no time. Records that the writer could not keep up with wait, as in a program; drops fail the run.
+// Prints; asserts no time. Records for which the writer is too slow wait, as in a program; drops fail the run.
 #include <benchmark/benchmark.h>
 
 #include <new>

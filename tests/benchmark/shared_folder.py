@@ -1,5 +1,5 @@
-"""What a rank asks of the file system that holds a job's folder, by strace: files, changes of names (create, rename, remove, make a folder) and looks at
-paths, in a job of so many ranks. Data that is written to an open file is none of these.
+"""The calls that a rank makes into the file system with the job's folder, counted by strace: files, changes of names (create, rename, remove, make a folder)
+and look-ups of paths, in a job with this many ranks. Writes to an open file are not counted.
 
     build/venv/bin/python tests/benchmark/shared_folder.py --memoir build/install/bin/memoir
 """

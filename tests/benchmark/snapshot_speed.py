@@ -1,7 +1,7 @@
-"""How long `memoir show` and `memoir report` take of a memory snapshot as torch writes it, and how large they get: snapshot_speed.py [--megabytes 1000] [--frames 24]
+"""Time and memory of `memoir show` and `memoir report` on a memory snapshot as torch writes it: snapshot_speed.py [--megabytes 1000] [--frames 24]
 
-The snapshot is made here, with what makes a real one large: each allocation has a list of frames of its own, whose frames are shared through the pickle's memo.
-It is of a training with as many steps as fill the file: 40 layers, of which forward keeps two blocks each and backward frees them.
+The snapshot is made here, and is large for the same reason as a real one: each allocation has its own list of frames, and the frames are shared through the
+pickle's memo. It shows a training with as many steps as fill the file: 40 layers, each with two blocks that forward keeps and backward frees.
 """
 
 import argparse

@@ -1,7 +1,8 @@
-"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5] [--busy]
+"""The cost of Python stacks: a recording with them, the same without, and torch's memory history with its stacks: stack_cost.py [--memoir PATH] [--rounds 5]
+[--busy]
 
-Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated (its kernels do nothing,
-values off): what is seen is the processor's side alone, the worst case. Memoir writes its capture to disk as in real use.
+Each contestant runs in separate processes, in turn, on one thread; figures are medians over the rounds, in wall time. The card is simulated (its kernels do
+nothing, values off): only processor time is measured, the worst case. Memoir writes its capture to disk as in real use.
 
   pair      a block allocated and freed through torch's caching allocator, under 30 Python frames that do not change
   copy      x.t().contiguous(), which allocates one block, deep in C++, under the same frames; how many native frames that are is read from the capture
@@ -56,7 +57,7 @@ def contestant(name, pairs, steps, busy):
 
 
 def native_frames(nodes):
-    """Of the pair and of the copy: the two places that allocate most often."""
+    """For the pair and the copy: the two stacks that allocate most often."""
     by_id = {node["id"]: node for node in nodes}
     counts = []
     for node in sorted(nodes, key=lambda node: -node["own"]["allocations"])[:2]:

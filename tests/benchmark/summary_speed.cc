@@ -32,7 +32,7 @@ void WriteCapture(const std::string& folder, std::uint64_t events) {
   std::vector<std::uint64_t> live, free;
   for (std::uint64_t i = 0; i < 20'000; ++i) free.push_back(0x7f00'0000'0000 + 4096 * i);
   std::uint64_t impl = 0x5500'0000'0000;
-  // Results are new tensors; arguments are some that live, one in a thousand of them a storage that nobody allocated.
+  // Results are new tensors; arguments are live tensors, one in a thousand of them a storage that was never allocated.
   const auto argument = [&] {
     const std::uint64_t storage =
         random() % 1000 == 0 || live.empty() ? 0x1000 + 64 * (random() % 100) : live[random() % live.size()];

@@ -135,7 +135,7 @@ def write(path, events):
 
 
 def cpu_seconds():
-    """Of the children that have ended."""
+    """Processor seconds of the children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

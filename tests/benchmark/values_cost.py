@@ -1,8 +1,8 @@
-"""What values cost on the simulated device: values_cost.py [--memoir PATH] [--rounds 5] [--json]
+"""The cost of values on the simulated device: values_cost.py [--memoir PATH] [--rounds 5] [--json]
 
 The same operators with --sim-values on and off, nothing recorded: a one-element add, which is computed; an add of a large tensor, which is not; and a
-training step of a small transformer, of which most is large. Each contestant runs in processes of its own, in turn; figures are medians over the rounds,
-of processor time.
+training step of a small transformer, with mostly large tensors. Each contestant runs in separate processes, in turn; figures are medians over the rounds, of
+processor time.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The page of `memoir report` beside PyTorch's own viewer, of the same run: viewer_speed.py --memory-viz MemoryViz.js [--memoir PATH] [--events 100000 1000000]
+"""The page of `memoir report` and PyTorch's viewer, on the same run: viewer_speed.py --memory-viz MemoryViz.js [--memoir PATH] [--events 100000 1000000]
 
-A training program on the simulated GPU is recorded. `memoir report` makes its page of it, and torch.cuda._memory_viz trace_plot its own of what
-`memoir export torch-snapshot` writes of the same recording; events are the entries of that snapshot's trace. Both pages are opened in Chromium.
-MemoryViz.js (torch/utils/viz) is in PyTorch's repository, and in Debian's sources of it, and not in its wheel. The page that torch writes loads it, and d3, from a CDN; here they come
-from that file and from npm, whose packages are pinned below.
+A training program on the simulated GPU is recorded. `memoir report` makes its page from it, and torch.cuda._memory_viz trace_plot makes its page from `memoir
+export torch-snapshot` of the same recording; events are the entries of that snapshot's trace. Both pages are opened in Chromium. MemoryViz.js (torch/utils/viz)
+is in PyTorch's repository, and in Debian's sources of it, and not in its wheel. The page that torch writes loads it, and d3, from a CDN; here they come from
+that file and from npm, whose packages are pinned below.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def record(memoir, capture, steps):
 
 
 def contestants(arguments, folder, capture):
-    """Rows: name, seconds to make the page, MiB that took, the page, and what the browser says of it."""
+    """Rows: name, seconds and MiB to make the page, the page, and the browser's figures."""
     report, snapshot, plot = folder / "report.html", folder / "snapshot.pickle", folder / "plot.html"
     _, seconds, mebibytes = measured(arguments.memoir, "report", capture, "-o", report)
     yield "memoir report", seconds, mebibytes, report, of_browser("speed.mjs", report)

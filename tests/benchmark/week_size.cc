@@ -40,7 +40,7 @@ std::vector<Repeated> StepOf(const std::string& folder) {
     std::vector<FrameSeen> stack;
     for (const Event& event : events) {
       if (event.kind == v1::STEP) of_thread.emplace_back();
-      // Each segment of the ring repeats the stack, wherever in a step it begins.
+      // Each ring extent repeats the stack, wherever in a step it begins.
       if (event.kind == v1::STACK && std::exchange(stack, event.frames) == event.frames) continue;
       if (of_thread.empty()) continue;
       Repeated repeated{event};

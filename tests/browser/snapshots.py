@@ -1,4 +1,4 @@
-"""Memory snapshots of PyTorch, written by hand: a history of the allocator and what it has at the end, as torch.cuda.memory._snapshot() says it."""
+"""Memory snapshots of PyTorch, written by hand: a history of the allocator and its final state, in the form of torch.cuda.memory._snapshot()."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The flame graph of `memoir report --baseline`: what there is more and less, told by `memoir diff --json`, too."""
+"""The flame graph of `memoir report --baseline`: its differences equal `memoir diff --json`."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def test_all_of_it_is_the_difference_of_the_peaks(tree, captures, seen, by):
 
 
 def test_modules_are_those_of_diff(tree, captures, seen):
-    """Of each module of the first row all that is inside it: a row of `memoir diff --by module`."""
+    """Each module of the first row, with its children, equals a row of `memoir diff --by module`."""
     done = memoir(tree, "diff", "--json", "--by", "module", "--device", "cuda:0", captures / "before", captures / "after")
     device, = json.loads(done.stdout)["devices"]
     rows = {row["name"]: row for row in device["rows"]}

@@ -1,6 +1,5 @@
-"""The report in a browser: every view opened, its numbers compared with --json, nothing said on the console, nothing asked of the network.
-
-Skipped where Node.js, its packages (tools/web, npm ci) or Chromium are missing; then `memoir report` must say so.
+"""The report in a browser: every view opened, its numbers compared with --json, no message on the console, no request to the network. Skipped if Node.js, its
+packages (tools/web, npm ci) or Chromium are missing; then `memoir report` must report it.
 """
 
 import json
@@ -243,13 +242,13 @@ def test_a_part_says_what_it_is_of(training, window, chosen):
     assert of_page(training.file, "await page.$$eval('.part, .part-of', (all) => all.length)") == 0
     title, head, (heading, *notes), label = of_page(window.file, HEAD)
     assert head == "steps 1:3 of 4" and title.endswith("capture (part: steps 1:3 of 4)") and heading == "A part: steps 1:3 of 4"
-    assert len(notes) == 1 and "of this window" in notes[0] and label == "peak allocated"
+    assert len(notes) == 1 and "covers this window" in notes[0] and label == "peak allocated"
     title, head, (heading, share, note), label = of_page(chosen.file, HEAD)
     assert head == "blocks of modules 2, of 1.0 KiB or more" and head in title and head in heading
     device = first_device(chosen.shown())
     part, whole = device["peak_allocated_bytes"], device["peak_of_all_bytes"]
     assert f"{100 * part / whole:.1f}% of the {in_units(whole)}" in share and 0 < part < whole
-    assert "of all blocks" in note and label == "peak allocated of these blocks"
+    assert "cover all blocks" in note and label == "peak allocated of these blocks"
 
 
 def test_other_blocks_are_no_holes(training, chosen):
@@ -288,7 +287,7 @@ def test_ranks_stand_side_by_side(ranks, training):
 
 
 def of_page(report, expression):
-    """What an expression of the page's `page` says, and what the page said itself."""
+    """Returns the value of an expression of the page's `page`, and the page's own messages."""
     script = f"""
 import {{ openReport, show, settle }} from "{(HERE / "report_page.mjs").as_uri()}";
 const {{ browser, page, said }} = await openReport({json.dumps(str(report))}, {{ width: 1366, height: 768 }});

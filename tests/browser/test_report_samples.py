@@ -21,7 +21,7 @@ def test_more_ranks_than_there_are_rows(tree, browser, tmp_path):
     assert len(seen["rows"]) == 128 and len(set(seen["rows"])) == 128
     assert seen["odd"] == ["rank 117 cpu"]
     assert "1 rank of 200 stands out" in seen["note"] and "Shown are the 128 of 200" in seen["note"]
-    # The median is of all: most of those shown are as far from it as any.
+    # The median covers all ranks: most of the shown ones differ from it as much as any.
     assert sum(int(name.split()[1]) % 5 in (0, 4) for name in seen["rows"]) == 80, "all whose peak is 2 MiB from it"
 
 
@@ -39,7 +39,7 @@ def test_a_killed_program_lost_nothing_and_says_how_it_ended(tree, browser, tmp_
     assert memoir(tree, "report", capture, "-o", report).returncode == 0
     title, text = of_page(report, "[await page.textContent('.lost h2'), await page.textContent('.lost pre')]")
     assert "All events were recorded, but" in title
-    assert "ended without stopping (killed" in text and "all events until then are in the capture" in text
+    assert "killed by signal 9 (SIGKILL); all events until then are in the capture" in text
     assert " ".join(text.split()) in " ".join(memoir(tree, "show", capture).stdout.split()), "as memoir show says it"
 
 

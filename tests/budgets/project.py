@@ -23,7 +23,7 @@ def train(width=256, steps=10, kept=None, device="cuda"):
 
 
 class Run:
-    """pytest has run: `text` is what it printed, `outcomes` that of each test (passed, failed, error, skipped), `said` its message."""
+    """pytest has run: `text` is what it printed, `outcomes` each test's outcome (passed, failed, error, skipped), `said` its message."""
 
     def __init__(self, folder, done):
         self.folder = folder
@@ -37,7 +37,7 @@ class Run:
             self.properties[name] = {one.get("name"): one.get("value") for one in case.iter("property")}
 
     def section(self, name):
-        """What the terminal shows of a test: its failure, or with -rP what a test that passed has said."""
+        """The terminal's section on a test: its failure, or with -rP the output of a test that passed."""
         found = re.search(rf"^_+ (?:ERROR at \w+ of )?(?:[\w.]+\.)?{re.escape(name)} _+$\n(.*?)(?=^_+ .* _+$|^=+ .* =+$)", self.text, re.MULTILINE | re.DOTALL)
         return found[1] if found else ""
 

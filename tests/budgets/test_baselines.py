@@ -104,7 +104,7 @@ def test_a_baseline_that_is_none(package, tmp_path):
 
 
 def test_a_folder_of_baselines_is_none(package, tmp_path):
-    """Its entries have the names of captures, and what else is there would be gone."""
+    """Its entries are named like captures; replacing the folder would delete its other files."""
     (tmp_path / "baselines" / "other.memoir").mkdir(parents=True)
     done = run(package, tmp_path, {"model.py": MODEL, "test_it.py": BASELINE.replace("baselines/{test}.memoir", "baselines")}, "--memoir-baseline-update")
     assert done.outcomes == {"test_step": "error"} and "is there and is no capture" in done.said["test_step"], done.text

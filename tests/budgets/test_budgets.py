@@ -218,7 +218,7 @@ def test_a_child_that_dies_is_a_failure(done, name, words):
         ("test_no_device", "device='gpu' is none; write \"sim:h100\""),
         ("test_unknown_card", "unknown card h1000"),
         ("test_no_baseline", "there is no baseline .*none.memoir; to make it: pytest --memoir-baseline-update 'test_budget.py::test_no_baseline'"),
-        ("test_without_torch", "there is no capture of the test:\n +memoir: nothing was recorded: the program never imported torch"),
+        ("test_without_torch", "there is no capture of the test:\n +memoir: nothing was recorded: no process imported torch"),
         ("test_without_gpu", "the test put nothing on the simulated GPU, so its peak says nothing"),
         ("test_few_steps", "leaks: only 1 steps were seen, and a leak shows from 6 on"),
     ],

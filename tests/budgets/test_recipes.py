@@ -1,4 +1,4 @@
-"""The files of examples/ci: they can be read, their commands are those of this Memoir, and docs/ci.md names each."""
+"""The files of examples/ci: they parse, their commands exist in this Memoir, and docs/ci.md names each."""
 
 import pathlib
 import re

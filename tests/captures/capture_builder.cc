@@ -154,7 +154,7 @@ void ProcessBuilder::AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec
                     : positional_ ? SignatureIdOf(std::string(count, 'T'), {})
                     : count == 1  ? SignatureIdOf("Ti", {})
                                   : SignatureIdOf("TNL", {count - 1}));
-  payload_.mutable_tensors();  // also where there is none, as an empty table
+  payload_.mutable_tensors();  // also without tensors, as an empty table
   for (const TensorSpec& tensor : tensors) AddTensor(run, tensor);
 }
 

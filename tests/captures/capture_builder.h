@@ -1,5 +1,5 @@
-// Builds well-formed captures from a list of events, with libprotobuf and zstd: what the tests of the tools read. It
-// shares no code with the writer of the recorder, on purpose.
+// Builds well-formed captures from a list of events, with libprotobuf and zstd, for the tests of the tools. It shares
+// no code with the tracker's writer, on purpose.
 //
 //     ProcessBuilder process({.rank = 0});
 //     process.Begin("aten::add.Tensor").Allocate(0x1000, 64).End();
@@ -43,16 +43,16 @@ struct ProcessOptions {
   std::uint64_t start_realtime_ns = 1'000'000'000;
   std::uint64_t start_tick = 1000;
   std::uint64_t tick_step = 10;
-  double ns_per_tick = 1;          // by the clock's readings; the estimate is 1
+  double ns_per_tick = 1;          // according to the clock's readings; the estimate is 1
   std::uint64_t chunk_events = 0;  // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
   std::vector<std::string> sources = {"ranges", "cpu-allocator"};
   std::uint64_t recording =
-      0x1234567890abcdef;        // that chunks carry; 0: as early versions, without checksums of headers
-  std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended
+      0x1234567890abcdef;        // in each chunk; 0: none, and no header checksums, as in early versions
+  std::uint32_t first_part = 0;  // the number of the first part; not 0 after exec
 };
 
-// An event of a stretch, on thread 1.
+// An event of a step pattern, on thread 1.
 struct StretchEventSpec {
   v1::EventKind kind = v1::STEP;
   std::uint64_t tick = 0;
@@ -70,11 +70,11 @@ class ProcessBuilder {
 
   ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
-  ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // in its parallel regions
-  ProcessBuilder& AtTick(std::uint64_t tick);                           // of the next event
+  ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // `thread` runs parallel regions of `owner`
+  ProcessBuilder& AtTick(std::uint64_t tick);                           // the tick of the next event
   std::uint64_t tick() const { return tick_; }
 
-  // Devices besides 0, the cpu: returns the id to allocate with.
+  // Adds a device to device 0, the CPU. Returns its id for the functions below.
   std::uint32_t AddDevice(const std::string& type, std::uint32_t index, const std::string& product = "");
 
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
@@ -84,34 +84,36 @@ class ProcessBuilder {
   ProcessBuilder& BeginText(const std::string& name);               // a function range without schema
   ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
-  // The operator is defined anew, as a library does that comes back changed.
+  // Defines the operator again, as a changed library does that is loaded again.
   ProcessBuilder& Redefine(const std::string& operator_name, const std::string& schema,
                            const std::vector<bool>& written);
 
   ProcessBuilder& Allocate(std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
   ProcessBuilder& Deallocate(std::uint64_t address, std::uint32_t device = 0);
-  // With a serial of your own: for late and lost events. Not followed into keyframes.
+  // Use the given serial, for late and lost events. Keyframes ignore these events.
   ProcessBuilder& AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                              std::uint32_t device = 0);
   ProcessBuilder& DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device = 0);
-  // Of a device with a caching allocator. Keyframes know the blocks, but no segments. `requested` 0: as `bytes`.
+  // Allocates from a device's caching allocator. Keyframes contain the blocks, but no segments. `requested` 0: equal to
+  // `bytes`.
   ProcessBuilder& AllocateBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
                                 std::uint64_t requested = 0);
-  ProcessBuilder& FindBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);  // live before
+  // Adds a block that was live before the recording.
+  ProcessBuilder& FindBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
   ProcessBuilder& RequestFree(std::uint32_t device, std::uint64_t address) { return Deallocate(address, device); }
   ProcessBuilder& CompleteFree(std::uint32_t device, std::uint64_t address);
   ProcessBuilder& FreeBlock(std::uint32_t device, std::uint64_t address) {
     return RequestFree(device, address).CompleteFree(device, address);
   }
   ProcessBuilder& ChangeSegment(v1::EventKind kind, std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
-  // `limit`: what torch's allocator may reserve; 0 as in captures that do not say.
+  // `limit`: bytes that torch's allocator may reserve. 0 if unknown.
   ProcessBuilder& RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free,
                                  std::uint64_t limit = 0);
   struct Statistics {
     std::uint64_t allocated, active, reserved, retries, ooms;
   };
   ProcessBuilder& CountDevice(std::uint32_t device, const Statistics& statistics);
-  // What the driver gives. Keyframes know the blocks and the readings.
+  // Driver allocations. Keyframes contain the blocks and the device samples.
   ProcessBuilder& GiveDriverBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes, v1::DriverCall call,
                                   const std::string& library);
   ProcessBuilder& TakeDriverBlock(std::uint32_t device, std::uint64_t address);
@@ -122,11 +124,11 @@ class ProcessBuilder {
     std::uint64_t free = kNotKnown, total = kNotKnown, process = kNotKnown, others = kNotKnown, pools = kNotKnown;
   };
   ProcessBuilder& ReadDevice(std::uint32_t device, v1::ReadingCause cause, const Reading& reading);
-  // Of the host; tick and cause are filled in. Keyframes do not know it.
+  // Adds a reading of host memory at the current tick, with the cause REGULAR. Keyframes do not contain it.
   ProcessBuilder& ReadHost(const v1::HostReading& numbers);
   // Calls of CUDA.
   struct Launch {
-    std::string kernel;  // mangled; "": not known
+    std::string kernel;  // mangled; "" if unknown
     std::uint64_t stream = 0;
     v1::DeviceCall call = v1::LAUNCH_KERNEL;
     std::vector<std::uint32_t> grid = {1, 1, 1, 128, 1, 1};
@@ -147,7 +149,7 @@ class ProcessBuilder {
   };
   ProcessBuilder& CallDevice(std::uint32_t device, const CudaCall& call);
   struct DeviceRun {
-    std::string kernel;  // mangled; "": not known, or no kernel
+    std::string kernel;  // mangled; "" if unknown, or not a kernel
     std::uint32_t correlation = 0;
     std::uint64_t ns = 100;
     v1::RunKind kind = v1::RUN_OF_KERNEL;
@@ -157,7 +159,7 @@ class ProcessBuilder {
     std::uint64_t age = 200;
   };
   ProcessBuilder& RunOnDevice(std::uint32_t device, const DeviceRun& ran);
-  // A segment that torch's allocator takes with cudaMalloc, or gives back.
+  // torch's allocator takes a segment with cudaMalloc.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
         .ChangeSegment(v1::SEGMENT_ALLOCATE, device, address, bytes);
@@ -168,40 +170,43 @@ class ProcessBuilder {
                               const std::string& root = "Model");
   ProcessBuilder& ExitModule(const std::string& path, const std::string& class_name = "Module",
                              const std::string& root = "Model");
-  // What a module or an optimizer holds. `names`: of the parameters, then of the buffers; none: not known.
+  // The tensors that a module or an optimizer holds. `names` has the names of the parameters, then of the buffers.
+  // Empty if unknown.
   ProcessBuilder& ModuleHolds(const std::string& path, const std::vector<std::vector<TensorSpec>>& lists,
                               const std::vector<std::string>& names = {}, const std::string& class_name = "Module",
                               const std::string& root = "Model");
   ProcessBuilder& OptimizerHolds(std::uint64_t optimizer, const std::vector<std::vector<TensorSpec>>& lists);
-  // More of the event of these two before.
+  // Further tensors of the preceding ModuleHolds or OptimizerHolds.
   ProcessBuilder& HoldsMore(const std::vector<std::vector<TensorSpec>>& lists,
                             const std::vector<std::string>& names = {});
-  ProcessBuilder& GradientOf(const TensorSpec& parameter, const TensorSpec& gradient);  // impl 0: none
+  // The parameter has no gradient if `gradient.impl` is 0.
+  ProcessBuilder& GradientOf(const TensorSpec& parameter, const TensorSpec& gradient);
   // An operator with an autograd sequence number, and an argument for each tensor.
   ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence,
                                const std::vector<TensorSpec>& arguments = {});
 
-  // The Python stack of the current thread from here on, outermost first.
+  // Sets the Python stack of the current thread, outermost frame first.
   struct PythonFrame {
     std::string file, function;
     std::uint32_t line = 0;
   };
   ProcessBuilder& Stack(const std::vector<PythonFrame>& frames);
-  // A call of a Python function, and its end. `file` "": a function in C; `function` "": not known.
+  // Begins and ends calls of Python functions. `file` is "" for a function in C, `function` is "" if unknown.
   ProcessBuilder& Call(const std::string& file, const std::string& function);
-  ProcessBuilder& Return(std::uint32_t calls = 1);  // of several at once: of the outermost one of them
+  ProcessBuilder& Return(std::uint32_t calls = 1);  // ends `calls` calls with one event
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
-  // How much is recorded from here on. Closes all ranges; coming from LEVEL_OFF forgets all blocks.
+  // Sets the level of the following events. Closes all ranges. A change from LEVEL_OFF forgets all blocks.
   ProcessBuilder& SwitchTo(v1::RecordingLevel level);
 
-  // Steps that the chunk names: beside its runs, once in a chunk. Balanced, for keyframes do not know them.
+  // Adds repeated steps to the chunk, apart from its runs, at most once for each chunk. The steps must free every block
+  // that they allocate, because keyframes ignore them.
   ProcessBuilder& Repeat(const v1::StretchDef& stretch, const v1::Repeats& repeats);
   ProcessBuilder& Repeat(const v1::Repeats& repeats);
 
   ProcessBuilder& LoseRecords(std::uint64_t records);  // on the current thread
-  // The events of `lose` happen (keyframes know them) but are not recorded.
+  // The events of `lose` happen, and keyframes include them, but they are not recorded.
   template <class Function>
   ProcessBuilder& Unrecorded(Function lose) {
     recording_ = false;
@@ -211,31 +216,32 @@ class ProcessBuilder {
   }
 
   ProcessBuilder& EndChunk(bool keyframe_next = false);
-  ProcessBuilder& SkipChunks(std::uint64_t chunks);  // gap in the sequence
+  ProcessBuilder& SkipChunks(std::uint64_t chunks);  // leaves a gap in the sequence
   ProcessBuilder& EndPart(bool with_index = true);   // the next part starts with a keyframe
   ProcessBuilder& RenumberDictionaries();            // as memoir-drain does in the part it adds
   ProcessBuilder& RemovePart(std::uint32_t part);    // its file is not written
-  // As --max-size: removed and counted, the oldest or one.
+  // Evict the oldest `parts` parts, or one part, as --max-size does. The counters include them.
   ProcessBuilder& FoldParts(std::uint32_t parts);
   ProcessBuilder& FoldPart(std::uint32_t part);
 
   v1::Counters& counters() { return counters_; }  // written with every later chunk
   v1::ProcessInfo& info() { return info_; }
-  ProcessBuilder& SayProcessAgain() {  // in the next chunk, as info() has it now
+  ProcessBuilder& SayProcessAgain() {  // writes info() again, in the next chunk
     process_again_ = true;
     return *this;
   }
   ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");  // default: EXITED
+  v1::End& end() { return end_; }
   ProcessBuilder& set_host_at_end(const v1::HostReading& numbers);
-  // No End, no index: as after SIGKILL.
+  // Ends without End and index, as after SIGKILL.
   ProcessBuilder& Kill();
 
-  // Closes what is open. Call once; then FileName and parts are complete.
+  // Closes open ranges and the last part. Call once; then FileName and parts are complete.
   void Finish();
   void WriteTo(const std::string& folder);  // calls Finish
   const std::vector<std::string>& parts();  // the bytes of each part file; calls Finish
   std::string FileName(std::uint32_t part) const;
-  // Where each chunk of a part begins, and where the last ends.
+  // The offset of each chunk of a part, and the end of the last chunk.
   const std::vector<std::uint64_t>& chunk_offsets(std::uint32_t part) const { return chunk_offsets_[part]; }
   std::uint64_t events() const { return events_; }
 
@@ -302,7 +308,7 @@ class ProcessBuilder {
   bool process_again_ = false;
   bool killed_ = false;
   bool finished_ = false;
-  bool positional_ = false;  // each tensor is an argument of its own
+  bool positional_ = false;  // each tensor is a separate argument, not an element of a list
   bool recording_ = true;
 
   std::uint64_t tick_;
@@ -318,7 +324,7 @@ class ProcessBuilder {
   std::map<std::string, std::uint32_t> layouts_;
   std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> stacks_;  // by code and line
   std::map<std::string, std::uint32_t> signatures_;                                       // by kinds and list lengths
-  // What the part in progress has not defined yet is added to the chunk in progress.
+  // Definitions that the current part already has. A missing definition is added to the current chunk.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>,
            std::uint32_t>
@@ -329,7 +335,8 @@ class ProcessBuilder {
 
   std::map<std::pair<std::uint32_t, std::uint64_t>, Live> live_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, DriverLive> driver_;
-  std::map<std::uint32_t, std::vector<v1::DeviceReading>> readings_;  // per device the first, the fullest, the newest
+  // Per device: the first, the one with the least free bytes, the newest.
+  std::map<std::uint32_t, std::vector<v1::DeviceReading>> readings_;
   std::map<std::uint32_t, v1::DeviceTotals> totals_;
   std::map<std::uint32_t, v1::OperatorTotals> operators_;
 
@@ -340,10 +347,10 @@ class ProcessBuilder {
   bool part_is_new_ = true;
 };
 
-// zstd and checksum of a payload into a chunk, as the format wants it.
+// Stores a payload in a chunk, compressed with zstd and with its checksum.
 void Seal(const v1::Payload& payload, v1::Chunk* chunk);
 void SealBytes(const std::string& plain, v1::Chunk* chunk);
-// Tag, length and chunk; with a checksum of its header where it says of which recording it is.
+// Returns tag, length and chunk. Adds a checksum of the header if the chunk has a recording id.
 std::string Delimited(const v1::Chunk& chunk);
 std::string Delimited(const v1::Part& part);  // all of its chunks
 

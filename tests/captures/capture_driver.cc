@@ -1,4 +1,4 @@
-// The part of the builder that makes events of what the driver gives.
+// The part of the builder that makes events of driver allocations.
 #include <algorithm>
 
 #include "tests/captures/capture_builder.h"

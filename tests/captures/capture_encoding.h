@@ -1,4 +1,4 @@
-// What all sources of the builder need.
+// Helpers that all sources of the builder share.
 #ifndef TESTS_CAPTURES_CAPTURE_ENCODING_H_
 #define TESTS_CAPTURES_CAPTURE_ENCODING_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir::testing {
 
-// What a part has defined already.
+// Kinds of entries that a part has defined already.
 enum Defined { kName, kLayout, kSignature, kThread, kDevice, kStack };
 
 inline std::string Hash(const std::string& text) {

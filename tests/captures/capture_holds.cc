@@ -1,4 +1,4 @@
-// The part of the builder that says what modules and optimizers hold.
+// The part of the builder that makes events of modules' and optimizers' tensors.
 #include "tests/captures/capture_builder.h"
 
 namespace memoir::testing {

@@ -86,7 +86,7 @@ void Rename(const Rank& rank, ProcessInfo* process) {
   if (ahead) process->mutable_start()->set_realtime_ns(process->start().realtime_ns() + kThreeHours);
 }
 
-// The index says where the chunks are, and its own length comes last.
+// The index contains the places of the chunks, and its own length comes last.
 std::string IndexBytes(Chunk chunk, const std::vector<std::uint64_t>& offsets) {
   for (int i = 0; i < chunk.index().chunks_size() && i + 1 < static_cast<int>(offsets.size()); ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -1,4 +1,4 @@
-"""What the allocator has to do with: optimizers, streams, graphs, fragmentation, segments that grow, an error."""
+"""Programs that exercise the allocator: optimizers, streams, graphs, fragmentation, growing segments, an error."""
 
 import torch
 from torch import nn

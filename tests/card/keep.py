@@ -1,7 +1,7 @@
-"""Makes h100.json of results of measure.py: keep.py RESULTS... [--now RESULTS] > h100.json
+"""Makes h100.json from results of measure.py: keep.py RESULTS... [--now RESULTS] > h100.json
 
-Several RESULTS add their arms to one another. --now: those of a later measure.py --arms simulated, which test_card.py holds the simulated card to. Programs that did
-not run in all arms are left out; the peaks that Memoir recorded are compared by measure.py.
+Several RESULTS add their arms to one another. --now: results of a later measure.py --arms simulated, which test_card.py holds the simulated card to. Programs
+that did not run in all arms are left out; the peaks that Memoir recorded are compared by measure.py.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Recurrent nets, and NVIDIA's libraries beside cuBLAS and cuDNN's convolutions."""
+"""Recurrent nets, and NVIDIA's libraries other than cuBLAS and cuDNN's convolutions."""
 
 import torch
 import torch.nn.functional as F

@@ -1,12 +1,12 @@
 """Compares this machine's GPU with the simulated one, program by program: measure.py --tree build/install --out FOLDER [--jobs 8] [--only NAME,...] [--arms full,auto]
 
-Each program of programs.py is run four times, in processes of its own, or as often as --arms has names:
+Each program of programs.py is run four times in separate processes, or once for each name in --arms:
 
   real        on the card, with torch's own history of the allocator
-  simulated   the same on the simulated card: peaks, and every event, are compared with those of `real`
-  full, auto  on the card, recorded by Memoir with that detail: what `memoir show` says is compared with torch's statistics at the end of the same process
+  simulated   the same on the simulated card: peaks and every event are compared with `real`
+  full, auto  on the card, recorded by Memoir with that detail: the figures of `memoir show` are compared with torch's statistics at the end of the same process
 
-FOLDER/results.json gets the figures, and where events differ those around the first that does.
+FOLDER/results.json gets the figures and, if events differ, the events around the first difference.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PROGRAMS = HERE / "programs.py"
 AROUND = 12
 CONFIGURATION = {"expandable": "expandable_segments:True"}
 PEAKS = ("allocated", "active", "reserved")
-SIMULATED = ("run", "-q", "--simulate", "h100", "--start", "off", "--")  # of memoir: the simulated card alone, without a recording
+SIMULATED = ("run", "-q", "--simulate", "h100", "--start", "off", "--")  # options of memoir that simulate the card and record nothing
 
 
 def environment(name, folder, **variables):
@@ -62,7 +62,7 @@ def recorded(memoir, detail, name, folder):
 
 
 def compare(real, simulated):
-    """Where the events differ first, with those around it; None where they are equal."""
+    """Returns the place of the first difference, with the events around it. None if all events are equal."""
     for place, (one, other) in enumerate(zip(real, simulated)):
         if one != other:
             break
@@ -91,7 +91,7 @@ def measure(name, arms, memoir, folder):
 
 
 def exact(found):
-    """Whether what Memoir recorded is what torch said."""
+    """Whether Memoir's figures equal torch's statistics and no event was dropped."""
     return "failed" not in found and not found["differs"] and not found["mismatches"] and not found["dropped"]
 
 

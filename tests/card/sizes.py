@@ -1,6 +1,7 @@
-"""What NVIDIA's libraries ask torch for, over grids of shapes: sizes.py GROUP. Prints a row of JSON for each shape: the sizes that torch's allocator was asked for, in order.
+"""Requests of NVIDIA's libraries to torch, over grids of shapes: sizes.py GROUP. Prints a row of JSON for each shape: the requested sizes of torch's allocator,
+in order.
 
-From such rows the formulas of interpose/simcuda (workspaces.txt, cudnn_rnn.cc) are made, and compared with a card.
+The formulas of interpose/simcuda (workspaces.txt, cudnn_rnn.cc) are made from such rows, and compared with a card.
 """
 
 import itertools
@@ -12,7 +13,7 @@ from torch import nn
 
 
 def asked(function):
-    """Of the second call: the first one makes handles and workspaces that stay."""
+    """Uses the second call, because the first one makes handles and workspaces that stay."""
     function()
     torch.cuda.synchronize()
     torch.cuda.memory._record_memory_history(max_entries=100000, context=None)

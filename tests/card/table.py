@@ -1,10 +1,10 @@
-"""python tests/card/table.py: writes the table of docs/real_card.md from h100.json."""
+"""python tests/card/table.py: writes the table of docs/tested/real_card.md from h100.json."""
 
 import json
 import pathlib
 
 HERE = pathlib.Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "real_card.md"
+PAGE = HERE.parents[1] / "docs" / "tested" / "real_card.md"
 MIB = 1 << 20
 
 
@@ -14,7 +14,7 @@ def percent(real, found):
 
 
 def rows(programs):
-    yield "| program | peak allocated there | error, first | error, now | peak reserved there | error, first | error, now | beside torch, MiB |"
+    yield "| program | peak allocated there | error, first | error, now | peak reserved there | error, first | error, now | outside of torch, MiB |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     for name, figures in programs.items():
         real, before, now = figures["real"], figures["before"], figures.get("now")

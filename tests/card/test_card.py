@@ -1,4 +1,4 @@
-"""Programs that ran on a card (h100.json) take on the simulated one what they took on the day of the comparison: what docs/real_card.md says of it stays true."""
+"""Programs that ran on a card (h100.json) use the same bytes on the simulated card as on the day of the comparison, so docs/tested/real_card.md stays true."""
 
 import json
 import pathlib

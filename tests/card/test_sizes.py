@@ -1,4 +1,4 @@
-"""What NVIDIA's libraries ask torch for on the simulated card, against what they asked for on a card (h100_sizes), as docs/real_card.md says it."""
+"""The requests of NVIDIA's libraries to torch on the simulated card, compared with those on a card (h100_sizes), as docs/tested/real_card.md describes."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ def rows_of(lines):
 
 @pytest.fixture(scope="module")
 def compared(tree, tmp_path_factory):
-    """Of a group of shapes, (shape, part, what the card asked for, what the simulated one did)."""
+    """For a group of shapes: (shape, part, the card's request, the simulated card's request)."""
     def compare(group):
         folder = tmp_path_factory.mktemp(group)
         command = [tree / "bin/memoir", *SIMULATED, sys.executable, HERE / "sizes.py", group]

@@ -1,9 +1,9 @@
-// What categories would have been said of a capture had it ended earlier: cut_categories CAPTURE CUTS SEED.
+// The categories of a capture if it had ended earlier: cut_categories CAPTURE CUTS SEED.
 //
-// One replay. At each of CUTS random events a copy of the pass that watches blocks is told that the recording ends
-// there, and judges what is live; what the whole recording says of the same blocks is compared with that. One object a
-// cut in a list of JSON: where it was, bytes live, bytes of which both say the same, the largest that differ, and the
-// bytes that are left out of all that: memory that nobody has used yet, of which the future alone tells what it is for.
+// One replay. At each of CUTS random events a copy of the pass that watches blocks ends there and assigns categories to
+// the live blocks. They are compared with the categories from the whole recording. The output is a list of JSON
+// objects, one for each cut: its place, live bytes, bytes with equal categories, the largest differing blocks, and the
+// excluded bytes: unused memory whose purpose only the future shows.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence_pass.h"
-#include "tools/analyze/categories/saved_tensors.h"
+#include "tools/analyze/categories/operator_saves.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -39,11 +39,12 @@ struct Cut {
 
 std::string MadeIn(const Block& block, const Dictionary& dictionary) {
   return fmt::format("{} of {} in {} of {}", dictionary.text(block.leaf_name), dictionary.text(block.operator_name),
-                     ToString(block.phase), block.module.valid() ? dictionary.module(block.module).place() : "none");
+                     ToString(block.phase),
+                     block.module.valid() ? dictionary.module(block.module).display_path() : "none");
 }
 
-RuleNumber RuleIn(const RulesOfBlocks& rules, std::uint64_t ordinal) {
-  const RuleNumber rule = rules.Of(ordinal);
+RuleNumber RuleIn(const BlockRules& rules, std::uint64_t ordinal) {
+  const RuleNumber rule = rules.At(ordinal);
   return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
 }
 
@@ -53,7 +54,7 @@ class CuttingPass : public Visitor {
   explicit CuttingPass(std::set<std::uint64_t> at) : at_(std::move(at)) {}
   std::vector<Cut> cuts;
   std::uint64_t events = 0;
-  RulesOfBlocks TakeRules() { return pass_.TakeRules(); }
+  BlockRules TakeRules() { return pass_.TakeRules(); }
 
   void OnStart(const ReplayState& state) override {
     state_ = &state;
@@ -109,14 +110,14 @@ class CuttingPass : public Visitor {
     const OpenRange& range = *event.range;
     if (range.outermost_operator >= 0 && range.outermost_operator != static_cast<std::int32_t>(range.depth)) return;
     const std::string_view name = state_->dictionary().text(range.name);
-    const SavedTensors* saves = SavedBy(name);
+    const OperatorSaves* saves = SavesOf(name);
     const bool asks = name == "aten::_has_compatible_shallow_copy_type";  // p.data = ..., which reads nothing
     if ((saves != nullptr && saves->is_view) || asks) return;
     if (range.is_operator) newest_[event.thread.value] = range.call;
     for (const Tensor& tensor : event.tensors) Use(tensor);
   }
-  // What a program has made outside of modules, backward and optimizer may become anything, and so may what is empty.
-  // What the newest operator of a thread makes shows with the next.
+  // A block that was made outside of modules, backward and optimizer may become anything, and so may an empty one. The
+  // next operator of a thread shows the purpose of the newest one's result.
   bool IsOpen(const Block& block) const {
     if (used_.contains(block.ordinal)) return false;
     const bool empty = state_->dictionary().text(block.operator_name).starts_with("aten::empty");
@@ -150,7 +151,7 @@ class CuttingPass : public Visitor {
     end.process = event.process;
     end.tick = event.tick;
     ends_here.OnProcessEnd(end);
-    const RulesOfBlocks rules = ends_here.TakeRules();
+    const BlockRules rules = ends_here.TakeRules();
     state_->ForEachLiveBlock([&](const Block& block) {
       if (IsOpen(block)) {
         cut.unused += block.bytes;
@@ -176,7 +177,7 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-void Print(const Cut& cut, const RulesOfBlocks& whole) {
+void Print(const Cut& cut, const BlockRules& whole) {
   std::uint64_t live = 0, same = 0;
   std::vector<const Judged*> differ;
   for (const Judged& one : cut.live) {
@@ -218,7 +219,7 @@ int Main(int argc, char** argv) {
   while (at.size() < cuts) at.insert(random() % counts.events);
   CuttingPass pass(at);
   if (!capture->Replay(pass, options).ok()) return 1;
-  const RulesOfBlocks whole = pass.TakeRules();
+  const BlockRules whole = pass.TakeRules();
   std::cout << "[";
   for (std::size_t i = 0; i < pass.cuts.size(); ++i) {
     std::cout << (i == 0 ? "" : ",\n ");

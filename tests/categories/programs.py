@@ -1,4 +1,4 @@
-"""Training programs that say what their memory is (truth.py).
+"""Training programs that report what their memory is (truth.py).
 
     memoir run -o CAPTURE -- python programs.py NAME TRUTH.json
 """
@@ -223,7 +223,7 @@ def inference(truth):
 
 
 class CachedAttention(nn.Module):
-    """Puts the keys and values of what it is given behind those of the calls before, as transformers' DynamicCache does."""
+    """Appends the given keys and values to earlier ones, as transformers' DynamicCache does."""
 
     def __init__(self, width=64, heads=4):
         super().__init__()

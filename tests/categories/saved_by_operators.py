@@ -1,9 +1,9 @@
-"""Writes tools/analyze/categories/saved_by_operators.def: what each operator's node of autograd saves, from torch's own table of derivatives.
+"""Writes tools/analyze/categories/saved_by_operators.def: the tensors that each operator's node of autograd saves, from torch's own table of derivatives.
 
     python saved_by_operators.py SITE_PACKAGES... > tools/analyze/categories/saved_by_operators.def
 
-SITE_PACKAGES: of each torch that Memoir is built for, with torchgen in it. Needs PyYAML, which torchgen reads its table with. What two versions say
-differently is taken together.
+SITE_PACKAGES: one of each torch that Memoir is built for, with torchgen in it. Needs PyYAML, which torchgen reads its table with. If versions differ, the union
+is taken.
 """
 
 import pathlib
@@ -11,9 +11,9 @@ import re
 import subprocess
 import sys
 
-HEAD = """// What the node of autograd that an operator makes saves: arguments by their position in its schema, results as r0, r1.
-// "2?1": argument 2, and only where argument 1 wants a gradient. n: what it gives wants none. v: a view of what it is given.
-// An operator that is not here may save anything.
+HEAD = """// The tensors that each operator's autograd node saves: arguments by their position in the schema, results as r0, r1.
+// "2?1": argument 2 is saved only if argument 1 requires a gradient. n: no result requires a gradient.
+// v: the result is a view of an argument. The node of an operator that is not listed may save any tensor.
 //
 // Written by tests/categories/saved_by_operators.py from torch's derivatives.yaml, not by hand.
 """

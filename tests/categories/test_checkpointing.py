@@ -1,4 +1,4 @@
-"""What memoir show --by checkpoint says of a plain run against the peak of the same program with these modules checkpointed."""
+"""The estimates of memoir show --by checkpoint for a plain run, compared with the peak of the same program with checkpointed modules."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ PROGRAMS = {
     "conv_net": [("blocks.*", "Residual", 0.4), ("blocks.*.conv1", "Conv2d", None), ("", "ConvNet", None)],
     "perceptron": [("blocks.*", "Sequential", 0.4), ("blocks.*.*", "Dropout", 0.1), ("blocks.*.*", "Tanh", -0.2), ("blocks.*.*", "ReLU", None), ("", "Perceptron", None)],
 }
-# Of the peak: torch keeps the state of the random generator of each call, 5 KiB, which no plain run has.
+# A difference of the peak: torch stores the state of the random generator for each call, 5 KiB, which a plain run does not.
 TOLERANCE = 0.01
 
 

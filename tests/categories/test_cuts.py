@@ -33,7 +33,7 @@ def checkpoint_rows(tree, capture, device, how, *options):
 
 @pytest.mark.parametrize("device, how, options", [("cpu", "kill", []), ("cuda", "oom", ["--simulate", "h100"])])
 def test_checkpointing_of_a_run_that_ended(tree, tmp_path, device, how, options):
-    """What it would free is known where backward has hardly begun. Later steps have a higher peak, of optimizer state, but the same activations."""
+    """The bytes that it would free are known when backward has hardly begun. Later steps have a higher peak, from optimizer state, but the same activations."""
     goes_on = checkpoint_rows(tree, tmp_path / "mark", device, "mark", *options)
     ended = checkpoint_rows(tree, tmp_path / "ended", device, how, *options)
     # On the card the one that goes on has its peak in the second step's backward, the other where it was refused in the first's.

@@ -1,4 +1,4 @@
-"""Categories in jobs of two ranks that share parameters (FSDP2), and in compiled programs."""
+"""Categories in jobs of two ranks that share parameters (FSDP2), in compiled programs and around captured graphs."""
 
 import json
 import os
@@ -74,11 +74,11 @@ def test_a_workspace_is_one_in_every_mode(tree, tmp_path, backend):
     program, capture = tmp_path / "program.py", tmp_path / "capture"
     program.write_text(COMPILED)
     command = [tree / "bin" / "memoir", "run", "-q", "--simulate", "h100", "-o", capture, "--", sys.executable, program, backend]
-    # With a cache of its own inductor tries kernels out, whatever it remembers of earlier programs.
+    # With an empty cache inductor autotunes kernels, whatever earlier programs have cached.
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")})
     assert done.returncode == 0, done.stderr
     found = categories(tree, capture, "--device", "cuda:0")
-    # cuBLAS's on the streams' two threads and cuBLASLt's: none of it given back, none of it autograd's.
+    # cuBLAS's on the streams' two threads and cuBLASLt's: never freed, and never autograd's.
     assert found["TEMPORARY", "workspace"]["net_bytes"] >= 32 << 20
     assert found.get(("AUTOGRAD_DETAIL", ""), {"net_bytes": 0})["net_bytes"] == 0
     assert ("TEMPORARY", "autotuning") in found or backend != "inductor"
@@ -109,3 +109,30 @@ def test_buckets_of_which_a_hook_reduces_a_copy(tree, tmp_path):
     # Made in the constructor and, in another order, behind the first backward; and the copy that is reduced.
     assert found["GRADIENT", "bucket"]["allocated_bytes"] >= 2 * gradients + gradients // 2
     assert found["INPUT", ""]["allocated_bytes"] < gradients
+
+
+CAPTURED = """
+import torch
+model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Dropout()).cuda()
+static = torch.ones(64, 256, device="cuda")
+with torch.no_grad():
+    model(static)
+    graphs = [torch.cuda.CUDAGraph() for _ in range(2)]
+    for graph in graphs:
+        with torch.cuda.graph(graph):
+            result = model(static)
+    for graph in graphs:
+        graph.replay()
+"""
+
+
+def test_the_random_generator_of_a_captured_graph_is_no_input(tree, tmp_path):
+    """Its seed and its offset, a block of 512 bytes each, with the first graph."""
+    program, capture = tmp_path / "program.py", tmp_path / "capture"
+    program.write_text(CAPTURED)
+    command = [tree / "bin" / "memoir", "run", "-q", "--simulate", "h100", "-o", capture, "--", sys.executable, program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = categories(tree, capture, "--device", "cuda:0")
+    assert found["INPUT", ""]["allocated_bytes"] == 64 * 256 * 4
+    assert found["BUFFER", "random generator"]["allocated_bytes"] == 2 * 512

@@ -1,4 +1,4 @@
-"""What the table of saved tensors says of operators, against what autograd's own hooks for saved tensors see."""
+"""The table of saved tensors, compared with autograd's own hooks for saved tensors."""
 
 import pathlib
 import re

@@ -14,11 +14,11 @@ PROGRAMS = ["transformer", "checkpointed", "checkpointed_reentrant", "autocast",
 # Held by somebody, so that there is no doubt.
 HELD = {"PARAMETER", "BUFFER", "GRADIENT", "OPTIMIZER_STATE"}
 
-# Where it ends early: how much of what was live at random instants must be what the whole recording says. What nobody has used yet is left out
-# (cut_categories.cc): what it is for is to come. That must be little; the lazy model is one call, half of which makes parameters.
+# For early ends: the share of live bytes at random instants whose category must equal the whole recording's. Unused blocks are excluded (cut_categories.cc),
+# because their purpose follows later. They must be few; the lazy model is one call, half of which makes parameters.
 CUTS, OF_CUTS, UNUSED = 200, 0.99, 0.2
 MORE_UNUSED = {"lazy": 0.35}
-# While an attention runs that makes keys and values for the first time, nothing tells them from what it makes for itself.
+# While an attention runs that makes keys and values for the first time, they look like its temporaries.
 LESS = {"generation": 0.93}
 
 

@@ -1,9 +1,9 @@
-"""What the memory of a program really is, told by the program: by who holds it in Python, and by what autograd says that it saves.
+"""The true category of each block, from the program itself: who holds it in Python, and which tensors autograd saves.
 
     truth = Truth(models=[model], optimizers=[optimizer])
-    with truth.step():                 # sees what is saved for backward
+    with truth.step():                 # sees the tensors that are saved for backward
         ...
-        truth.look(inputs=[x, y])      # an instant: who is what, by address; a mark of Memoir's is set
+        truth.look(inputs=[x, y])      # the category of each address at this instant; sets a mark of Memoir's
     truth.write(path)
 """
 
@@ -18,7 +18,7 @@ import memoir
 
 
 def local(tensor):
-    """Of a DTensor what this rank has of it, of a sparse one its values."""
+    """For a DTensor this rank's local tensor, for a sparse tensor its values."""
     tensor = getattr(tensor, "_local_tensor", tensor)
     return tensor._values() if tensor is not None and tensor.is_sparse else tensor
 
@@ -44,7 +44,7 @@ class Truth:
         return alias
 
     def look(self, inputs=(), caches=()):
-        """What is held now: {address: [category, bytes]}. Later entries count more."""
+        """{address: [category, bytes]} of the tensors held now. Later entries win."""
         held = {}
 
         def say(category, tensors):

@@ -1,4 +1,4 @@
-// What the conditions of `memoir check` say to GitHub, GitLab and in Markdown.
+// The output of `memoir check`'s conditions for GitHub, GitLab and Markdown.
 #include "tools/cli/check/budget_report.h"
 
 #include <gmock/gmock.h>

@@ -15,16 +15,16 @@ WRITE_SAMPLES = os.environ.get("MEMOIR_WRITE_SAMPLES")
 def fake_tree(tmp_path_factory):
     """An installed tree whose interposer is an empty library."""
     root = tmp_path_factory.mktemp("tree")
-    for folder in ("bin", "lib/memoir/python/memoir", "libexec/memoir"):
+    for folder in ("bin", "lib/memoir/python/_torch_memoir", "libexec/memoir"):
         (root / folder).mkdir(parents=True)
     shutil.copy2(PROGRAM, root / "bin" / "memoir")
-    (root / "lib/memoir/python/memoir/__init__.py").write_text("")
+    (root / "lib/memoir/python/_torch_memoir/__init__.py").write_text("")
     empty = root / "empty.c"
     empty.write_text("int memoir_stand_in;\n")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", root / "lib/memoir/libmemoir_interpose.so", empty], check=True)
     (root / "lib/memoir/libmemoir_tracker-torch9.9.so").write_bytes(b"")
     drain = root / "libexec/memoir/memoir-drain"
-    # Lists what a file beside it says.
+    # Prints the list in a file next to it.
     drain.write_text("#!/bin/sh\ncase \"$1\" in --*) cat \"$(dirname \"$0\")/rings\" 2>/dev/null; exit 0;; esac\n"
                      "echo \"$1\" >> \"$(dirname \"$1\")/drained\"\nrm \"$1\"\n")
     drain.chmod(0o755)
@@ -42,6 +42,7 @@ def samples(tmp_path_factory):
 def memoir(fake_tree, tmp_path):
     def memoir(*arguments, program=fake_tree / "bin" / "memoir", **variables):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MEMOIR_")}
+        environment["PATH"] = f"{fake_tree / 'bin'}{os.pathsep}{environment['PATH']}"  # so that it prints its commands as "memoir show"
         environment.update({key: str(value) for key, value in variables.items()})
         return subprocess.run([str(program), *map(str, arguments)], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120)

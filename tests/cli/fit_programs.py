@@ -22,7 +22,7 @@ def torch_words():
 
 TORCH = torch_words()
 
-# fake.py NEED: allocates so many MiB beside a context of 500, and fails where the card has less; `--code N` ends with it first.
+# fake.py NEED: allocates this many MiB in addition to a context of 500, and fails if the card has less; `--code N` ends with it first.
 FAKE = '''
 import os, struct, sys, time
 arguments = sys.argv[1:]

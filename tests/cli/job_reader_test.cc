@@ -1,4 +1,4 @@
-// What the overview of a job calls processes that no launcher has numbered: as `memoir show` calls them.
+// The labels of processes without a launcher's number in the overview of a job: the same as in `memoir show`.
 #include "tools/cli/ranks/job_reader.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What keys of `memoir live` write into the control file, and what is said of it.
+// The effects of `memoir live`'s keys on the control file, and their messages.
 #include "tools/cli/live/live_keys.h"
 
 #include <gmock/gmock.h>
@@ -22,29 +22,29 @@ class LiveKeysTest : public ::testing::Test {
  protected:
   // Ranks that are in a step.
   void SetUp() override {
-    picture_.folder = folder_.path();
+    figures_.folder = folder_.path();
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      LiveProcess& process = picture_.processes.emplace_back();
+      LiveProcess& process = figures_.processes.emplace_back();
       process.rank = rank;
       process.pid = 4'194'900 + rank;  // of no process
       process.step_source = StepSource::kProgram;
     }
   }
   void Press(std::string_view keys) {
-    for (const char key : keys) keys_.Press(key, picture_);
+    for (const char key : keys) keys_.Press(key, figures_);
   }
   // The recorder begins with the next step.
   void Begin(std::size_t process, std::uint64_t steps, std::uint64_t first) {
-    LiveAsked& asked = picture_.processes[process].asked;
+    FullStepRequest& asked = figures_.processes[process].asked;
     asked = {asked.times + 1, steps, first, 1, true};
   }
   void End(std::size_t process) {
-    LiveAsked& asked = picture_.processes[process].asked;
+    FullStepRequest& asked = figures_.processes[process].asked;
     asked.begun = asked.steps;
     asked.open = false;
   }
   const std::string& Said() {
-    keys_.Look(picture_);
+    keys_.CheckRequests(figures_);
     return keys_.message();
   }
   std::string Written() const {
@@ -53,31 +53,31 @@ class LiveKeysTest : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  LivePicture picture_;
+  LiveFigures figures_;
   LiveKeys keys_;
 };
 
 TEST_F(LiveKeysTest, AKnownStepIsNoChoiceOfTheUsers) {
-  picture_.processes.front().level = v1::LEVEL_MEMORY;
-  picture_.processes.front().knows_steps = true;
-  EXPECT_THAT(keys_.Line(picture_), HasSubstr("o recording off"));
+  figures_.processes.front().level = v1::LEVEL_MEMORY;
+  figures_.processes.front().knows_steps = true;
+  EXPECT_THAT(keys_.Line(figures_), HasSubstr("o recording off"));
   Press("o");
   EXPECT_EQ(Written(), "off\n");
-  picture_.processes.front().level = v1::LEVEL_OFF;
-  EXPECT_THAT(keys_.Line(picture_), HasSubstr("o recording on"));
+  figures_.processes.front().level = v1::LEVEL_OFF;
+  EXPECT_THAT(keys_.Line(figures_), HasSubstr("o recording on"));
 }
 
 TEST_F(LiveKeysTest, LevelsAndASnapshot) {
   Press("o");
   EXPECT_EQ(Written(), "off\n");
-  picture_.processes[0].level = v1::LEVEL_OFF;
+  figures_.processes[0].level = v1::LEVEL_OFF;
   Press("m");
   EXPECT_EQ(Written(), "off\n") << "it is off";
   Press("o");
   EXPECT_EQ(Written(), "on\n");
   Press("s");
   EXPECT_EQ(Written(), "snapshot\n");
-  EXPECT_EQ(Said(), "a snapshot is asked for");
+  EXPECT_EQ(Said(), "a snapshot is requested");
 }
 
 TEST_F(LiveKeysTest, StepsInFullOfAllRanks) {
@@ -89,7 +89,7 @@ TEST_F(LiveKeysTest, StepsInFullOfAllRanks) {
   Begin(1, 12, 1000);
   EXPECT_THAT(Said(), EndsWith("; begun in 1 of 2 processes"));
   Begin(0, 12, 1000);
-  picture_.processes[0].asked.begun = 5;
+  figures_.processes[0].asked.begun = 5;
   EXPECT_EQ(Said(), "step 5 of 12 in full; so in 2 of 2 processes");
   End(0);
   EXPECT_EQ(Said(), "step 1 of 12 in full; so in 1 of 2 processes");
@@ -102,9 +102,9 @@ TEST_F(LiveKeysTest, StepsInFullOfAllRanks) {
 }
 
 TEST_F(LiveKeysTest, TheNumberIsOfTheNextKeyAlone) {
-  EXPECT_THAT(keys_.Line(picture_), EndsWith("w 3 steps in full"));
+  EXPECT_THAT(keys_.Line(figures_), EndsWith("w 3 steps in full"));
   Press("01");
-  EXPECT_THAT(keys_.Line(picture_), EndsWith("w 1 step in full"));
+  EXPECT_THAT(keys_.Line(figures_), EndsWith("w 1 step in full"));
   Press("xw");
   EXPECT_EQ(Written(), "steps 3\n");
   Press("1234567w");
@@ -113,12 +113,12 @@ TEST_F(LiveKeysTest, TheNumberIsOfTheNextKeyAlone) {
 }
 
 TEST_F(LiveKeysTest, SaysThatNothingBeginsSteps) {
-  for (LiveProcess& process : picture_.processes) process.step_source = StepSource::kNone;
+  for (LiveProcess& process : figures_.processes) process.step_source = StepSource::kNone;
   Press("1w");
   EXPECT_THAT(Said(), StartsWith("1 step in full is asked for, but no step has begun so far"));
-  for (LiveProcess& process : picture_.processes) process.state = LiveState::kEnded;
+  for (LiveProcess& process : figures_.processes) process.state = LiveState::kEnded;
   EXPECT_THAT(Said(), HasSubstr("the program ended before a step began"));
-  EXPECT_EQ(keys_.Line(picture_), "q quit");
+  EXPECT_EQ(keys_.Line(figures_), "q quit");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/memoir/byte_size.h"
 
 namespace memoir {
 namespace {
@@ -27,10 +28,21 @@ TEST(ParseSize, Units) {
   EXPECT_EQ(ParseSize("2G"), 2ull << 30);
   EXPECT_EQ(ParseSize("7B"), 7u);
   EXPECT_EQ(ParseSize("3MB"), 3'000'000u);
+  EXPECT_EQ(ParseSize("16777215TiB"), 16'777'215ull << 40);
+}
+
+TEST(ParseSize, Fractions) {
+  EXPECT_EQ(ParseSize("1.5GiB"), 3ull << 29);
+  EXPECT_EQ(ParseSize("2.4GiB"), 2'576'980'377u);
+  EXPECT_EQ(ParseSize("0.25K"), 256u);
+  EXPECT_EQ(ParseSize("2.50MB"), 2'500'000u);
+  EXPECT_EQ(ParseSize("1.0000000000000000000001KiB"), 1024u);
 }
 
 TEST(ParseSize, NoSizes) {
-  for (const char* text : {"", "MiB", "-1", "1.5GiB", "12 MiB", "5XB", "99999999999999999999", "17179869185GiB"}) {
+  for (const char* text : {"", "MiB", "-1", "+1", "12 MiB", "MiB ", "5XB", "iB", "kB", "0x1", "1.5", "1.5B", "1.GiB",
+                           ".5GiB", "1.5.5GiB", "1,5GiB", "1e3", "99999999999999999999", "17179869185GiB",
+                           "16777216TiB"}) {
     EXPECT_FALSE(ParseSize(text)) << text;
   }
 }

@@ -95,7 +95,7 @@ def test_json(memoir, samples):
     (["--baseline", "training"], "--baseline is for conditions: add --fail-if"),
     (["--fail-if", "peak_allocated>+1%"], "what is it compared with? Add --baseline CAPTURE"),
     (["--baseline", "training", "--fail-if", "peak_allocated>+1%"], "the baseline is the capture itself"),
-    (["training", "--format", "gitlab", "--fail-if", "num_ooms>0"], "--format is of one capture"),
+    (["training", "--format", "gitlab", "--fail-if", "num_ooms>0"], "--format takes one capture"),
     (["--format", "html", "--fail-if", "num_ooms>0"], "expected text, markdown, github or gitlab"),
     (["--format", "github"], "--format is for conditions"),
     (["--format", "github", "--json", "--fail-if", "num_ooms>0"], "exclude each other"),
@@ -114,7 +114,7 @@ def test_a_baseline_that_is_none(memoir, samples, one_line):
 
 
 def test_nothing_passes_that_is_not_known(memoir, samples, tmp_path):
-    """A part that was cut, memory of a GPU that nobody recorded, an evicted peak, a host where a GPU was meant: none of them is within a budget."""
+    """A truncated part, unrecorded memory of a GPU, an evicted peak, a host where a GPU was meant: none of these passes a budget."""
     (part,) = (samples / "training").glob("*.memoir")
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / part.name).write_bytes(part.read_bytes() + part.read_bytes()[:40])

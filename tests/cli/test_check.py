@@ -14,6 +14,27 @@ def test_an_error_is_a_finding(memoir, samples):
     assert report["view"] == "check_oom" and report["out_of_memory"][0]["cause"] == "too_large" and report["devices"][0]["num_ooms"] == 1
 
 
+def test_a_printed_command_starts_this_program(memoir, samples, fake_tree, tmp_path):
+    """By its name where PATH leads to it, or to the script that handed over to it (its argv[0]); else by its path. Each can be pasted."""
+    other, link, script = (tmp_path / name for name in ("other", "link", "script"))
+    for folder in (other, link, script):
+        folder.mkdir()
+    (other / "memoir").write_text("#!/bin/sh\nexit 9\n")
+    (link / "memoir").symlink_to(fake_tree / "bin/memoir")
+    (script / "memoir").write_text(f"#!/bin/bash\nexec -a \"$0\" {fake_tree / 'bin/memoir'} \"$@\"\n")
+    for file in (other / "memoir", script / "memoir"):
+        file.chmod(0o755)
+    for folders, program, shown in (([fake_tree / "bin"], fake_tree / "bin/memoir", "memoir"), ([link, other], link / "memoir", "memoir"), ([script, other], "memoir", "memoir"),
+                                    ([], fake_tree / "bin/memoir", fake_tree / "bin/memoir"), ([other, fake_tree / "bin"], fake_tree / "bin/memoir", fake_tree / "bin/memoir")):
+        path = ":".join(map(str, [*folders, "/usr/bin", "/bin"]))
+        done = memoir("-c", f"{program} check oom {samples / 'cuda'}", program="/bin/sh", PATH=path)
+        commands = [line.removeprefix("more: ") for line in done.stdout.splitlines() if line.startswith("more: ")]
+        assert done.returncode == 3 and commands and all(command.startswith(f"{shown} ") for command in commands), done
+        for command in commands:
+            pasted = memoir("-c", command, program="/bin/sh", PATH=path)
+            assert pasted.returncode in (0, 3) and not pasted.stderr, pasted
+
+
 def test_nothing_found_is_one_line(memoir, samples):
     done = memoir("check", "oom", samples / "training")
     assert done.returncode == 0 and done.stdout == "no out-of-memory error: no allocation of torch's CUDA allocator is recorded\n"
@@ -34,7 +55,7 @@ def test_several_captures(memoir, samples):
 
 
 @pytest.mark.parametrize("arguments, message", [([], "nothing to check"), (["oom"], "no capture given"), (["oon", "x"], "checks are: oom, frag, balance, leaks, host, ranks; did you mean oom?"), (["nosuch"], "'nosuch' is no check, nor is a capture of that name here"),
-                                                (["oom", "--json", "a", "b"], "--json is of one capture"), (["oom", "x", "--top", "b"], "--top b: expected a whole number")])
+                                                (["oom", "--json", "a", "b"], "--json takes one capture"), (["oom", "x", "--top", "b"], "--top b: expected a whole number")])
 def test_refuses(memoir, arguments, message, one_line):
     done = memoir("check", *arguments)
     assert done.returncode == 2 and message in one_line(done)
@@ -47,7 +68,7 @@ def test_no_capture_there(memoir, one_line):
 
 def test_segments_are_of_an_instant(memoir, samples, one_line):
     done = memoir("show", "--by", "segment", samples / "cuda")
-    assert done.returncode == 2 and "--by segment is of an instant" in one_line(done)
+    assert done.returncode == 2 and "--by segment shows one instant" in one_line(done)
     text = memoir("show", "--by", "segment", "--at", "peak", samples / "cuda").stdout
     assert "0x1000000   20.0 MiB █" in text and "~ freed" in text
 

@@ -1,7 +1,5 @@
-"""No line of what a person reads is wider than the terminal, or than 80 columns where there is none.
-
-Excepted are commands to be pasted, which are never broken, and single words that are longer: paths, names. Errors and remarks on standard
-error are a line each, however long.
+"""No line of text output is wider than the terminal, or than 80 columns without one. Exceptions: commands to be pasted, which are never broken, and longer
+single words: paths, names. Errors and warnings on standard error are one line each, of any length.
 """
 
 import os

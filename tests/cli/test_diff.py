@@ -26,7 +26,7 @@ def test_the_first_line_names_the_main_cause(memoir, samples):
 def test_it_fits_80_columns(memoir, samples):
     for a, b in [("training", "modules"), ("ranks", "job"), ("cuda", "driver"), ("odd_names", "many")]:
         text = lines(memoir("diff", samples / a, samples / b))
-        # Paths and commands are to be copied, and what is lost has lines of its own, as in each view.
+        # Paths and commands are for copying, and losses have separate lines, as in each view.
         text = [line for line in text if not line.startswith(("more: ", "! rank "))]
         assert max(map(len, text)) <= 80, [line for line in text if len(line) > 80]
 

@@ -1,6 +1,6 @@
-"""Every line of `memoir doctor`, each with what makes it true. tests/rules/doctor_lines.py looks for lines without a test here.
+"""Every line of `memoir doctor`, each on a machine where it is true. tests/rules/doctor_lines.py looks for lines without a test here.
 
-What a test cannot have (a network folder, a full disk, an old kernel) is told to the program by a library in front of libc.
+Things that a test cannot have (a network folder, a full disk, an old kernel) are faked by a library in front of libc.
 """
 
 import json
@@ -11,39 +11,8 @@ import subprocess
 import sys
 
 import pytest
+from lies import LIES
 
-LIES = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
-#include <sys/utsname.h>
-
-static void *real(const char *name) { return dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name); }
-static int asked(const char *variable, const char *path) {
-  const char *lie = getenv(variable);
-  return lie != NULL && strncmp(lie, path, strlen(path)) == 0 && lie[strlen(path)] == '=';
-}
-static unsigned long told(const char *variable) { return strtoul(strrchr(getenv(variable), '=') + 1, NULL, 0); }
-
-int statfs(const char *path, struct statfs *kind) {
-  int result = ((int (*)(const char *, struct statfs *))real("statfs"))(path, kind);
-  if (asked("LIE_TYPE", path)) kind->f_type = (long)told("LIE_TYPE");
-  return result;
-}
-int statvfs(const char *path, struct statvfs *room) {
-  int result = ((int (*)(const char *, struct statvfs *))real("statvfs"))(path, room);
-  if (asked("LIE_ROOM", path)) room->f_frsize = 1, room->f_bavail = told("LIE_ROOM");
-  return result;
-}
-int uname(struct utsname *system) {
-  int result = ((int (*)(struct utsname *))real("uname"))(system);
-  if (getenv("LIE_KERNEL")) strcpy(system->release, getenv("LIE_KERNEL"));
-  return result;
-}
-"""
 NFS, MIB, GIB = 0x6969, 1 << 20, 1 << 30
 
 
@@ -57,7 +26,7 @@ def lies(tmp_path_factory):
 
 @pytest.fixture
 def torch_of(tmp_path):
-    """torch_of(version.py) is a folder for PYTHONPATH with a torch that says so and cannot be imported."""
+    """torch_of(version.py) is a folder for PYTHONPATH with a torch of that version that cannot be imported."""
 
     def torch_of(text):
         folder = tmp_path / "site" / "torch"
@@ -99,7 +68,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     lib = fake_tree / "lib/memoir"
     room = {"LD_PRELOAD": lies, "LIE_ROOM": f"/dev/shm={GIB}"}
     is_line(doctor("interposer"), "ok", str(lib / "libmemoir_interpose.so"))
-    is_line(doctor("python package"), "ok", str(lib / "python/memoir/__init__.py"))
+    is_line(doctor("python package"), "ok", str(lib / "python/_torch_memoir/__init__.py"))
     is_line(doctor("memoir-drain"), "ok", str(fake_tree / "libexec/memoir/memoir-drain"))
     is_line(doctor("trackers"), "ok", "for torch 9.9")
     is_line(doctor("python"), "ok", ".".join(map(str, sys.version_info[:3])))
@@ -111,6 +80,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     is_line(doctor("/dev/shm", **room), "ok", "1.0 GiB free")
     is_line(doctor("output folder", "-o", tmp_path / "new" / "run"), "ok", str(tmp_path))
     is_line(doctor("kernel"), "ok", os.uname().release)
+    is_line(doctor("descriptors"), "ok", "Memoir's files are in a separate table of descriptors (close_range)")
     is_line(doctor("CUDA kernels"), "ok", "launches from interposed calls")
     is_line(doctor("CUDA kernels"), "ok", "CUPTI")
     assert doctor("NVTX") == []
@@ -123,7 +93,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
 
 
 @pytest.mark.parametrize("subject, part", [("interposer", "lib/memoir/libmemoir_interpose.so"), ("memoir-drain", "libexec/memoir/memoir-drain"),
-                                           ("python package", "lib/memoir/python/memoir/__init__.py")])
+                                           ("python package", "lib/memoir/python/_torch_memoir/__init__.py")])
 def test_a_part_is_missing(doctor, fake_tree, tmp_path, subject, part):
     shutil.copytree(fake_tree, tmp_path / "tree")
     (tmp_path / "tree" / part).unlink()
@@ -140,7 +110,7 @@ def test_no_trackers(doctor, fake_tree, tmp_path):
 def test_a_path_that_cannot_be_preloaded(doctor, fake_tree, tmp_path, name):
     shutil.copytree(fake_tree, tmp_path / name)
     is_line(doctor("install path", program=tmp_path / name / "bin/memoir"), "note", "holds a space or colon, which LD_PRELOAD cannot name",
-            "move the installed tree to a path without")
+            "move the installed tree to a path without them")
 
 
 # Python and torch
@@ -172,7 +142,7 @@ def test_python_stacks(doctor, torch_of, tmp_path, version, build, words):
     python.write_text(f"#!/bin/sh\nprintf '%s\\n' {python} {version} {site}/torch {build}\n")
     python.chmod(0o755)
     is_line(doctor("Python stacks", "--python", python), "note", f"not of {words}: blocks will have no lines; all else is recorded",
-            "record with a CPython 3.10 to 3.14 as it is released")
+            "record with a released CPython, 3.10 to 3.14")
 
 
 def test_no_tracker_for_this_torch(doctor, torch_of):
@@ -186,8 +156,8 @@ def test_another_patch_is_the_same_torch_and_a_nightly_is_not(doctor, torch_of):
 
 def test_what_a_capture_tells(doctor):
     (level, finding, fix), = doctor("told: variables", RANK="3", WORLD_SIZE="", TMPDIR="/tmp", SECRET_TOKEN="s3cr3t")
-    assert (level, fix) == ("ok", "") and "RANK=3" in finding and "TMPDIR=/tmp" in finding and "WORLD_SIZE" in finding.split("; not set, but told if they were: ")[1]
-    assert finding.endswith("; of no other variable") and "SECRET" not in finding and "s3cr3t" not in finding
+    assert (level, fix) == ("ok", "") and "RANK=3" in finding and "TMPDIR=/tmp" in finding and "WORLD_SIZE" in finding.split("; recorded if set: ")[1]
+    assert finding.endswith("; no other variable") and "SECRET" not in finding and "s3cr3t" not in finding
     assert doctor("told: arguments")[0][1] == "the file name of the script, without its folder; no argument"
     assert doctor("told: host")[0][1] == os.uname().nodename + ", its boot id, ids of processes; no user, no address"
 
@@ -319,7 +289,7 @@ def test_rings_of_dead_processes(doctor, with_rings):
     is_line(doctor("dead ring", program=with_rings((*RING, "gone", "/runs/a"))), "note",
             f"{RING[0]} (36.0 MiB) of process 7, which is gone as its capture is: /runs/a", "memoir doctor --clean removes it")
     is_line(doctor("dead ring", program=with_rings((*RING, "foreign", ""))), "note",
-            f"{RING[0]} (36.0 MiB) of process 7, which is gone: of another version, or cut short",
+            f"{RING[0]} (36.0 MiB) of process 7, which is gone: from another version of Memoir, or cut short",
             "open its capture with the Memoir that recorded it, or remove the file")
 
 
@@ -336,6 +306,14 @@ def test_an_old_kernel(doctor, lies):
             "4.13.0-generic has no MADV_WIPEONFORK: children made by _Fork or clone may disturb the recording",
             "Linux 4.14 or newer; programs that use fork() need none")
     is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.14.0"), "ok", "4.14.0")
+
+
+def test_a_kernel_that_gives_threads_no_table_of_their_own(doctor, lies):
+    close_range, unshare = 436, 272
+    is_line(doctor("descriptors", LD_PRELOAD=lies, LIE_REFUSED=str(close_range)), "ok", "Memoir's files are in a separate table of descriptors (unshare)")
+    is_line(doctor("descriptors", LD_PRELOAD=lies, LIE_REFUSED=f"{close_range},{unshare}"), "note",
+            "Memoir's files are in the program's table: close_range and unshare are refused; a program that closes files "
+            "which it did not open can disturb the recording", "Linux 5.9 or newer, and a sandbox that allows close_range")
 
 
 # The simulated GPU

@@ -1,4 +1,4 @@
-"""memoir explain, and the views by category and by parameter: what they print, and what they say when there is nothing."""
+"""memoir explain, and the views by category and by parameter: their output, and their messages without a result."""
 
 import json
 

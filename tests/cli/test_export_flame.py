@@ -1,4 +1,4 @@
-"""memoir export collapsed, speedscope and pprof: they read as their formats ask, and their bytes are those of memoir show --by stack."""
+"""memoir export collapsed, speedscope and pprof: the files are valid, and their bytes equal memoir show --by stack."""
 
 import gzip
 import json
@@ -133,8 +133,8 @@ def test_hostile_names(memoir, samples, tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     (["collapsed", "--measure", "peek"], "did you mean peak?"),
     (["collapsed", "--by", "line"], "not one of stack, module"),
-    (["pprof", "--by", "module", "--all-frames"], "--all-frames is of --by stack"),
-    (["events", "--measure", "peak"], "of collapsed, speedscope and pprof"),
+    (["pprof", "--by", "module", "--all-frames"], "--all-frames works only with --by stack"),
+    (["events", "--measure", "peak"], "only with collapsed, speedscope and pprof"),
     (["speedscop"], "did you mean speedscope?"),
 ])
 def test_refused(memoir, samples, arguments, message, one_line):

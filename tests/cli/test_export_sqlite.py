@@ -1,4 +1,4 @@
-"""memoir export sqlite: Python's sqlite3 reads it, and its rows are those of memoir export tree, export categories and memoir show."""
+"""memoir export sqlite: Python's sqlite3 reads it, and its rows equal memoir export tree, export categories and memoir show."""
 
 import contextlib
 import json
@@ -76,7 +76,7 @@ def test_blocks_are_the_categories(memoir, samples, query, sample):
 
 @pytest.mark.parametrize("sample", ["training", "ranks", "trained", "one_operator"])
 def test_the_peak_by_a_query(memoir, samples, query, sample):
-    """What is live at the peak's instant, from blocks alone."""
+    """The live blocks at the peak's instant, from the table of blocks alone."""
     shown = json.loads(memoir("show", "--json", samples / sample).stdout)
     for device in shown["devices"]:
         live, = query(sample, f"SELECT sum(bytes) FROM blocks WHERE process = {device['process']} AND device = '{device['device']}' "

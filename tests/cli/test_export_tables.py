@@ -30,7 +30,7 @@ def exported(memoir, samples, tmp_path):
     def exported(form, sample, *options):
         done = memoir("export", form, *options, samples / sample, "-o", tmp_path / form)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
-        if form == "parquet" and sample in JOBS:  # by rank: tests/queries. All ranks together is a table in a file of its own
+        if form == "parquet" and sample in JOBS:  # by rank: tests/queries. A table of all ranks together is in a separate file
             assert sorted(os.listdir(tmp_path / form)) == sorted([*TABLES, "_memoir.json"])
             for table in TABLES:
                 done = memoir("export", form, *options, "--tables", table, samples / sample, "-o", tmp_path / f"{table}.parquet")
@@ -136,7 +136,7 @@ def test_one_table_goes_through_a_pipe(fake_tree, samples, form):
         ([], "several tables go into a folder: add -o FOLDER, or name one with --tables"),
         (["-o", "-"], "several tables go into a folder"),
         (["--tables", "blocks,block", "-o", "out"], "--tables blocks,block: tables are ranks, modules, steps"),
-        (["--tables", "steps", "-o", "out", "--module", "Net"], "--module and --min-size are of"),
+        (["--tables", "steps", "-o", "out", "--module", "Net"], "--module and --min-size work only with"),
     ],
 )
 def test_what_makes_no_sense(memoir, samples, form, options, message, one_line):
@@ -145,7 +145,7 @@ def test_what_makes_no_sense(memoir, samples, form, options, message, one_line):
 
 
 def test_tables_are_of_these_two(memoir, samples, one_line):
-    assert "--tables is of arrow and parquet" in one_line(memoir("export", "sqlite", "--tables", "blocks", samples / "training", "-o", "run.db"))
+    assert "--tables works only with arrow and parquet" in one_line(memoir("export", "sqlite", "--tables", "blocks", samples / "training", "-o", "run.db"))
 
 
 @pytest.mark.parametrize("form", FORMS)

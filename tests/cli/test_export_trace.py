@@ -161,7 +161,7 @@ def test_what_ran_is_on_a_track_of_its_stream(memoir, samples, tmp_path):
 
 
 def test_steps_and_marks(memoir, samples):
-    """Steps are those of --steps, one after the other; a mark is where show --json has it."""
+    """Steps equal --steps, one after the other; a mark has the time of show --json."""
     events = chrome(memoir, samples / "training")
     track, = of_steps(events)
     on_track = [event for event in events if (event["pid"], event["tid"]) == track and event["ph"] in "BE"]
@@ -223,7 +223,7 @@ ALWAYS = [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 7, 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("sample", ["training", "ranks", "odd_names"])
 def test_a_trace_of_the_profiler_gets_it_besides(memoir, samples, tmp_path, sample, packed):
-    """The profiler's part stays; Memoir's has the times of its own clock since 1970, and processes of its own."""
+    """The profiler's part is unchanged; Memoir's part has times of its clock since 1970, and separate processes."""
     trace = tmp_path / ("trace.json.gz" if packed else "trace.json")
     base_ns = 1_000_000_000_000_000
     text = kineto(base_ns, *ALWAYS).encode()
@@ -258,7 +258,7 @@ def test_a_trace_without_events(memoir, samples, tmp_path, one_line):
     ("", "invalid JSON at byte"),
     ("{", "invalid JSON at byte"),
     ("[1, 2]", 'it has no "traceEvents"'),
-    ('{"traceEvents": [{"ph": "X", "pid": 7, "ts": 12}]}', "does not say when it was made"),
+    ('{"traceEvents": [{"ph": "X", "pid": 7, "ts": 12}]}', "does not contain the time at which it was made"),
     (kineto(10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
     (kineto(4 * 10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
     (kineto(-5, {"ph": "X", "pid": -7, "ts": -1e300, "dur": 1e300}), "it has no event with a time"),

@@ -1,4 +1,4 @@
-"""memoir summarize -o: the summaries of a job, or of its parts, in one file, which says the same as the folder."""
+"""memoir summarize -o: the summaries of a job, or of its parts, in one file, which gives the same overview as the folder."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said(memoir, job, tmp_path):
     assert not fine.exists()
     done = memoir("summarize", "--own", job)
     assert done.returncode == 1 and "no recording of this host" in done.stderr
-    for arguments, said in (((job, "--every", "1", "--cpu", "0"), "from 0.1 to 100"), ((job, "--cpu", "3"), "--cpu is of --every")):
+    for arguments, said in (((job, "--every", "1", "--cpu", "0"), "from 0.1 to 100"), ((job, "--cpu", "3"), "--cpu works only with --every")):
         done = memoir("summarize", *arguments)
         assert done.returncode == 2 and said in done.stderr
     merge(memoir, fine, job)

@@ -73,11 +73,11 @@ def test_data_flow_is_of_chosen_tensors(memoir, trained, tmp_path):
 @pytest.mark.parametrize(
     "what, message",
     [
-        (["memory-tracker"], "not of memory-tracker, which has what the allocator had in all; --root takes"),
-        (["memory-timeline", "-o", "out.json"], "not of torch's rules, whose categories follow from all blocks together: export categories"),
-        (["categories", "--rules", "torch"], "not of torch's rules"),
-        (["tree", "--format", "torch"], "are of --format json"),
-        (["arrow", "--tables", "steps,ranks", "-o", "out"], "are of the tables blocks, events, operators and summary"),
+        (["memory-tracker"], "do not work with memory-tracker, which shows the allocator's totals; --root chooses"),
+        (["memory-timeline", "-o", "out.json"], "do not work with torch's rules, whose categories follow from all blocks together; use export categories"),
+        (["categories", "--rules", "torch"], "do not work with torch's rules"),
+        (["tree", "--format", "torch"], "work only with --format json"),
+        (["arrow", "--tables", "steps,ranks", "-o", "out"], "work only with the tables blocks, events, operators and summary"),
     ],
 )
 def test_where_a_choice_of_blocks_makes_no_sense(memoir, trained, one_line, what, message):

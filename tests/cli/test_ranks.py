@@ -1,4 +1,4 @@
-"""The overview of a job from summaries of its ranks: the same numbers as from the recordings, and which summaries were of no use."""
+"""The overview of a job from summaries of its ranks: the same numbers as from the recordings, and a note on unusable summaries."""
 
 import json
 import os
@@ -233,7 +233,7 @@ def test_odd_ranks_are_of_the_whole_job(memoir, job, one_line, options, complain
 def test_odd_ranks_of_what_is_no_job(memoir, job, tmp_path, one_line):
     part = next(job("job").glob("*.memoir"))
     (tmp_path / "empty").mkdir()
-    for path, complaint in ((part, "an overview is of the folder of a job"), (tmp_path / "nosuch", "no such file or folder"), (tmp_path / "empty", "without recordings")):
+    for path, complaint in ((part, "an overview needs the folder of a job"), (tmp_path / "nosuch", "no such file or folder"), (tmp_path / "empty", "without recordings")):
         done = memoir("check", "ranks", path)
         assert done.returncode == 1 and complaint in one_line(done)
 
@@ -242,7 +242,7 @@ def test_a_rank_that_is_missing_is_said_below_the_table_too(memoir, job):
     folder = job("many_ranks")
     next(folder.glob("r00007.*")).unlink()
     said = " ".join(memoir("check", "ranks", folder).stdout.split())
-    assert "! rank 7 is missing: nothing was recorded, or nothing is here of what was" in said
+    assert "! rank 7 is missing: no recording was made, or it was not copied here" in said
 
 
 def test_the_recording_of_a_rank_whose_summary_alone_is_here(memoir, job):
@@ -250,7 +250,7 @@ def test_the_recording_of_a_rank_whose_summary_alone_is_here(memoir, job):
     summarize(memoir, folder)
     next(folder.glob("r00007.*.memoir")).unlink()
     done = memoir("show", "--rank", "7", folder)
-    assert done.returncode == 1 and "of rank 7 a summary is here, and memoir collect --ranks 7 brings the recording" in done.stderr
+    assert done.returncode == 1 and "of rank 7 a summary is here, and memoir collect --ranks 7 copies the recording" in done.stderr
     done = memoir("show", "--rank", "700", folder)
     assert done.returncode == 1 and "collect" not in done.stderr
 

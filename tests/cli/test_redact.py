@@ -13,13 +13,12 @@ import pytest
 import zstandard
 
 RELEASED = pathlib.Path(__file__).resolve().parents[1] / "format" / "released"
-# What the samples call things, and what the host and the folders here are called.
-# Of two alike the first by name is the main one.
+# Names in the samples, and names of the host and the folders here. If two are equal, the first by name is the main one.
 OF_THE_ORDER = {"headline", "cause"}
 SECRETS = ["testhost", "train_step", "Critic", "scale_and_shift", "my_library", "model built", "No space left", "train.py", "layers", "fc1"]
 VIEWS = (["show"], ["show", "--by", "category,module"], ["show", "--by", "line"], ["show", "--by", "parameter"], ["show", "--by", "range"],
          ["show", "--tree"], ["show", "--at", "peak"], ["check"], ["check", "leaks"])
-# Of the file itself: its name, its size, where damage stands in it.
+# Properties of the file: its name, its size, the places of damage.
 OF_THE_FILE = {"capture", "file_bytes", "offset", "damage"}
 
 
@@ -185,7 +184,7 @@ def test_reveal(memoir, samples, tmp_path, fake_tree):
     shown = subprocess.run([fake_tree / "bin" / "memoir", "reveal", "--key", "key"], input=text, cwd=tmp_path, capture_output=True, text=True)
     assert shown.returncode == 0 and "layers" in shown.stdout and "h_" not in shown.stdout
     done = memoir("reveal", "--key", "key", "h_000000000000")
-    assert done.returncode == 1 and done.stdout == "h_000000000000\n" and "of another key" in done.stderr
+    assert done.returncode == 1 and done.stdout == "h_000000000000\n" and "to another key" in done.stderr
     done = memoir("reveal", "--key", "none")
     assert done.returncode == 1 and "none.names: no such file" in done.stderr
 
@@ -196,7 +195,7 @@ def test_bad_input(memoir, samples, tmp_path, one_line):
                              (["-o", "out", "--rank", "0"], "the whole one"), (["-o", capture / "inside", "--key", "key"], "lies in the capture")):
         done = memoir("export", "redacted", capture, *arguments)
         assert done.returncode == 2 and words in one_line(done), arguments
-    assert "--key is of redacted" in memoir("export", "events", capture, "--key", "key").stderr
+    assert "--key works only with redacted" in memoir("export", "events", capture, "--key", "key").stderr
     for path, words in (("full", "not empty"), ("file", "it is a file"), ("missing/out", "make the folder above it first")):
         (tmp_path / "full").mkdir(exist_ok=True)
         (tmp_path / "full" / "x").touch()

@@ -1,4 +1,4 @@
-"""memoir report: its file, and what it says where there can be none. What the page shows: tests/browser."""
+"""memoir report: its file, and its messages where it can write none. tests/browser checks the page."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ def test_a_part_has_a_name_and_a_title_of_its_own(memoir, samples, page, tmp_pat
         (["--steps", "3:1"], "--steps 3:1: expected A:B"),
         (["--steps", "1:2", "--from", "1s"], "give one"),
         (["--from", "soon"], "--from soon: expected a time"),
-        (["--from", "2s", "--to", "1s"], "--to is not behind --from"),
+        (["--from", "2s", "--to", "1s"], "--to is not later than --from"),
         (["--min-size", "lots"], "--min-size lots: expected a size"),
         (["--run", "first"], "--run first: expected the number of a run"),
     ],

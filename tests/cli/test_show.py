@@ -1,4 +1,4 @@
-"""memoir show, export, doctor and help: what they print, where, and what they say about captures that are none."""
+"""memoir show, export, doctor and help: their output, its destination, and their messages for invalid captures."""
 
 import fcntl
 import json
@@ -62,7 +62,7 @@ def test_truncated_capture_shows_what_is_there(memoir, samples):
                                                 (["--over", "space"], "not one of time, operators"),
                                                 (["--png", "x.png"], "--png and --svg draw --over time"),
                                                 (["--tree", "--at", "peak"], "different views"),
-                                                (["--range", "a", "--steps", "1:2"], "two windows"),
+                                                (["--range", "a", "--steps", "1:2"], "different windows"),
                                                 (["--top", "-1"], "--top -1: expected a whole number"),
                                                 (["--top", "9" * 23], ": expected a whole number"),
                                                 (["--top", "abc"], "--top abc: expected a whole number"),
@@ -313,7 +313,7 @@ def test_ring_of_a_dead_process_is_merged_first(memoir, samples, tmp_path, one_l
     ring.write_bytes(b"")
     done = memoir(capture)
     assert done.returncode == 0 and (ring.parent / "drained").read_text().split() == [str(ring)]
-    assert "ended without stopping (killed, os._exit or exec); its newest events were merged from" in one_line(done)
+    assert "the newest events of process 999999999 (rank 0) were merged from" in one_line(done)
     assert memoir(capture).stderr == ""   # once is enough
 
 

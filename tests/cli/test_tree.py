@@ -5,21 +5,21 @@ import json
 import pytest
 
 
-@pytest.mark.parametrize("arguments, message", [(["--thread", "1"], "are of --tree; add that"),
-                                                (["--grep", "x"], "are of --tree; add that"),
+@pytest.mark.parametrize("arguments, message", [(["--thread", "1"], "work only with --tree; add that"),
+                                                (["--grep", "x"], "work only with --tree; add that"),
                                                 (["--tree", "--from", "noon"], "--from noon: expected a time such as 1.5s"),
                                                 (["--tree", "--to", "peak"], "--to peak: expected a time"),
-                                                (["--tree", "--from", "2s", "--to", "1s"], "--to is not behind --from"),
+                                                (["--tree", "--from", "2s", "--to", "1s"], "--to is not later than --from"),
                                                 (["--tree", "--to", "1s", "--steps", "0:1"], "give one")])
 def test_show_refuses(memoir, samples, arguments, message, one_line):
     done = memoir("show", samples / "training", *arguments)
     assert done.returncode == 2 and message in one_line(done)
 
 
-@pytest.mark.parametrize("arguments, message", [(["events", "--format", "torch"], "are of tree"),
-                                                (["torch-snapshot", "--from", "1s"], "torch-snapshot is of a whole recording"),
+@pytest.mark.parametrize("arguments, message", [(["events", "--format", "torch"], "work only with tree"),
+                                                (["torch-snapshot", "--from", "1s"], "torch-snapshot exports a whole recording"),
                                                 (["tree", "--format", "torhc"], "did you mean torch?"),
-                                                (["tree", "--format", "torch", "--thread", "1"], "--thread is of --format json")])
+                                                (["tree", "--format", "torch", "--thread", "1"], "--thread works only with --format json")])
 def test_export_refuses(memoir, samples, arguments, message, one_line):
     done = memoir("export", *arguments, samples / "training")
     assert done.returncode == 2 and message in one_line(done)

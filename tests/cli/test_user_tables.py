@@ -71,7 +71,7 @@ def test_fit_takes_the_variable_and_both_names_of_the_option(memoir, fit, fit_tr
 
 
 def test_a_card_like_another_with_its_own_memory_has_no_other_driver(fit, tmp_path):
-    """That drivers report another total of the card that it is like says nothing of this one."""
+    """The range of drivers' totals for the other card does not apply to this one."""
     (tmp_path / "mine.txt").write_text("[t4]\nlike = t4\nmemory = 14909MiB\n")
     said = one_paragraph(fit("--sim-profiles", "mine.txt", "--gpu", "t4", *fake("14000")).stderr)
     assert "fits, barely: takes 14.2 GiB of 14.6 GiB" in said and "Drivers report" not in said

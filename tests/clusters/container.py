@@ -1,8 +1,7 @@
 """Runs a command in a container's environment, without root and without a container engine: `container.py SPECIFICATION.json`.
 
-New user, mount, process, IPC and host name namespaces; a root folder of its own, read-only, into which only what the specification names is bound; one
-user, who has no entry in /etc/passwd; no capabilities; no new privileges; the filter of system calls that container engines use by default; limits.
-The keys of the specification:
+New user, mount, process, IPC and host name namespaces; a separate root folder, read-only, with only the specification's bind mounts; one user, who has no entry
+in /etc/passwd; no capabilities; no new privileges; the filter of system calls that container engines use by default; limits. The keys of the specification:
 
     root       an empty folder of the host, on which the container's root is mounted
     user       number of user and group in the container [10001]
@@ -15,7 +14,7 @@ The keys of the specification:
     limits     {"NOFILE": 256}: resource limits
     environment, command, folder
 
-Ends as the command does; with 125 and one line where the kernel does not allow such a container.
+Exits with the command's exit code; with 125 and one line if the kernel does not allow such a container.
 """
 
 import ctypes
@@ -117,7 +116,7 @@ def lay_volume(target, volume):
 
 
 def lay_root(root, specification):
-    """A tmpfs at `root` with what the image and the mounts are; in the order of their paths, so that one may lie in another."""
+    """Mounts a tmpfs at `root`, then the image and the mounts, in the order of their paths, so that one may lie in another."""
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
     mount("tmpfs", root, "tmpfs", data="mode=755")
     for name in ("bin", "lib", "lib64", "sbin"):

@@ -27,7 +27,7 @@ def registry():
 
 
 def schema_errors(document):
-    """What an API server says of `document` that has the published schema of its kind; one line each."""
+    """The errors of an API server with the published schema of the `document`'s kind; one line each."""
     schema = SCHEMAS[document["kind"]]
     schema = {"$ref": schema} if isinstance(schema, str) else schema
     validator = jsonschema.Draft202012Validator(schema, registry=registry())

@@ -1,7 +1,6 @@
-"""Kubernetes' Pod Security Standard "restricted" (and "baseline", which it includes), for pods' templates of Linux: what admission refuses, one line each.
-
-Written from the published standard and its checks, k8s.io/pod-security-admission v0.37, with whose 131 pods for Kubernetes 1.37 these rules agree (but for
-those of Windows); tests/clusters/test_manifests.py breaks a pod in each way.
+"""Kubernetes' Pod Security Standard "restricted" (and "baseline", which it includes), for templates of Linux pods: the reasons of a refusal, one line each.
+Written from the published standard and its checks, k8s.io/pod-security-admission v0.37; these rules agree with its 131 pods for Kubernetes 1.37, except Windows
+pods; tests/clusters/test_manifests.py breaks a pod in each way.
 """
 
 VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"}
@@ -79,7 +78,7 @@ def sysctls(metadata, spec):
 
 def volume_types(metadata, spec):
     for volume in spec.get("volumes") or ():
-        if set(volume) != {"name"} and not set(volume) & VOLUMES:  # one that says nothing becomes an emptyDir
+        if set(volume) != {"name"} and not set(volume) & VOLUMES:  # a volume without a type becomes an emptyDir
             yield f"volume {volume['name']} has another type"
 
 

@@ -14,7 +14,8 @@ import pytest
 from manifests import EXAMPLES
 
 STAND_INS = pathlib.Path(__file__).resolve().parent / "stand_ins"
-PROGRAM = "import os, torch\ntorch.ones(1000 * (1 + int(os.environ['{rank}'])))\nprint('ran', os.environ['{rank}'], flush=True)\n"
+# Each rank prints one string. Unbuffered Python writes each argument of print() separately, so the lines of two ranks could mix.
+PROGRAM = "import os, torch\ntorch.ones(1000 * (1 + int(os.environ['{rank}'])))\nprint('ran ' + os.environ['{rank}'] + '\\n', end='', flush=True)\n"
 
 
 def launch(script, tree, folder, *arguments, path=STAND_INS, rank="RANK", **variables):

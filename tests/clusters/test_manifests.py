@@ -1,4 +1,4 @@
-"""What lies in examples/cluster is valid by the published schemas, and its pods are what the restricted Pod Security Standard lets in."""
+"""The manifests of examples/cluster are valid against the published schemas, and the restricted Pod Security Standard admits their pods."""
 
 import copy
 import json
@@ -14,7 +14,7 @@ from manifests import EXAMPLES, ROOT, documents, schema_errors, templates
 
 FILES = sorted(EXAMPLES.glob("*.yaml"))
 ALL = [pytest.param(document, id=f"{path.stem}-{document['kind']}") for path in FILES for document in documents(path)]
-WITH_PODS = [parameter for parameter in ALL if parameter.values[0]["kind"] != "TrainJob"]  # its pods are those of the TrainingRuntime
+WITH_PODS = [parameter for parameter in ALL if parameter.values[0]["kind"] != "TrainJob"]  # its pods are in the TrainingRuntime
 
 
 def test_there_is_one_for_each_way():
@@ -48,7 +48,7 @@ def test_pods_are_restricted(document):
         assert pod_rules.violations(pod) == []
 
 
-# What is asked for beyond the standard.
+# Further requirements than the standard's.
 @pytest.mark.parametrize("document", WITH_PODS)
 def test_pods_write_into_limited_volumes_only(document):
     for pod in templates(document):

@@ -1,7 +1,7 @@
-"""What the conformance tests found, test by test, and docs/conformance.md made of it.
+"""The results of the conformance tests, test by test, and docs/tested/conformance.md, made from them.
 
     MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,profiler_tree,dynamo_profiler,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
-    python tests/conformance/conformance.py [FILE]     prints the page: of FILE, or of what is kept here
+    python tests/conformance/conformance.py [FILE]     prints the page: from FILE, or from the results kept here
 """
 
 import contextlib
@@ -49,7 +49,7 @@ SUITES = {
     ),
     "test_profiler_tree.py": (
         "PyTorch's test_profiler_tree.py",
-        "Every test, under its own name: the text of `memoir export tree --format torch` beside that of ProfilerTree.format,\n"
+        "Every test, under its own name: the text of `memoir export tree --format torch` compared with ProfilerTree.format,\n"
         "letter by letter; a block is one of three runs.\n"
         "`tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU,\n"
         "with torch.profiler's activities of the CPU alone: there are no kernels to see.\n"
@@ -79,12 +79,12 @@ SUITES = {
     ),
     "frozen results": (
         "Plain scripts, frozen results of torch 2.11",
-        "`tests/conformance/test_categories.py`: no torch.profiler runs beside Memoir.\n"
+        "`tests/conformance/test_categories.py`: no torch.profiler runs at the same time.\n"
         "A scope is a region, as if recording had begun with it, or the whole program.",
         "scopes",
     ),
 }
-# What does not differ as these tests compare it, but would otherwise.
+# Differences that these tests remove before they compare.
 NOTES = {
     ("test_memory_profiler.py", "test_config_check"): (
         "torch.profiler refuses without record_shapes, profile_memory and with_stack; Memoir where operators above autograd or modules were not recorded (`--start memory`,"
@@ -107,13 +107,13 @@ NOTES |= {
         "test_categories_e2e_sequential_fwd_bwd",
     )
 }
-HEAD = """# Does it say what torch.profiler says?
+HEAD = """# Does Memoir give the results of torch.profiler?
 
-This page tells users of torch.profiler's memory profiler which of its results Memoir reproduces, test by test.
-It compares `memoir export categories --rules torch` with torch.profiler ([categories.md](categories.md)).
+This page shows users of torch.profiler's memory profiler which of its results Memoir reproduces.
+It compares `memoir export categories --rules torch` with torch.profiler ([categories.md](../categories.md)).
 
-Printed by `python tests/conformance/conformance.py` from the counts of one run of the conformance tests; not edited by
-hand.
+Printed by `python tests/conformance/conformance.py` from the results of each test, in
+`tests/conformance/conformance.json`. Tests that are not listed are equal.
 
 *Live* means that one process runs the workload once, both under
 `torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True)` and recorded by Memoir.
@@ -128,28 +128,34 @@ hand.
 
 Annotations (`record_function`) are left out of the tree that is compared.
 With `with_stack`, torch.profiler ends each of them with the Python call that began it (`record_function.__enter__`).
-So its contents stand beside it there and inside it here.
+So its contents are its siblings in torch.profiler's tree, and are inside it in Memoir's.
 The frozen trees, made without stacks, have annotations.
 
-On a GPU, autograd runs nodes on a thread of its own.
+On a GPU, autograd runs nodes on a separate thread.
 torch.profiler's tree has the nodes of all backward passes of a recording inside the Python call of the first one:
 `build_tree` (`torch/csrc/profiler/collection.cpp`) leaves a thread's stack at the parent of what ended.
 The comparison puts what began after its Python call had returned where it began, as it is in the timeline.
-Neither that order nor the two threads' was seen to vary from run to run.
 """
 
 
 def table(runs, suite):
+    """A section: how many tests are equal, and a row for each test that differs or has a note."""
     title, what, unit = SUITES[suite]
     runs = [run for run in runs if run["suite"] == suite]
     torches = sorted({run["torch"] for run in runs}, key=lambda version: [int(part) for part in version.split("+")[0].split(".")])
     equal = sum(not run["differs"] for run in runs)
-    lines = [f"## {title}", "", what, "", f"Equal: {equal} of {len(runs)}.", "", f"| test | {unit} | {' | '.join(torches)} | |", f"|---|---:|{'---|' * len(torches)}---|"]
+    lines = [f"## {title}", "", what, "", f"Equal: {equal} of {len(runs)}, with torch {' and '.join(torches)}.", ""]
+    rows = []
     for name in dict.fromkeys(run["name"] for run in runs):
         of = {run["torch"]: run for run in runs if run["name"] == name}
+        note = NOTES.get((suite, name), "")
+        if not note and not any(run["differs"] for run in of.values()):
+            continue
         cells = [("**differs**: " + of[torch]["differs"] if of[torch]["differs"] else "equal") if torch in of else "" for torch in torches]
-        lines.append(f"| `{name}` | {max(run['blocks'] for run in of.values())} | {' | '.join(cells)} | {NOTES.get((suite, name), '')} |")
-    return "\n".join(lines) + "\n"
+        rows.append(f"| `{name}` | {max(run['blocks'] for run in of.values())} | {' | '.join(cells)} | {note} |")
+    if rows:
+        lines += [f"| test | {unit} | {' | '.join(torches)} | |", f"|---|---:|{'---|' * len(torches)}---|", *rows]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def main():

@@ -1,9 +1,9 @@
 """The programs of test_dispatch.py: dispatch_programs.py [--seen FILE] [--library FILE]
 
 Runs each program once, one after the other, between two marks of its name, and prints a JSON object: per program a hash of its results' bytes.
-With --seen, a TorchDispatchMode is active inside each, and what it saw is written to FILE: per program, per thread, [operator, storage bytes of
-results, shown to the mode, called on a tensor subclass] in order. Not shown: the detach of each nn.Parameter that is made, for which torch puts all
-modes aside. `subclasses_are_opaque`: the key of Memoir's fallback comes before Python's in this torch.
+With --seen, a TorchDispatchMode is active inside each, and its operators are written to FILE: per program, per thread, [operator, storage bytes of results,
+shown to the mode, called on a tensor subclass] in order. Not in the list: the detach of each new nn.Parameter, during which torch disables all modes.
+`subclasses_are_opaque`: the key of Memoir's fallback comes before Python's in this torch.
 """
 
 import argparse
@@ -54,12 +54,12 @@ class Seen(TorchDispatchMode):
 def storage_bytes(tensor):
     try:
         return tensor.untyped_storage().nbytes()
-    except NotImplementedError:  # sparse: it has none
+    except NotImplementedError:  # sparse: it has no storage
         return 0
 
 
 class Watch:
-    """What modes saw; `here()` is one for the calling thread, or nothing when nobody asked."""
+    """The lists of the modes; `here()` is one for the calling thread, or None without --seen."""
 
     def __init__(self, wanted):
         self.wanted, self.threads = wanted, []

@@ -59,7 +59,7 @@ def gradients_from_optimizer(test, set_to_none):
         with profile(test) as block:
             step()
             step()
-        # What an optimizer holds is looked at once: gradients made since are not seen there.
+        # An optimizer's tensors are read at once: gradients made since are not seen there.
         for w in (w0, w1):
             detected(block, "held", not set_to_none, w.grad, w)
         if set_to_none:

@@ -1,9 +1,9 @@
-"""The plain scripts of a folder, each region that they mark run once: under torch.profiler and, in the same process, recorded by Memoir.
+"""Runs the scripts of a folder, each marked region once: under torch.profiler and, in the same process, recorded by Memoir.
 
     memoir run -o CAPTURE -- python oracle_live.py OUT.json SCRIPT...
 
-A script has main(), in which `with torch.profiler.record_function("oracle::region")` marks what is of interest. OUT.json has for each region, in the order in which
-they ran, the script's name and what torch.profiler says of it.
+A script has main(), in which `with torch.profiler.record_function("oracle::region")` marks a region. OUT.json has for each region, in the order in which they
+ran, the script's name and torch.profiler's results.
 """
 
 import gc

@@ -82,7 +82,7 @@ def kilobytes(size):
 
 
 def timeline_text(document, above=1024):
-    """What is larger than `above` bytes; storages are numbered as they come."""
+    """Lists blocks larger than `above` bytes; storages are numbered by their first occurrence."""
     rows, lines, numbers = iter(zip(document["timeline"], document["timeline_storages"])), [], {}
     for (_, action, size, category, version, _), storage in rows:
         was = category

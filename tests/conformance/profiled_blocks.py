@@ -1,6 +1,6 @@
-"""What the workloads of PyTorch's test_memory_profiler.py share: blocks that run under torch.profiler and, in the same process, recorded by Memoir, which finds them by
-their number. A block keeps what torch.profiler says of it, and the facts that the original test asserts, for the test to check in Memoir's words. They name memory by
-address, as the original does.
+"""Shared by the workloads of PyTorch's test_memory_profiler.py: blocks of code that run under torch.profiler and, in the same process, recorded by Memoir,
+which finds them by their number. A block keeps torch.profiler's results, and the facts that the original test asserts, so that the test can check them in
+Memoir's output. They name memory by address, as the original does.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ def pointer(tensor):
 
 
 class OperatorsBelowAutograd(TorchDispatchMode):
-    """What each operator was given and returned, as (TensorImpl, storage): who the tensors are, without torch.profiler."""
+    """The inputs and results of each operator, as (TensorImpl, storage): the identity of tensors without torch.profiler."""
 
     def __init__(self):
         super().__init__()

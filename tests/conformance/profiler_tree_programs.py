@@ -20,7 +20,7 @@ RANGE = "profiler tree"
 REPLICATES = 3
 BLOCKS = []
 CALLS = len(sys.argv) > 3
-PROFILERS = []   # of a test with `calls`, and what they were made with
+PROFILERS = []   # classes of a test with `calls`, and their arguments
 PRUNED = {
     "torch/utils/_pytree.py(...): tree_map": "name",
     "torch/profiler/profiler.py(...): start": "ellipses",
@@ -56,11 +56,6 @@ def is_annotation(node):
     return node.tag == _EventType.TorchOp and node.typed[1].scope == RecordScope.USER_SCOPE
 
 
-def is_memoirs(node):
-    """A call of Memoir's own package, which finds the name of a module when that is first called: in no tree of Memoir's."""
-    return is_python(node) and re.search(r"(^|/)memoir/_\w+\.py\(", node.name)
-
-
 def every(nodes):
     for node in nodes:
         yield node
@@ -72,12 +67,11 @@ def everything(node):
 
 
 def flat(nodes, keep, depth=0):
-    """(depth, name) of the nodes to keep; children of others stand in their place. RANGE is none of torch.profiler's business: it marks the block for Memoir."""
+    """(depth, name) of the nodes to keep; the children of other nodes take their places. RANGE marks the block for Memoir, and torch.profiler does not see it.
+    """
     for node in nodes:
         name = shown_name(node.name)
         pruned = PRUNED.get(name.strip()) if keep is everything else None
-        if is_memoirs(node):
-            continue
         if not keep(node) or name == RANGE:
             yield from flat(node.children, keep, depth)
         elif pruned is None:
@@ -123,7 +117,7 @@ def marked(test, options):
         with torch.profiler.record_function(RANGE):
             yield
     block = {"test": test, "number": len(BLOCKS), "memory": options.get("profile_memory", False), "python": options.get("with_stack", False), "text": text(profiler)}
-    if block["python"]:   # torch.profiler ends each annotation with the Python call that began it then; what it holds stands beside it
+    if block["python"]:   # torch.profiler then ends each annotation with the Python call that began it; its children become its siblings
         block["annotations"] = sorted({node.name for node in every(profiler.profiler.kineto_results.experimental_event_tree()) if is_annotation(node)} - {RANGE})
         block["ranges"] = text(profiler, lambda node: not is_python(node) and not is_annotation(node))
         block["modules"] = text(profiler, lambda node: is_module(node) or (not is_python(node) and not is_annotation(node)))

@@ -1,4 +1,4 @@
-"""A script for oracle_live.py, beside those that are not part of this repository: arguments and tensors that torch.profiler sees in its own way."""
+"""A script for oracle_live.py that is part of this repository: arguments and tensors that torch.profiler treats specially."""
 
 import os
 

@@ -24,7 +24,7 @@ EXPECTED = sorted(glob.glob(str(ORACLE / "expected" / "*.json")))
 # (record_pregraph_bytecode_enter) and torch/_functorch/_aot_autograd/runtime_wrappers.py (record_runtime_wrapper_prologue_enter).
 ONLY_UNDER_TORCH_PROFILER = {"Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue"}
 SECTIONS = ["timeline", "totals", "data_flow", "schemas", "tree"]
-# What the scripts said of their own tensors at the end of each region, and what Memoir's own rules must say of those.
+# The scripts' own facts about their tensors at the end of each region, which Memoir's rules must confirm.
 ROLES = {"parameter": "PARAMETER", "leaf_requiring_grad": "PARAMETER", "gradient": "GRADIENT", "optimizer_state": "OPTIMIZER_STATE", "buffer": "BUFFER"}
 
 
@@ -60,7 +60,7 @@ def test_equals_torch_profiler(tree, tmp_path, expected):
     done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, workload], capture_output=True, text=True,
                           env={**os.environ, "DEVICE": "cpu"})
     assert done.returncode == 0, done.stderr
-    # What differs from run to run of torch.profiler itself is not compared.
+    # Results of torch.profiler that vary from run to run are not compared.
     unsteady = {tuple(entry) for entry in reference.get("nondeterministic", []) + reference.get("unstable", [])}
     with conformance.counted("frozen results", pathlib.Path(expected).stem) as count:
         compare_scopes(tree, capture, compare, reference, unsteady, count)

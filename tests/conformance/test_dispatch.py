@@ -1,6 +1,6 @@
-"""A Python TorchDispatchMode is the reference for --ops dispatch. Where both watch the same run, their lists are equal: names with overloads, order on
-each thread, storage bytes of results. A mode changes the program that it watches, so the list of an unwatched run differs; each difference is in a
-table here (and, with its reason, in docs/dispatch.md), and no entry of the tables is without use. Results are bit-equal to those of a bare run."""
+"""A Python TorchDispatchMode is the reference for --ops dispatch. If both watch the same run, their lists are equal: names with overloads, order on each
+thread, storage bytes of results. A mode changes the program that it watches, so the list of an unwatched run differs; each difference is in a table here (and,
+with its reason, in docs/tree.md), and every entry of the tables is used. The programs' results are bit-equal to the results of a bare run."""
 
 import json
 import os
@@ -14,25 +14,26 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ["transformer", "checkpoint", "lstm", "autocast", "indexing", "inference_mode", "python_function", "cpp_function", "functorch",
             "wrapper_subclass", "sparse_and_nested", "threads"]
 
-# Shown to a mode without having gone through the dispatcher: torch asks a Python object for a property of its tensor.
+# Operators that only a mode sees: torch reads a property of a Python object's tensor without the dispatcher.
 ASKED_OF_PYTHON = {"aten::dim"}
-# Under a mode, without: where torch or its formulas avoid in-place operators and aliases because a mode might have a tensor subclass behind it.
+# (Operator under a mode, operator without): under a mode, torch and its formulas avoid in-place operators and aliases, because a mode may hide a tensor subclass.
 REPLACED = {
     ("aten::add.Tensor", "aten::add_.Tensor"),
     ("aten::view", "aten::_reshape_alias"),
     ("aten::scatter_add", "aten::scatter_add_"),
     ("aten::index_put", "aten::_index_put_impl_"),
 }
-# More of them under a mode: each shallow copy of a tensor (an output that autograd saves, and takes out again) is made through the mode.
-# Fewer of them: one for each nn.Parameter is hidden from modes.
+# A mode sees more of these calls: each shallow copy of a tensor, such as an output that autograd saves and unpacks, is made through the mode.
+# A mode also sees fewer of them: torch hides one call for each nn.Parameter from modes.
 MORE_OR_FEWER = "aten::detach"
-# Where the fallback's key comes after Python's (torch 2.15), it sees what these call inside, and not what is called on them.
+# If the fallback's dispatch key comes after Python's (torch 2.15), the fallback sees the operators that the subclasses of these programs call inside, not the
+# operators that are called on the subclasses.
 WITH_SUBCLASSES = {"wrapper_subclass", "sparse_and_nested"}
 
 
 @pytest.fixture(scope="module")
 def runs(tree, tmp_path_factory):
-    """The programs bare, recorded, and recorded beside a Python mode: what each printed, what was recorded, what the mode saw."""
+    """Runs the programs bare, recorded, and recorded with a Python mode. Returns their outputs, the recordings, and the modes' lists."""
     folder = tmp_path_factory.mktemp("dispatch")
     memoir = [tree / "bin" / "memoir", "run", "-q", "--ops", "dispatch"]
     results = {"bare": run([]), "alone": run([*memoir, "-o", folder / "alone", "--"]),
@@ -50,7 +51,7 @@ def run(launcher, *arguments):
 
 
 def recorded(tree, capture):
-    """Per program, per thread, [operator, storage bytes of results] in order: what the fallback noted between the program's marks."""
+    """Returns, for each program and thread, [operator, storage bytes of results] in order, as the fallback recorded them between the program's marks."""
     export = subprocess.run([tree / "bin" / "memoir", "export", "events", capture], capture_output=True, text=True, timeout=300)
     assert export.returncode == 0, export.stderr
     programs, threads, running = {}, {}, {}
@@ -77,12 +78,12 @@ def by_thread(lists):
 
 
 def of_dispatcher(rows):
-    """What of a mode's rows went through the dispatcher."""
+    """Returns the rows of a mode whose operators went through the dispatcher."""
     return [[name, sizes] for name, sizes, *_ in rows if name not in ASKED_OF_PYTHON]
 
 
 def is_part(part, whole):
-    """Whether `part` stands in `whole`, in that order."""
+    """Whether `whole` contains the rows of `part` in this order."""
     rest = iter(whole)
     return all(row in rest for row in part)
 
@@ -100,19 +101,19 @@ def test_equals_what_a_mode_sees_in_the_same_run(runs, program):
 
 
 def test_what_a_subclass_is_asked_or_asks(runs):
-    """The wrapper hands each operator on to the tensor inside: the names are the same, wherever the fallback stands."""
+    """The wrapper passes each operator on to the tensor inside, so the fallback sees the same names on either side of the subclass."""
     (seen,), (found,) = runs["seen"]["wrapper_subclass"], runs["watched"]["wrapper_subclass"]
     assert [row[0] for row in found] == [row[0] for row in seen]
 
 
 def shown_beside(runs, program):
-    """What a mode saw, on the fallback's side of tensor subclasses."""
+    """Returns the rows that a mode sees on the fallback's side of tensor subclasses."""
     transparent = not runs["opaque"] and program in WITH_SUBCLASSES
     return runs["watched"][program] if transparent else list(map(of_dispatcher, runs["seen"][program]))
 
 
 def differences(runs, program):
-    """Pairs (under a mode, without) in which an unwatched run differs from what a mode saw, detaches apart."""
+    """Returns the pairs (operator under a mode, operator without) in which an unwatched run differs from a mode's rows. Ignores aten::detach."""
     under = [[name for name, _ in rows if name != MORE_OR_FEWER] for rows in shown_beside(runs, program)]
     without = [[name for name, _ in rows if name != MORE_OR_FEWER] for rows in runs["alone"][program]]
     without, under = sorted(without, key=len), sorted(under, key=len)
@@ -132,7 +133,7 @@ def detaches(rows):
 def test_no_difference_is_listed_in_vain(runs):
     assert set.union(*(differences(runs, program) for program in PROGRAMS)) == REPLACED
     seen = [row for threads in runs["seen"].values() for rows in threads for row in rows]
-    if runs["opaque"]:  # torch 2.15 asks for nothing so
+    if runs["opaque"]:  # torch 2.15 reads no property in this way
         assert {row[0] for row in seen if row[0] in ASKED_OF_PYTHON} == ASKED_OF_PYTHON
     assert any(not shown for _, _, shown, _ in seen), "a parameter's detach is hidden from modes"
     assert detaches(runs["alone"]["cpp_function"]) < detaches(runs["seen"]["cpp_function"]), "saved outputs are copied through a mode"

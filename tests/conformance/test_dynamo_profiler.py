@@ -115,7 +115,7 @@ def test_profile_dynamic_shapes_list_compilation(run):
 
 @counted
 def test_execution_trace_dynamic_shapes(run):
-    """The trace is torch's own; beside it Memoir has the same run, in one process."""
+    """The trace is torch's own; Memoir records the same run in the same process."""
     by_trace, nodes = run("test_execution_trace_dynamic_shapes")
     assert any("mm" in name for name in by_trace)
     assert {node["process"] for node in nodes} == {0}

@@ -1,5 +1,5 @@
-"""torch shows a Python Function's arguments that are no tensors only while its profiler records shapes. A recording alone has them, too: what `memoir export categories` says of
-one is the same with and without torch.profiler beside it."""
+"""torch shows non-tensor arguments of a Python Function only while its profiler records shapes. A recording contains them always: the output of `memoir export
+categories` is the same with and without torch.profiler in the run."""
 
 import json
 import subprocess

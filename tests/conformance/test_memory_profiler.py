@@ -1,6 +1,7 @@
-"""PyTorch's test/profiler/test_memory_profiler.py, test by test under its own name: its workload runs once, under torch.profiler and recorded by Memoir, and what
-`memoir export categories --rules torch` says of each block that the test profiles must be what torch.profiler says of it, number by number: tree, schemas, which
-storage each argument was, data flow, versions, categories, timeline. Beside that the test's own assertions, of Memoir's answer; its expected texts are in expected/.
+"""PyTorch's test/profiler/test_memory_profiler.py, test by test under its own name: its workload runs once, under torch.profiler and recorded by Memoir, and
+`memoir export categories --rules torch` must equal torch.profiler's results for each block that the test profiles, number by number: tree, schemas, which
+storage each argument was, data flow, versions, categories, timeline. The test's own assertions are checked on Memoir's answer, too; its expected texts are in
+expected/.
 """
 
 import ast
@@ -161,8 +162,8 @@ print([refusal(), refusal(record_shapes=True, with_stack=True), refusal(record_s
 
 
 def test_config_check(tree, tmp_path):
-    """What torch.profiler refuses for want of record_shapes, profile_memory and with_stack, Memoir refuses for want of operators above autograd and of modules;
-    memory is always recorded."""
+    """torch.profiler refuses without record_shapes, profile_memory or with_stack; Memoir refuses without operators above autograd or modules; memory is always
+    recorded."""
     program = tmp_path / "program.py"
     program.write_text(INCOMPLETE)
     environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}

@@ -1,5 +1,6 @@
-"""The plain scripts of the folder that MEMOIR_TEST_ORACLE names (test_categories.py), and tensor_programs.py, live: each region under torch.profiler and recorded by Memoir in
-one process, number by number the same, on the CPU and on the simulated GPU. With the torch at hand, while the frozen results are of one torch."""
+"""The plain scripts of the folder MEMOIR_TEST_ORACLE (test_categories.py), and tensor_programs.py, live: each region runs under torch.profiler and is recorded
+by Memoir in one process, with equal results number by number, on the CPU and on the simulated GPU. With the installed torch; the frozen results belong to one
+torch."""
 
 import json
 import os

@@ -59,7 +59,7 @@ def export(tree, capture, block, *options):
 
 
 def inside_range(text):
-    """What stands in the range that marks a block."""
+    """The nodes in the range that marks a block."""
     first, *lines = text.splitlines()
     assert first == RANGE and all(line.startswith("  ") for line in lines)
     return "".join(line[2:] + "\n" for line in lines)
@@ -77,7 +77,7 @@ ENTER, EXIT, STOP = (f"torch/profiler/profiler.py(...): {name}" for name in ("__
 
 
 def while_profiled(text):
-    """Of a test's calls those that torch.profiler can see: from those around its start on, to the end of its `stop`."""
+    """The calls of a test that torch.profiler can see: from those around its start on, to the end of its `stop`."""
     lines = text.splitlines()
     first = next(i for i, line in enumerate(lines) if line.strip() == ENTER)
     depth, around = depth_of(lines[first]), {}
@@ -94,7 +94,7 @@ def named(name):
     def test(tree, recorded):
         calls = name in WITH_PYTHON
         capture, blocks = recorded(name, calls)
-        expected = HERE / "expected" / f"{name}.txt"   # the text in PyTorch's test, where it is of ranges and memory alone
+        expected = HERE / "expected" / f"{name}.txt"   # the text in PyTorch's test, if it has ranges and memory only
         with conformance.counted(SUITE, name) as count:
             for block in blocks:
                 exported = export(tree, capture, block, "--format", "torch")
@@ -139,7 +139,7 @@ def module_text(lines):
 
 @pytest.mark.parametrize("name", [name for name in WITH_PYTHON if device_of(name) == "cpu"])
 def test_modules_nest_as_they_are_called(tree, recorded, name):
-    """Those in a plain list, too. On a GPU nodes of the backward thread stand between those of others in the order of time."""
+    """Modules in a plain list, too. On a GPU nodes of the backward thread are between nodes of others, in the order of time."""
     capture, blocks = recorded(name)
     for block in blocks:
         found = inside_range(module_text(export(tree, capture, block).splitlines()))
@@ -152,7 +152,7 @@ CALL = re.compile(r"cu(da)?[A-Z]\w+")
 
 @pytest.fixture(scope="module")
 def with_kernels(tree, tmp_path_factory):
-    """The capture of the tests of CUDA with launches, and its blocks. torch.profiler beside it sees no call of CUDA here; on a card it would."""
+    """The capture of the CUDA tests with launches, and its blocks. torch.profiler in the same run sees no call of CUDA here; on a card it would."""
     if not (tree / "lib/memoir/libmemoir_simcuda.so").exists():
         pytest.skip("this tree was built without the simulated device")
     folder = tmp_path_factory.mktemp("kernels")

@@ -13,7 +13,7 @@ CATEGORIES = list(memory._CATEGORY_TO_COLORS)
 
 
 def timeline_of(raw, device):
-    """torch's MemoryProfileTimeline of a raw event list, each event a tensor of its own."""
+    """torch's MemoryProfileTimeline of a raw event list, in which each event is a separate tensor."""
     timeline, categories = [], {}
     rows = iter(raw)
     for number, (when, action, size, category) in enumerate(rows):

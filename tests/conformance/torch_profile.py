@@ -1,4 +1,4 @@
-"""What torch.profiler's memory profiler says of a run, as the document that `memoir export categories` writes: for tests that compare the two."""
+"""The results of torch.profiler's memory profiler for a run, as the document that `memoir export categories` writes, for tests that compare the two."""
 
 import bisect
 from unittest import mock
@@ -36,9 +36,9 @@ def misplaced(nodes):
 
 
 class TreeInTime(memory.OpTree):
-    """Where a node of autograd's on a GPU's thread stands is told by the first that ran there: build_tree (torch/csrc/profiler/collection.cpp) leaves a thread's stack at
-    the parent of what ended, which is the Python call in which the first backward pass ran. Nodes of later passes stand there, too, when that call has long returned.
-    Here they stand where they began."""
+    """The first autograd node on a GPU's thread determines the place of the others: build_tree (torch/csrc/profiler/collection.cpp) leaves a thread's stack at
+    the parent of the ended node, which is the Python call of the first backward pass. Nodes of later passes have this place, too, when that call has long
+    returned. Here they have the place of their begin."""
 
     def __init__(self, result):
         super().__init__(result)
@@ -80,8 +80,8 @@ def is_annotation(node):
 
 
 def tree_lines(nodes, depth=0):
-    """Ranges and allocations; what stands in a Python call stands where the call does. Annotations are left out: with_stack ends each with the Python call that
-    began it, record_function.__enter__, and what it holds stands beside it."""
+    """Ranges and allocations; nodes inside of a Python call take the call's place. Annotations are omitted: with_stack ends each with the Python call that
+    began it, record_function.__enter__, so its content follows it."""
     for node in nodes:
         shown = is_range(node) and not is_annotation(node) or node.tag == _EventType.Allocation
         if shown:
@@ -151,7 +151,7 @@ def gradient_rows(profile):
 
 
 def intermediate_rows(profile):
-    """Nodes that made and freed something inside: the name of each and what it was."""
+    """Nodes that allocated and freed memory inside: the name and the events of each."""
     nodes = [node for node in profile._data_flow_graph.flow_nodes if node.intermediates]
     return [[node._event.name.replace("torch::autograd::", ""), [key.id for key in node.intermediates]] for node in nodes]
 

@@ -1,4 +1,4 @@
-// What is read of CUPTI's records, and what is said where there is no CUPTI.
+// The fields that are read of CUPTI's records, and the message without CUPTI.
 #include "tracker/cupti/activity_record.h"
 
 #include <cupti.h>

@@ -144,7 +144,7 @@ Function Next(const char* name) {
   return reinterpret_cast<Function>(dlsym(behind, name));
 }
 
-// What is captured into a graph does not run.
+// Work that is captured into a graph does not run.
 bool Runs(cudaError_t result, cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return result == cudaSuccess && cudaStreamIsCapturing(stream, &status) == cudaSuccess &&

@@ -166,7 +166,7 @@ def test_what_ran_before_a_pause_is_recorded(tree, tmp_path):
 
 
 def test_more_than_the_buffers_hold_is_given_in_turn(tree, tmp_path):
-    """They are of 1.5 MiB, some seven thousand records."""
+    """They have 1.5 MiB each, some seven thousand records."""
     record(tree, tmp_path / "capture", 'import torch\nx = torch.ones(1, device="cuda")\nfor _ in range(20000):\n    x.add_(1)\ntorch.cuda.synchronize()\n', "late")
     found = kernels_of(tree, tmp_path / "capture")
     assert found["runs"] == found["launches"] == 20001

@@ -14,7 +14,7 @@ import time
 
 import torch
 
-from memoir import _library
+from _torch_memoir import _library
 
 CALLS = ("", "malloc", "new", "mmap", "open", "write", "ftruncate", "fallocate", "pthread_create", "close")
 HANGS_AFTER = 300  # s: a machine may be busy, a hang is for ever

@@ -34,7 +34,7 @@ class Sweep:
         return answer if answer["calls"] >= at else None
 
     def run_and_count(self, call, phase, at, forever, number, counts=True):
-        """The answer, whether there was such a call or not; and what the first capture says of its events."""
+        """(the answer, also if the call was not made, and the first capture's count of events)."""
         self.cases += 1
         folder = self.folder / f"{self.cases}"
         case = {"call": call, "phase": phase, "at": at, "forever": int(forever), "errno": number, "folder": str(folder)}
@@ -127,7 +127,7 @@ def test_a_start_that_is_refused_says_why(sweep):
 
 LATE = '''
 import ctypes, sys, time, torch, memoir
-from memoir import _recording
+from _torch_memoir import _recording
 failing = ctypes.CDLL(None)
 failing.failing_calls_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int]
 NEW = 2

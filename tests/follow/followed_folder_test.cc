@@ -40,7 +40,7 @@ ProcessBuilder Training(const ProcessOptions& options, int steps, bool parts) {
   return process;
 }
 
-// What follows a folder, and what it has seen.
+// A follower of a folder, and the events that it has seen.
 struct Followed {
   std::vector<std::unique_ptr<LivePass>> passes;
   std::unique_ptr<FollowedFolder> folder;
@@ -53,7 +53,7 @@ struct Followed {
     if (opened.ok()) folder = *std::move(opened);
   }
   bool Look() {
-    return folder->Look(budget, [] { return true; });
+    return folder->ReadNewChunks(budget, [] { return true; });
   }
   LiveProcess Describe(std::size_t at = 0) const {
     LiveProcess process;
@@ -77,7 +77,7 @@ void ExpectSame(const LiveProcess& a, const LiveProcess& b) {
   }
 }
 
-// Of each part file its bytes; grown one after the other, as a recorder does.
+// The bytes of each part file; the files grow one after the other, as a recorder writes them.
 std::vector<std::pair<std::string, std::string>> FilesOf(ProcessBuilder& process) {
   std::vector<std::pair<std::string, std::string>> files;
   const std::vector<std::string>& parts = process.parts();
@@ -152,7 +152,7 @@ TEST(FollowedFolderTest, MemoryAloneHasTheSameSums) {
   EXPECT_TRUE(skimmed.Describe().devices[0].categories.empty());
 }
 
-// A step that is read in full says what was at its peak, and the rows add up to it.
+// A step that is read in full has the composition of its peak, and the rows add up to it.
 TEST(FollowedFolderTest, RowsAddUpToTheStepsPeak) {
   const TemporaryFolder folder;
   Training({}, 12, false).WriteTo(folder.path());
@@ -300,7 +300,7 @@ TEST(FollowedFolderTest, KnowsWhichStepsWereAskedForInFull) {
   Followed followed(folder.path());
   ASSERT_NE(followed.folder, nullptr);
   followed.Look();
-  LiveAsked asked = followed.Describe().asked;
+  FullStepRequest asked = followed.Describe().asked;
   EXPECT_TRUE(asked.open);
   EXPECT_EQ(asked.times, 1u);
   EXPECT_EQ(asked.steps, 3u);
@@ -314,7 +314,7 @@ TEST(FollowedFolderTest, KnowsWhichStepsWereAskedForInFull) {
   EXPECT_EQ(asked.begun, 1u);
 }
 
-// What is too large to be read from its start is begun at its last keyframe, with the names from before it.
+// A recording that is too large to be read from its start is read from its last keyframe, with the earlier names.
 TEST(FollowedRecordingTest, BeginsAtTheLastKeyframe) {
   const TemporaryFolder path;
   Training({}, 44, false).WriteTo(path.path());
@@ -325,7 +325,7 @@ TEST(FollowedRecordingTest, BeginsAtTheLastKeyframe) {
   LivePass pass(files->processes[0].parts[0].process);
   FollowedRecording recording(files->processes[0], symbols, pass, 1);
   CpuBudget budget(2);
-  recording.Look(budget, [] { return true; });
+  recording.ReadNewChunks(budget, [] { return true; });
   EXPECT_TRUE(recording.begun_late());
   LiveProcess process;
   pass.Describe(process);

@@ -1,5 +1,5 @@
 // LiveGrowth that is clear, and what only looks like it.
-#include "tools/analyze/live/growth.h"
+#include "tools/analyze/live/growth_series.h"
 
 #include <cmath>
 #include <random>
@@ -14,7 +14,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 std::optional<LiveGrowth> Judged(std::uint64_t steps, const auto& level) {
   GrowthSeries series;
   for (std::uint64_t step = 0; step < steps; ++step) series.Add(step, static_cast<std::uint64_t>(level(step)));
-  return series.Judge();
+  return series.FindGrowth();
 }
 
 TEST(GrowthTest, FindsALeak) {

@@ -1,6 +1,6 @@
-"""Scripts that nobody here wrote, from packages on PyPI, unchanged on the simulated GPU: `./dev foreign`. docs/simulated_device.md lists what they said.
+"""Scripts of other projects, from packages on PyPI, unchanged on the simulated GPU: `./dev foreign`. docs/simulated_device.md lists the results.
 
-They are the packages' own files, with options that they have. What they would download (a model, a dataset) is made here, or is synthetic by their own option.
+They are the packages' own files, with their own options. Files that they would download (a model, a dataset) are made here, or synthetic by their own option.
 """
 
 import json
@@ -66,7 +66,7 @@ def open_clip(*_):
             "--epochs", 1, "--workers", 0, "--precision", "amp", "--log-every-n-steps", 1]
 
 
-# Of each: how many devices it uses, and what it says when all went well.
+# For each script: its number of devices, and its output on success.
 SCRIPTS = {sft: (1, "Model saved to trained"), open_clip: (2, "Train Epoch: 0 [64/64 (100%)]"), accelerate: (1, "**Test reinstantiated state**"),
            classy: (1, "Training successful!")}
 

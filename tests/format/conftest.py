@@ -41,7 +41,7 @@ def run_example(compiled):
 
 @pytest.fixture(scope="session")
 def read(run_example):
-    """read(capture): what the example says of it."""
+    """read(capture): returns the example's output."""
     def read(capture):
         done = run_example("--json", capture)
         assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ OF_PROCESSES = ("rank", "rank_source", "program", "torch_version", "memoir_versi
 
 
 def totals(show, capture):
-    """What must stay: the numbers of `show --json` and some of its other views, without what depends on where the capture lies."""
+    """The output that must not change: the numbers of `show --json` and of some other views, without values that depend on the capture's place."""
     summary = show(capture)
     wanted = {key: summary[key] for key in ("events", "operator_calls", "ranges_begun", "step_count", "step_kind", "dropped_events", "lost_records",
                                             "lost_chunks", "damage", "keyframe_mismatches", "statistics_mismatches", "devices")}

@@ -84,5 +84,5 @@ def encoded_chunk(chunk, early=False):
 
 
 def write_part(path, chunks, early=False):
-    """Without the index, which says nothing that the chunks do not."""
+    """Omits the index, which contains nothing that the chunks lack."""
     path.write_bytes(b"".join(encoded_chunk(chunk, early) for chunk in chunks if chunk.payload))

@@ -1,4 +1,4 @@
-"""What a recording tells of its program: nothing of its arguments and its environment but what docs/security.md lists; and whom it tells it."""
+"""The facts about a program in its recording: nothing of its arguments and environment but the list in docs/security.md, readable only by the owner."""
 
 import json
 import os
@@ -84,7 +84,7 @@ WATCHED = ("AWS_SECRET_ACCESS_KEY AZURE_CLIENT_SECRET HF_TOKEN WANDB_API_KEY OPE
 
 
 def test_doctor_lists_what_is_told_and_nothing_else_is(schema, tree, tmp_path):
-    """Each variable has a value of its own: those that a capture has are on doctor's list, and every fact of that list is in the capture."""
+    """Each variable has a unique value: the values in a capture are on doctor's list, and every fact of that list is in the capture."""
     rings = tmp_path / "rings-canary"
     rings.mkdir()
     told = {"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "is-canary-of-slurm", "TORCHELASTIC_RESTART_COUNT": "2", "MEMOIR_RING_DIR": str(rings),
@@ -93,7 +93,7 @@ def test_doctor_lists_what_is_told_and_nothing_else_is(schema, tree, tmp_path):
     environment = {**os.environ, **canaries, **told}
     doctor = subprocess.run([tree / "bin" / "memoir", "doctor", "--json", "--python", sys.executable], env=environment, capture_output=True, text=True)
     lines = {check["subject"]: check["finding"] for check in json.loads(doctor.stdout)["checks"]}
-    listed, unset = lines["told: variables"].split("; not set, but told if they were: ")
+    listed, unset = lines["told: variables"].split("; recorded if set: ")
     assert all(f"{name}={value}" in listed for name, value in told.items()), listed
     assert not any(name in lines["told: variables"].replace(",", " ").replace("=", " ").split() for name in WATCHED)
     assert os.uname().nodename in lines["told: host"]

@@ -78,7 +78,7 @@ OF_DEVICES = ("allocations", "allocated_bytes", "peak_allocated_bytes", "peak_ac
 
 
 def of_devices(devices, pid_of):
-    """What is not known is null in `show --json`; devices of which nothing happened are left out."""
+    """Unknown values are null in `show --json`; devices without events are left out."""
     return {(pid_of(device), device["device"]): {key: device[key] for key in OF_DEVICES if device.get(key) is not None} for device in devices}
 
 
@@ -146,11 +146,11 @@ def test_a_recording_that_names_its_steps(tree, programs, tmp_path, read, show, 
 def test_a_process_that_dies_in_a_named_step(tree, programs, tmp_path, read, show, device):
     options = SIMULATED if device == "cuda" else ()
     command = [sys.executable, programs / "killed.py", device, 150]
-    capture = memoir_run(tree, tmp_path / "capture", *options, "--detail", "auto", command=command, returncode=137)
+    capture = memoir_run(tree, tmp_path / "capture", *options, "--detail", "auto", command=command, returncode=-9)
     totals, shown = read(capture), show(capture)
     assert_same(totals, shown)
     assert totals["lost_records"] == 0 and shown["processes"][0]["known_steps"]["steps"] > 100
-    whole = show(memoir_run(tree, tmp_path / "whole", *options, "--detail", "blocks", command=command, returncode=137))
+    whole = show(memoir_run(tree, tmp_path / "whole", *options, "--detail", "blocks", command=command, returncode=-9))
     peaks = [{device["device"]: device["peak_allocated_bytes"] for device in of["devices"]} for of in (shown, whole)]
     assert peaks[0] == peaks[1]
 
@@ -185,7 +185,7 @@ def test_a_recording_whose_first_parts_were_evicted(tree, programs, tmp_path, re
 
 
 @pytest.mark.parametrize("device, options", [("cpu", ()), ("cuda", SIMULATED)])
-@pytest.mark.parametrize("how, returncode", [("raises", 1), ("is killed", 137)])
+@pytest.mark.parametrize("how, returncode", [("raises", 1), ("is killed", -9)])
 def test_a_run_that_died_in_backward(tree, programs, tmp_path, read, show, device, options, how, returncode):
     capture = memoir_run(tree, tmp_path / "capture", *options, command=[sys.executable, programs / "dies.py", device, how], returncode=returncode)
     shown = show(capture)

@@ -1,4 +1,4 @@
-"""Captures of every form that was ever written stay readable, with the totals that stood beside them when they were kept."""
+"""Captures of every form that was ever written stay readable, with the totals that were stored with them."""
 
 import json
 import subprocess
@@ -52,7 +52,7 @@ def kinds_of(schema, part):
 
 
 def test_what_is_kept(schema):
-    """Of each form one, small; and each is of the form that its name says."""
+    """One small capture of each form; each has the form that its name states."""
     assert len(NAMES) >= 4 and sum(path.stat().st_size for path in RELEASED.rglob("*") if path.is_file()) < 200_000
     kinds = {name: {kind for part in (RELEASED / name).glob("*.memoir") for kind in kinds_of(schema, part)} for name in NAMES}
     assert all((schema.GRADIENT_OF in kinds[name]) == ("early" not in name) and schema.MODULE_HOLDS in kinds[name] for name in NAMES if "cuda" in name)

@@ -1,4 +1,4 @@
-"""What a reader of today does with captures of a later Memoir: the table of docs/capture_format.md, "Compatibility"."""
+"""The behaviour of today's reader with captures of a later Memoir: the table of docs/capture_format.md, "Compatibility"."""
 
 import importlib
 import os
@@ -37,7 +37,7 @@ def rewrite(schema, tmp_path):
 
 
 def without_paths(shown):
-    """What does not follow from where the capture lies and how well it was compressed."""
+    """The output without values that depend on the capture's place and compression."""
     return {**shown, "capture": "", "processes": [{**process, "file_bytes": 0} for process in shown["processes"]]}
 
 
@@ -46,7 +46,7 @@ def test_writing_a_capture_anew_changes_nothing(rewrite, show):
 
 
 def summary_schema(folder):
-    """Of a pool of its own: it imports the schema of captures by another path than the one that this is compiled by."""
+    """Uses a separate pool, because it imports the schema of captures by another path than the compiled one."""
     command = [os.environ.get("MEMOIR_PROTOC", "protoc"), "-I", ROOT / "proto", "--include_imports", f"--descriptor_set_out={folder / 'set'}", "memoir/v1/summary.proto"]
     subprocess.run(command, check=True)
     pool = descriptor_pool.DescriptorPool()

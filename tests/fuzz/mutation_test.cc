@@ -1,8 +1,8 @@
-// Damages a capture in 3,000 ways, with MEMOIR_TEST_LONG=1 in 10,000, and summarises what is left: no crash, no hang,
-// bounded memory, and errors that say where.
+// Damages a capture in 3,000 ways, with MEMOIR_TEST_LONG=1 in 10,000, and summarises the rest: no crash, no hang,
+// bounded memory, and errors with their place.
 //
-// Half of the damage is to the file, where checksums catch most of it; the other half is to a payload that is
-// compressed and checksummed again, where nothing does.
+// Half of the damage is to the file, where checksums find most of it; the other half is to a payload that is compressed
+// and checksummed again, where no checksum helps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -18,8 +18,8 @@
 #include "tools/analyze/lives/explain.h"
 #include "tools/analyze/pass/event_stream.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/live_block_table.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
@@ -32,7 +32,7 @@ using testing::WriteFile;
 
 const int kMutations = std::getenv("MEMOIR_TEST_LONG") == nullptr ? 1500 : 5000;  // of each half
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kLimitMemory = false;  // the sanitizer needs address space of its own
+constexpr bool kLimitMemory = false;  // the sanitizer needs additional address space
 #else
 constexpr bool kLimitMemory = true;
 #endif
@@ -154,31 +154,31 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
   }
   SummaryOptions summary;
   summary.by = static_cast<GroupBy>(which % (static_cast<std::uint64_t>(GroupBy::kParameter) + 1));
-  if (which % 5 == 1) summary.window = Window::Range("step");
+  if (which % 5 == 1) summary.window = SelectionWindow::Range("step");
   const absl::StatusOr<Summary> result = AnalyzeSummary(*capture, summary);
   if (result.ok()) {
     for (const Damage& damage : result->report.damage) {
       EXPECT_THAT(damage.file, ::testing::HasSubstr(".memoir"));
       EXPECT_FALSE(damage.what.empty());
     }
-    Columns devices;
+    SummaryColumns devices;
     for (const DeviceRow& device : result->devices) {
       devices.net_bytes += device.live_bytes_at_end;
       devices.allocated_bytes += device.allocated_bytes;
       devices.bytes_at_peak += device.peak_allocated_bytes;
     }
-    const Columns rows = result->total();
+    const SummaryColumns rows = result->total();
     EXPECT_EQ(rows.net_bytes, devices.net_bytes) << "sums close even over what is left of a damaged capture";
     EXPECT_EQ(rows.allocated_bytes, devices.allocated_bytes);
     EXPECT_EQ(rows.bytes_at_peak, devices.bytes_at_peak);
   }
   Visitor nobody;
-  if (which % 4 == 0) (void)AnalyzeLiveAt(*capture, {});
+  if (which % 4 == 0) (void)AnalyzeLiveBlockTable(*capture, {});
   if (which % 4 == 0) (void)AnalyzeBalance(*capture, {}, {});
   if (which % 4 == 1) (void)AnalyzeOverTime(*capture, {});
   if (which % 4 == 2) (void)AnalyzeRangeTree(*capture, {});
   if (which % 4 == 3) (void)StreamEvents(*capture, {}, nobody);
-  if (which % 4 == 0) (void)Explain(*capture, {}, *ParseSubject(which % 8 == 0 ? "fc.weight" : "aten::add#3"));
+  if (which % 4 == 0) (void)ExplainBlocks(*capture, {}, *ParseSubject(which % 8 == 0 ? "fc.weight" : "aten::add#3"));
   const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
   if (!categories.ok() || which % 4 != 1) return;
   (void)ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
@@ -247,7 +247,7 @@ std::string ReplacePayload(const std::string& bytes, Mutator& mutator) {
 }
 
 TEST_F(MutationTest, OfPayloads) {
-  RecordProperty("mutations", kMutations);  // for docs/reliability.md
+  RecordProperty("mutations", kMutations);  // for docs/tested/reliability.md
   const TemporaryFolder folder;
   for (int i = 0; i < kMutations; ++i) {
     SCOPED_TRACE(i);

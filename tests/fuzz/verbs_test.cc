@@ -1,8 +1,9 @@
-// Every verb and view of the program on captures that say nonsense under right checksums: none crashes, hangs or fills
-// memory. Whole captures answer every question, so that the questions are known to be asked.
+// Runs every verb and view of the program on captures with wrong contents and valid checksums: no command crashes,
+// hangs or fills memory. Every command also succeeds on an intact capture, which proves that it reads the capture. The
+// tests build two captures; the others are in tests/format/released.
 //
-// The mutations run in child processes, many to one: a crash is then a failure that names the mutation and the command.
-// MEMOIR_TEST_LONG=1: forty times as many.
+// Mutations run in child processes, many in each, so a failure names the mutation and the command that crashed.
+// MEMOIR_TEST_LONG=1 runs forty times as many mutations, MEMOIR_TEST_MUTATIONS=100000 runs this number.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,11 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
@@ -23,11 +26,12 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tests/fuzz/mutated_fields.h"
+#include "tests/fuzz/whole_captures.h"
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/fit/fit_recording.h"
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
-#include "tools/analyze/summary/peak_holders.h"
+#include "tools/analyze/summary/peak_owners.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/view/json/json.h"
@@ -38,12 +42,14 @@
 namespace memoir {
 namespace {
 
+using testing::MakeProcess;
+using testing::Operators;
+using testing::Parts;
 using testing::ProcessBuilder;
 using testing::TemporaryFolder;
-using testing::TensorSpec;
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr int kMutations = 100;  // the sanitizer is slow, and needs address space of its own
+constexpr int kMutations = 100;  // the sanitizer is slow, and reserves much address space
 constexpr bool kLimitMemory = false;
 #else
 constexpr int kMutations = 500;
@@ -51,7 +57,7 @@ constexpr bool kLimitMemory = true;
 #endif
 constexpr int kLongFactor = 40;
 constexpr int kPerChild = 50;
-constexpr int kCommandsEach = 4;  // of a mutation
+constexpr int kCommandsEach = 4;  // per mutation; the first command is the report
 constexpr rlim_t kMaxAddressSpace = rlim_t{3} << 30;
 constexpr unsigned kHangSeconds = 120;  // a command takes milliseconds
 constexpr int kThrew = 99;
@@ -84,6 +90,12 @@ const std::vector<Command>& Commands() {
         {"check", "balance"},
         {"check", "balance", "--at", "start", "--json"},
         {"check", "balance", "--at", "oom"},
+        {"check", "leaks"},
+        {"check", "host"},
+        {"check", "ranks"},
+        {"diff"},
+        {"diff", "--by", "line", "--json"},
+        {"diff", "--by", "category,module"},
         {"explain", "fc.weight"},
         {"explain", "--json", "--top", "0", "aten::add#3"},
         {"explain", "0x1040"},
@@ -103,12 +115,15 @@ const std::vector<Command>& Commands() {
         {"export", "perfetto"},
         {"export", "chrome", "--range", "step"},
         {"export", "sqlite"},
+        {"export", "arrow"},
+        {"export", "parquet"},
+        {"export", "redacted"},
         {"fit recording"},
         {"report"},
         {"run summary"},
     };
-    for (const char* by : {"operator", "module", "category", "category,module", "parameter", "leaf", "range", "thread",
-                           "shape", "rank"}) {
+    for (const char* by : {"operator", "module", "category", "category,module", "line", "category,line", "parameter",
+                           "leaf", "range", "region", "thread", "shape", "pool", "rank"}) {
       commands.push_back({"show", "--by", by});
       commands.push_back({"show", "--by", by, "--json"});
       for (const char* at : {"peak", "end", "oom", "mark:m", "100ns"})
@@ -118,6 +133,8 @@ const std::vector<Command>& Commands() {
   }();
   return kCommands;
 }
+
+int ReportCommand() { return static_cast<int>(std::ranges::find(Commands(), Command{"report"}) - Commands().begin()); }
 
 std::string ToString(const Command& command) {
   std::string text;
@@ -132,7 +149,7 @@ int RunFit(const std::string& folder) {
   return recording.ok() && recording->has_value() ? kExitFine : kExitError;
 }
 
-// All but the page, which no tree of a test has.
+// Computes the whole report except for its HTML page, which the tree of a test does not have.
 int RunReport(const std::string& folder) {
   const auto capture = Capture::Open(folder);
   if (!capture.ok()) return kExitError;
@@ -148,17 +165,17 @@ int RunReport(const std::string& folder) {
   return whole ? kExitFine : kExitError;
 }
 
-// What `memoir run` ends with, without what it had run.
+// Renders the summary that `memoir run` prints at the end, without facts about the command that ran.
 int RunSummary(const std::string& folder) {
   const auto capture = Capture::Open(folder);
   if (!capture.ok()) return kExitError;
-  const auto holders = AnalyzePeakHolders(*capture, {});
-  if (!holders.ok()) return kExitError;
-  const std::string text = RenderRunSummary(*capture, *holders, {.program = "memoir", .capture = folder}, Terminal());
+  const auto owners = AnalyzePeakOwners(*capture, {});
+  if (!owners.ok()) return kExitError;
+  const std::string text = RenderRunSummary(*capture, *owners, {.capture = folder}, Terminal());
   return text.empty() ? kExitError : kExitFine;
 }
 
-// What the program would exit with.
+// Returns the exit code of the program for `command`.
 int RunCommand(const Command& command, const std::string& folder, const std::string& output) {
   if (command[0] == "fit recording") return RunFit(folder);
   if (command[0] == "report") return RunReport(folder);
@@ -171,61 +188,17 @@ int RunCommand(const Command& command, const std::string& folder, const std::str
   arguments.push_back(folder);
   if (command[0] == "show") return ShowVerb(arguments);
   if (command[0] == "check") return CheckVerb(arguments);
+  if (command[0] == "diff") {
+    std::filesystem::copy(folder, output, std::filesystem::copy_options::recursive);
+    arguments.push_back(output);
+    return DiffVerb(arguments);
+  }
+  if (command[1] == "redacted") arguments.insert(arguments.end(), {"--key", output + ".key"});
   arguments.insert(arguments.end(), {"-o", output});
   return ExportVerb(arguments);
 }
 
-enum class Operators : std::uint8_t { kAboveAutograd, kBelow };
-
-// A bit of everything: a training loop with modules, what they hold, autograd, a GPU and its driver, and the operators
-// below autograd. Those recordings are paused once, too.
-ProcessBuilder MakeProcess(Operators operators) {
-  testing::ProcessOptions options;
-  const bool below = operators == Operators::kBelow;
-  options.sources = {"ranges", "cpu-allocator", "cuda-allocator", "modules", "driver"};
-  if (below) options.sources.push_back("dispatch");
-  ProcessBuilder process(options);
-  const std::uint32_t cuda = process.AddDevice("cuda", 0, "H100");
-  const TensorSpec weight{7, 0x9000, 512, {2, 64}}, own{8, 0x1000, 64, {16}};
-  const TensorSpec none{.impl = 0, .sizes = {}};
-  process.TakeSegment(cuda, 0x100000, 1 << 20).Mark("memoir.MemoryTracker#t begins");
-  for (std::uint64_t part = 0; part < 2; ++part) {
-    for (std::uint64_t i = 0; i < 20; ++i) {
-      const std::uint64_t block = 0x100000 + 0x400 * i;
-      const auto line = static_cast<std::uint32_t>(i);
-      process.OnThread(1 + i % 2).Stack({{"train.py", "main", line}, {"net.py", "Net.forward", line % 3}});
-      process.OnThread(1 + i % 2).BeginUser("step").EnterModule("", "Net").EnterModule("fc", "Linear");
-      process.Begin("aten::add", {weight, own, own}).Allocate(0x1000 + 64 * i, 100 + i);
-      if (below) process.BeginDispatch("aten::add.Tensor");
-      process.AllocateBlock(cuda, block, 0x400, 0x3f0);
-      if (below) process.End({own});
-      process.End({own});
-      process.BeginForward("aten::mm", static_cast<std::int64_t>(i)).End({own});
-      process.ExitModule("fc", "Linear").ExitModule("", "Net");
-      process.ModuleHolds("fc", {{own, weight}, {none, own}, {weight}}, {"weight", "bias", "mean"});
-      process.HoldsMore({{own}, {none}, {}}, {"more"});
-      process.BeginBackward("AddBackward0", static_cast<std::int64_t>(i), 1).Begin("aten::mul", {own, own}).End({own});
-      process.End().GradientOf(own, weight);
-      process.BeginUser("Optimizer.step#SGD.step").End();
-      process.OptimizerHolds(1, {{own, weight}, {weight, none}, {own, own}, {}}).End();
-      process.Deallocate(0x1000 + 64 * i);
-      if (i % 3 != 0) process.FreeBlock(cuda, block);
-      process.GiveDriverBlock(cuda, 0x900000 + i, 64 * i, v1::MALLOC, i % 2 == 0 ? "libnccl.so.2" : "libforeign.so");
-      if (i == 7) process.RefuseDriver(cuda, i, v1::HANDLE, "libcublas.so.12", 3, i).RunOutOfMemory(cuda, i, i, part);
-      if (i % 7 == 0) process.ReadDevice(cuda, v1::PEAK, {.free = 1000 - i, .total = 1000});
-      if (below && i == 15 && part == 1)
-        process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_MEMORY).SwitchTo(v1::LEVEL_ALL);
-      if (i % 10 == 9) process.Mark("m").Step(i).EndChunk(i % 20 == 9);
-    }
-    for (std::uint64_t i = 0; i < 20; i += 3) process.FreeBlock(cuda, 0x100000 + 0x400 * i);
-    if (part == 0) process.EndPart();
-  }
-  process.Mark("memoir.MemoryTracker#t ends");
-  process.Finish();
-  return process;
-}
-
-// Nothing that the verbs print while it lives.
+// Discards the output of the verbs during its lifetime.
 class Silence {
  public:
   Silence() : out_(dup(STDOUT_FILENO)), error_(dup(STDERR_FILENO)) {
@@ -252,10 +225,15 @@ class Silence {
 
 int RunSilently(const Command& command, const std::string& folder) {
   const Silence silence;
-  return RunCommand(command, folder, folder + "/out.json");
+  const std::filesystem::path outputs = folder + ".outputs";
+  std::filesystem::remove_all(outputs);
+  std::filesystem::create_directory(outputs);
+  const int code = RunCommand(command, folder, outputs / "output.json");
+  std::filesystem::remove_all(outputs);
+  return code;
 }
 
-// What a child is at, for whoever reads how it ended.
+// The mutation and command that a child process runs. The parent reads it when the child has ended.
 struct Progress {
   int mutation = -1;
   int command = -1;
@@ -271,7 +249,7 @@ class VerbsTest : public ::testing::Test {
   }
   void TearDown() override { munmap(progress_, sizeof(Progress)); }
 
-  // In the child: nothing is printed, and nothing comes back but the progress.
+  // Runs in the child. The child prints nothing and returns only `progress_`.
   void RunMutations(int first, int last) {
     if (kLimitMemory) {
       const struct rlimit limit = {kMaxAddressSpace, kMaxAddressSpace};
@@ -282,16 +260,22 @@ class VerbsTest : public ::testing::Test {
   }
 
   void RunMutation(const TemporaryFolder& folder) {
-    const int number = progress_->mutation;
-    ProcessBuilder& process = number % 2 == 0 ? above_ : below_;
-    std::mt19937_64 random(static_cast<std::uint64_t>(number));
-    const auto part = static_cast<std::uint32_t>(random() % 2);
-    testing::WriteFile(folder / process.FileName(part), testing::MutatePart(process.parts()[part], random));
-    testing::WriteFile(folder / process.FileName(1 - part), process.parts()[1 - part]);
+    const auto number = static_cast<std::size_t>(progress_->mutation);
+    const Parts& parts = captures_[number % captures_.size()];
+    std::mt19937_64 random(number);
+    const auto mutated = static_cast<std::size_t>(random() % parts.size());
+    const std::filesystem::path capture = folder / "capture";
+    std::filesystem::remove_all(capture);
+    std::filesystem::create_directory(capture);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto& [name, bytes] = parts[i];
+      testing::WriteFile(capture / name, i == mutated ? testing::MutatePart(bytes, random) : bytes);
+    }
     for (int i = 0; i < kCommandsEach; ++i) {
-      progress_->command = (number * kCommandsEach + i) % static_cast<int>(Commands().size());
+      const auto drawn = static_cast<int>(random() % Commands().size());
+      progress_->command = i == 0 ? ReportCommand() : drawn;
       alarm(kHangSeconds);
-      progress_->exit_code = RunCaught(Commands()[static_cast<std::size_t>(progress_->command)], folder.path());
+      progress_->exit_code = RunCaught(Commands()[static_cast<std::size_t>(progress_->command)], capture);
       const int code = progress_->exit_code;
       if (code != kExitFine && code != kExitError && code != kExitFinding) _exit(1);
     }
@@ -313,10 +297,16 @@ class VerbsTest : public ::testing::Test {
   }
 
   ProcessBuilder above_ = MakeProcess(Operators::kAboveAutograd), below_ = MakeProcess(Operators::kBelow);
+  const std::vector<Parts> captures_ = [this] {
+    std::vector<Parts> all = testing::ReleasedCaptures();
+    all.push_back(testing::PartsOf(above_));
+    all.push_back(testing::PartsOf(below_));
+    return all;
+  }();
   Progress* progress_ = nullptr;
 };
 
-// By one of the two recordings: some questions are about operators of one kind.
+// One of the two recordings is enough: some commands need operators above autograd, others operators below.
 TEST_F(VerbsTest, AnswerOnWholeCaptures) {
   const TemporaryFolder above, below;
   above_.WriteTo(above.path());
@@ -328,7 +318,7 @@ TEST_F(VerbsTest, AnswerOnWholeCaptures) {
   }
 }
 
-// As if the chunks that define them were lost: what events refer to is then not known, and nothing else is wrong.
+// Removes definitions, as if the chunks with them were lost: events refer to unknown ids, and the rest is intact.
 TEST_F(VerbsTest, AnswerWithoutDefinitions) {
   using Payload = v1::Payload;
   const std::vector<std::pair<const char*, std::function<void(Payload*)>>> losses = {
@@ -357,7 +347,8 @@ TEST_F(VerbsTest, AnswerWithoutDefinitions) {
 
 TEST_F(VerbsTest, SurviveNonsenseUnderRightChecksums) {
   const bool is_long = std::getenv("MEMOIR_TEST_LONG") != nullptr;
-  const int mutations = is_long ? kMutations * kLongFactor : kMutations;
+  const char* const asked = std::getenv("MEMOIR_TEST_MUTATIONS");
+  const int mutations = asked != nullptr ? std::atoi(asked) : is_long ? kMutations * kLongFactor : kMutations;
   for (int first = 0; first < mutations; first += kPerChild) {
     std::fflush(nullptr);
     const pid_t child = fork();

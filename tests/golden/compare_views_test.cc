@@ -67,7 +67,7 @@ void ExpectClosed(const Comparison& comparison, const std::string& what) {
     EXPECT_EQ(a.bytes, device.a().device.peak_allocated_bytes) << what << " " << device.name;
     EXPECT_EQ(b.bytes, device.b().device.peak_allocated_bytes) << what << " " << device.name;
     EXPECT_EQ(b.blocks, device.b().held.blocks) << what << " " << device.name;
-    if (device.b().device.peak_is_folded) continue;
+    if (device.b().device.peak_is_evicted) continue;
     EXPECT_EQ(b.blocks, device.b().device.peak_blocks) << what << " " << device.name;
   }
 }
@@ -94,7 +94,7 @@ TEST_F(CompareViews, ACaptureDiffersFromItselfByNothing) {
   }
 }
 
-// What a row holds is what memoir show says of the peak, by each grouping.
+// The rows equal memoir show at the peak, for each grouping.
 TEST_F(CompareViews, RowsAreThoseOfTheSummary) {
   for (const std::string& name : testing::SampleNames()) {
     for (const GroupingFacts& grouping : kGroupings) {
@@ -105,10 +105,10 @@ TEST_F(CompareViews, RowsAreThoseOfTheSummary) {
       ASSERT_TRUE(summary.ok()) << summary.status();
       const Comparison with_another = Compare("one_operator", name, grouping.by);
       const Comparison with_itself = Compare(name, name, grouping.by);
-      std::vector<ComparedDevice> devices = with_another.devices;  // those of the host alone are in both
+      std::vector<ComparedDevice> devices = with_another.devices;  // both contain the host's devices
       std::ranges::copy(with_itself.devices, std::back_inserter(devices));
       for (const ComparedDevice& device : devices) {
-        if (!device.has_both() || device.b().device.peak_is_folded) continue;
+        if (!device.has_both() || device.b().device.peak_is_evicted) continue;
         std::map<std::string, std::uint64_t> wanted, found;
         for (const ComparedRow& row : device.rows) {
           if (row.b.bytes > 0) found[row.name] += row.b.bytes;
@@ -116,7 +116,7 @@ TEST_F(CompareViews, RowsAreThoseOfTheSummary) {
         for (std::size_t i = 0; i < summary->devices.size(); ++i) {
           const DeviceRow& one = summary->devices[i];
           if (one.name != device.name || one.process != device.b().device.process) continue;
-          for (const Row& row : summary->rows) {
+          for (const SummaryRow& row : summary->rows) {
             if (i < row.by_device.size() && row.by_device[i].bytes_at_peak > 0)
               wanted[row.name] += row.by_device[i].bytes_at_peak;
           }
@@ -140,6 +140,21 @@ TEST_F(CompareViews, TextAndJson) {
   const Comparison comparison = Compare("cuda", "driver", GroupBy::kCategoryModule);
   const Json json = CompareJson(Open("cuda"), Open("driver"), comparison, "peak", Headline(comparison, "the peak"));
   testing::ExpectGolden("diff_cuda_driver.json", WithoutFolder(ToText(json)));
+}
+
+// Many lines may grow by one factor because of a new module. Then the factor is no hint at another batch.
+TEST_F(CompareViews, ACommonFactorIsPrintedWithoutAKnownCause) {
+  Comparison comparison = Compare("training", "modules");
+  const CompareTextOptions options = {.top = 4, .at = "the peak", .chosen = "", .more = ""};
+  const auto text = [&] {
+    return RenderComparison(Open("training"), Open("modules"), comparison, options, {.width = 200});
+  };
+  ComparedDevice& device = comparison.devices.front();
+  device.causes.clear();
+  device.factor = {.factor = 2, .rows = 3, .bytes = 100};
+  EXPECT_NE(text().find("3 lines, +100 B together"), std::string::npos);
+  device.causes.push_back({.kind = ProgramChange::Kind::kNewModules, .where = "head", .count = 1});
+  EXPECT_EQ(text().find("3 lines, +100 B together"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What `memoir fit` says of made-up runs, compared with the files beside views_test.cc, whose way to regenerate holds.
+// The output of `memoir fit` for invented runs, compared with the golden files of views_test.cc, which are regenerated
+// in the same way.
 #include <sstream>
 #include <string>
 #include <vector>
@@ -79,7 +80,7 @@ FitCard Barely() {
 FitCard Depends() {
   FitCard card = Card("a10g", "NVIDIA A10G", 22502);
   card.low.run = Ended(0, 22502, 10000);
-  card.high = FitTry{Ended(1, 22502, 21000, 2000), Ended(0, 1 << 20, 30000)};
+  card.high = FitAttempt{Ended(1, 22502, 21000, 2000), Ended(0, 1 << 20, 30000)};
   card.unknowns = {"how many elements aten::nonzero finds"};
   return card;
 }

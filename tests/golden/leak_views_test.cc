@@ -27,6 +27,11 @@ TEST(LeakViews, CheckLeaks) {
   ASSERT_TRUE(leaks.ok()) << leaks.status();
   testing::ExpectGolden("check_leaks.txt",
                         RenderLeaks(capture, *leaks, *FindLeakHolders(capture, {}, *leaks), 0, "run1", {.width = 80}));
+
+  Leaks in_known_steps = *leaks;
+  in_known_steps.leaks[1].inferred_blocks = 9;
+  const std::string text = RenderLeaks(capture, in_known_steps, {}, 0, "run1", {.width = 200});
+  EXPECT_NE(text.find("10 blocks (operator and module of 9 inferred)"), std::string::npos) << text;
 }
 
 // Most of it by what autograd saved behind a variable; another variable holds less.

@@ -1,11 +1,11 @@
-// What `memoir live` shows of pictures made by hand, at the widths of terminals.
+// The output of `memoir live` for pictures made by hand, at the widths of terminals.
 #include <cstdlib>
 #include <ctime>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "tests/golden/expect_golden.h"
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 #include "tools/view/live/live_json.h"
 #include "tools/view/live/live_prometheus.h"
 #include "tools/view/live/live_text.h"
@@ -69,60 +69,60 @@ LiveProcess Training(std::uint32_t rank, std::uint64_t pid) {
   return process;
 }
 
-LivePicture OneProcess() {
-  LivePicture picture;
-  picture.folder = "run7";
-  picture.time_ns = 1'700'000'000'000'000'000;
-  picture.reader_share = 0.012;
-  picture.processes = {Training(0, 4242)};
-  return picture;
+LiveFigures OneProcess() {
+  LiveFigures figures;
+  figures.folder = "run7";
+  figures.time_ns = 1'700'000'000'000'000'000;
+  figures.reader_share = 0.012;
+  figures.processes = {Training(0, 4242)};
+  return figures;
 }
 
-LivePicture Leaking() {
-  LivePicture picture = OneProcess();
-  LiveProcess& process = picture.processes[0];
+LiveFigures Leaking() {
+  LiveFigures figures = OneProcess();
+  LiveProcess& process = figures.processes[0];
   process.simulated = "NVIDIA H100 80GB HBM3 (h100)";
   process.full_share = 0.2;
   LiveMemory& gpu = process.devices[0];
   gpu.growth = LiveGrowth{120, 1084, 1084 * 14 * kMiB, 14.0 * kMiB};
   Foresee(process.step_seconds, gpu);
   gpu.retries = 2;
-  return picture;
+  return figures;
 }
 
-LivePicture Job() {
-  LivePicture picture = OneProcess();
-  picture.processes.clear();
+LiveFigures Job() {
+  LiveFigures figures = OneProcess();
+  figures.processes.clear();
   for (std::uint32_t rank = 0; rank < 12; ++rank) {
     LiveProcess process = Training(rank, 5000 + rank);
     process.devices[0].allocated += rank % 5 * 256 * kMiB;
     *process.devices[0].headroom -= rank % 5 * 256 * kMiB;
-    picture.processes.push_back(process);
+    figures.processes.push_back(process);
   }
-  picture.processes[7].state = LiveState::kDied;
-  picture.processes[3].oom_count = 3;
-  picture.processes[3].ooms = {{1180, 2 * kGiB, "cuda:0"}};
-  picture.processes[9].age_s = 42;
-  picture.processes[9].state = LiveState::kSilent;
-  picture.processes[5].lost_events = 1234;
-  return picture;
+  figures.processes[7].state = LiveState::kDied;
+  figures.processes[3].oom_count = 3;
+  figures.processes[3].ooms = {{1180, 2 * kGiB, "cuda:0"}};
+  figures.processes[9].age_s = 42;
+  figures.processes[9].state = LiveState::kSilent;
+  figures.processes[5].lost_events = 1234;
+  return figures;
 }
 
-LivePicture Ended() {
-  LivePicture picture = OneProcess();
-  picture.processes[0].state = LiveState::kEnded;
-  picture.processes[0].end = "ValueError: \x1b[31mno more data";
-  picture.processes[0].devices = {picture.processes[0].devices[1]};
-  picture.processes[0].rank.reset();
-  picture.processes[0].step_source = StepSource::kNone;
-  return picture;
+LiveFigures Ended() {
+  LiveFigures figures = OneProcess();
+  figures.processes[0].state = LiveState::kEnded;
+  figures.processes[0].end = "ValueError: \x1b[31mno more data";
+  figures.processes[0].devices = {figures.processes[0].devices[1]};
+  figures.processes[0].rank.reset();
+  figures.processes[0].step_source = StepSource::kNone;
+  return figures;
 }
 
-std::string Screen(const LivePicture& picture, std::size_t width, std::size_t height) {
+std::string Screen(const LiveFigures& figures, std::size_t width, std::size_t height) {
   const LiveScreenOptions options = {height, "q quit  s snapshot  o recording off  m memory only", ""};
   std::string text;
   std::size_t lines = 0;
-  for (const std::string& line : RenderLiveScreen(picture, {.width = width}, options)) {
+  for (const std::string& line : RenderLiveScreen(figures, {.width = width}, options)) {
     EXPECT_LE(DisplayWidth(line), width) << line;
     text += line + "\n";
     ++lines;
@@ -138,6 +138,19 @@ class LiveViews : public ::testing::Test {
     tzset();
   }
 };
+
+TEST_F(LiveViews, AnOlderStepInFullIsSaidToBeThat) {
+  LiveFigures figures = OneProcess();
+  const auto shows = [&](const std::string& heading) {
+    for (const std::string& line : RenderLiveScreen(figures, {.width = 80}, {})) {
+      if (line == heading) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(shows("  at the peak of step 1,203, 7.0 GiB:"));
+  figures.processes.front().step = 5000;
+  EXPECT_TRUE(shows("  at the peak of step 1,203, the last one recorded in full, 7.0 GiB:"));
+}
 
 TEST_F(LiveViews, OneProcess) {
   testing::ExpectGolden("live.txt", Screen(OneProcess(), 80, 24));
@@ -169,14 +182,14 @@ TEST_F(LiveViews, FitsAnyTerminal) {
 }
 
 TEST_F(LiveViews, StepsThatWereAskedFor) {
-  LivePicture picture = OneProcess();
-  picture.processes[0].asked = {1, 3, 1203, 2, true};
-  EXPECT_NE(Screen(picture, 120, 24).find("step 1,204, 8.3 a second, step 2 of 3 in full\n"), std::string::npos);
-  EXPECT_NE(RenderLiveLines(picture, 1).find("step 2 of 3 in full"), std::string::npos);
-  EXPECT_NE(LiveJsonLine(picture).find(R"("asked_steps":{"steps":3,"first":1203,"begun":2,"open":true})"),
+  LiveFigures figures = OneProcess();
+  figures.processes[0].asked = {1, 3, 1203, 2, true};
+  EXPECT_NE(Screen(figures, 120, 24).find("step 1,204, 8.3 a second, step 2 of 3 in full\n"), std::string::npos);
+  EXPECT_NE(RenderLiveLines(figures, 1).find("step 2 of 3 in full"), std::string::npos);
+  EXPECT_NE(LiveJsonLine(figures).find(R"("asked_steps":{"steps":3,"first":1203,"begun":2,"open":true})"),
             std::string::npos);
-  picture.processes[0].asked.open = false;
-  EXPECT_EQ(Screen(picture, 120, 24), Screen(OneProcess(), 120, 24));
+  figures.processes[0].asked.open = false;
+  EXPECT_EQ(Screen(figures, 120, 24), Screen(OneProcess(), 120, 24));
 }
 
 TEST_F(LiveViews, Lines) {

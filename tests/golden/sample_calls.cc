@@ -46,7 +46,7 @@ void WriteCalls(const std::string& folder) {
   process.info().set_memoir_version("0.1.0");
   process.NameThread(1, "MainThread").Call(kTrain, "<module>").Call(kTrain, "main");
   for (std::uint64_t step = 1; step <= 3; ++step) Step(process, 0x10000 * step);
-  // Those of load, read and parse; the last one's own code is not known.
+  // The calls of load, read and parse; the last one's code is unknown.
   process.Call(kTrain, "load").Call(kTrain, "load.<locals>.read").LoseRecords(1).Return(2);
   process.Call(kTrain, "report").Call("", "").Begin("aten::item").Allocate(0x90000, 1024).End();
   process.counters().set_deep_calls(120);

@@ -141,7 +141,7 @@ ProcessBuilder Modules() {
   return process;
 }
 
-// What modules and an optimizer hold, as a recording says it today and as the first ones did.
+// Tensors of modules and an optimizer, in today's form and in the first one.
 ProcessBuilder Held() {
   ProcessBuilder process = Process(Options());
   const auto tensor = [](std::uint64_t number, std::int64_t size) {
@@ -160,7 +160,7 @@ ProcessBuilder Held() {
   return process;
 }
 
-// A CUDA device beside the host's: a weight, a step with a library's workspace, and one that asks for too much.
+// A CUDA device and the host's: a weight, a step with a library's workspace, and one that requests too much.
 ProcessBuilder Cuda() {
   ProcessBuilder process = Process(Options());
   process.info().set_torch_version("2.11.0+cu130");

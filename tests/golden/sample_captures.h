@@ -13,10 +13,9 @@ namespace memoir::testing {
 // odd_names: very long, wide, and hostile names      ranks: two processes, one with a second device
 // losses: drops, a cut part, a missing chunk         folded: older parts removed by the size cap
 // trained: two steps with parameters, buffers, gradients and an optimizer's state
-// cuda_unknown: a recording without CUDA's memory, cuda_lost: one that has lost it midway
-// driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
-// calls: of Python functions, of which some are not recorded
-// Not among the names, for its summary says nothing: kernel_times, launches whose kernels were timed
+// cuda_unknown: a recording without CUDA's memory, cuda_lost: one that lost it midway driver: torch, NCCL, cuBLAS, a
+// foreign library, pinned memory and other processes on a GPU; refusals calls: of Python functions, of which some are
+// not recorded Not in the list, because its summary shows nothing: kernel_times, launches whose kernels were timed
 std::vector<std::string> SampleNames();
 void WriteKernels(const std::string& folder);      // sample_kernels.cc
 void WriteKernelTimes(const std::string& folder);  // likewise

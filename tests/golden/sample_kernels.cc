@@ -38,7 +38,7 @@ void WriteKernels(const std::string& folder) {
   process.WriteTo(folder);
 }
 
-// Launches whose kernels were timed, a graph that ran some more, and one run that nobody launched here.
+// Launches whose kernels were timed, a graph that ran some more, and one run without a recorded launch.
 void WriteKernelTimes(const std::string& folder) {
   constexpr char kAdd[] = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEEEEviT0_T1_";
   constexpr char kSum[] = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_";

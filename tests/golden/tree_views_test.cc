@@ -1,4 +1,4 @@
-// Trees, compared with the files beside views_test.cc, whose way to regenerate holds.
+// Trees, compared with files in this folder. To regenerate them see views_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
-#include "tools/analyze/calls/device_calls.h"
+#include "tools/analyze/calls/device_call_summary.h"
 #include "tools/analyze/tree/range_tree.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/view/calls/device_calls_view.h"

@@ -1,5 +1,4 @@
-// What every view says about the sample captures, compared with the files beside this one. A change there is read in
-// review.
+// The text of every view for the sample captures, compared with files in this folder. A reviewer reads their changes.
 //
 // To regenerate: MEMOIR_UPDATE_GOLDEN=1 <build>/tests/golden/views_test
 #include <algorithm>
@@ -18,11 +17,11 @@
 #include "tools/analyze/lives/explain.h"
 #include "tools/analyze/pass/event_stream.h"
 #include "tools/analyze/segments/fragmentation.h"
-#include "tools/analyze/summary/peak_holders.h"
+#include "tools/analyze/summary/peak_owners.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/live_block_table.h"
 #include "tools/analyze/time/operator_curve.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
@@ -36,7 +35,7 @@
 #include "tools/view/summary/summary_json.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal_text.h"
-#include "tools/view/time/live_view.h"
+#include "tools/view/time/live_block_table_view.h"
 #include "tools/view/time/operator_curve_view.h"
 #include "tools/view/time/over_time_picture.h"
 #include "tools/view/time/over_time_view.h"
@@ -87,14 +86,14 @@ TEST_F(Views, SummaryWide) {
   ExpectGolden("summary_odd_names_wide.txt", RenderSummary(capture, Summarise(capture), {}, kWide));
 }
 
-// At most 12 lines, whatever went wrong; after an out-of-memory error the message about that has so many of its own.
+// At most 12 lines, whatever went wrong; after an out-of-memory error 12 more, for its message.
 TEST_F(Views, RunSummary) {
   for (const std::string& name : ::memoir::testing::SampleNames()) {
     const Capture capture = Open(name);
-    const auto holders = AnalyzePeakHolders(capture, {});
-    ASSERT_TRUE(holders.ok()) << holders.status();
-    const std::string text = RenderRunSummary(capture, *holders, {.program = "memoir", .capture = "run1"}, kNarrow);
-    const bool ran_out = !holders->by_category.out_of_memory.empty();
+    const auto owners = AnalyzePeakOwners(capture, {});
+    ASSERT_TRUE(owners.ok()) << owners.status();
+    const std::string text = RenderRunSummary(capture, *owners, {.capture = "run1"}, kNarrow);
+    const bool ran_out = !owners->by_category.out_of_memory.empty();
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), kLinesOfRunSummary + (ran_out ? 7 : 0)) << name;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), kNarrow.width) << line;
@@ -108,9 +107,9 @@ TEST_F(Views, RunSummaryOfALeak) {
     process.Step(step).Stack({{"/src/me/train.py", "remember", 40}}).Allocate(0x1000 + step * 0x100000, 1 << 20);
   process.WriteTo(folder_ / "leak");
   const Capture capture = *Capture::Open(folder_ / "leak");
-  const auto holders = AnalyzePeakHolders(capture, {});
-  ASSERT_TRUE(holders.ok()) << holders.status();
-  ExpectGolden("run_leak.txt", RenderRunSummary(capture, *holders, {.program = "memoir", .capture = "run1"}, kNarrow));
+  const auto owners = AnalyzePeakOwners(capture, {});
+  ASSERT_TRUE(owners.ok()) << owners.status();
+  ExpectGolden("run_leak.txt", RenderRunSummary(capture, *owners, {.capture = "run1"}, kNarrow));
 }
 
 TEST_F(Views, SummaryByEachGrouping) {
@@ -152,7 +151,7 @@ TEST_F(Views, Checkpointing) {
 TEST_F(Views, Explained) {
   const Capture capture = Open("trained");
   for (const std::string subject : {"fc.weight", "aten::linear#1"}) {
-    const auto explanation = Explain(capture, {}, *ParseSubject(subject));
+    const auto explanation = ExplainBlocks(capture, {}, *ParseSubject(subject));
     ASSERT_TRUE(explanation.ok()) << explanation.status();
     const std::string name = subject == "fc.weight" ? "parameter" : "call";
     ExpectGolden("explain_" + name + ".txt", RenderExplanation(capture, *explanation, 4, kNarrow));
@@ -184,8 +183,9 @@ TEST_F(Views, SummaryByModule) {
 
 TEST_F(Views, SummaryOfWindows) {
   const Capture capture = Open("training");
-  const std::map<std::string, Window> windows = {
-      {"range", Window::Range("forward")}, {"range_1", Window::Range("forward", 1)}, {"steps", Window::Steps(1, 2)}};
+  const std::map<std::string, SelectionWindow> windows = {{"range", SelectionWindow::Range("forward")},
+                                                          {"range_1", SelectionWindow::Range("forward", 1)},
+                                                          {"steps", SelectionWindow::Steps(1, 2)}};
   for (const auto& [name, window] : windows) {
     SummaryOptions options;
     options.window = window;
@@ -197,33 +197,33 @@ TEST_F(Views, SummaryOfWindows) {
 TEST_F(Views, LiveAt) {
   const Capture capture = Open("training");
   for (const std::string at : {"peak", "end", "mark:model built", "2ms"}) {
-    LiveAtOptions options;
-    options.at = *ParseAt(at);
-    const auto live = AnalyzeLiveAt(capture, options);
+    LiveBlockTableOptions options;
+    options.at = *ParseInstantChoice(at);
+    const auto live = AnalyzeLiveBlockTable(capture, options);
     ASSERT_TRUE(live.ok()) << live.status();
     const std::string file = "live_at_" + at.substr(0, at.find(':'));
-    ExpectGolden(file + ".txt", RenderLiveAt(capture, *live, at, 10, kNarrow));
-    ExpectGolden(file + ".json", ToText(LiveAtJson(capture, *live, at, 0)));
+    ExpectGolden(file + ".txt", RenderLiveBlockTable(capture, *live, at, 10, kNarrow));
+    ExpectGolden(file + ".json", ToText(LiveBlockTableJson(capture, *live, at, 0)));
   }
 }
 
 TEST_F(Views, LiveAtAnInstantThatWasNotRecorded) {
   const Capture capture = Open("cuda_lost");
-  LiveAtOptions options;
-  options.at = *ParseAt("end");
-  const auto live = AnalyzeLiveAt(capture, options);
+  LiveBlockTableOptions options;
+  options.at = *ParseInstantChoice("end");
+  const auto live = AnalyzeLiveBlockTable(capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
-  ExpectGolden("live_at_end_cuda_lost.txt", RenderLiveAt(capture, *live, "the end", 10, kNarrow));
-  ExpectGolden("live_at_end_cuda_lost.json", ToText(LiveAtJson(capture, *live, "end", 0)));
+  ExpectGolden("live_at_end_cuda_lost.txt", RenderLiveBlockTable(capture, *live, "the end", 10, kNarrow));
+  ExpectGolden("live_at_end_cuda_lost.json", ToText(LiveBlockTableJson(capture, *live, "end", 0)));
 }
 
 TEST_F(Views, LiveAtOutOfMemory) {
   const Capture capture = Open("cuda");
-  LiveAtOptions options;
-  options.at = *ParseAt("oom");
-  const auto live = AnalyzeLiveAt(capture, options);
+  LiveBlockTableOptions options;
+  options.at = *ParseInstantChoice("oom");
+  const auto live = AnalyzeLiveBlockTable(capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
-  ExpectGolden("live_at_oom.txt", RenderLiveAt(capture, *live, "the last out-of-memory error", 10, kNarrow));
+  ExpectGolden("live_at_oom.txt", RenderLiveBlockTable(capture, *live, "the last out-of-memory error", 10, kNarrow));
 }
 
 TEST_F(Views, CheckOutOfMemory) {
@@ -246,7 +246,7 @@ TEST_F(Views, CheckFragmentation) {
 
 TEST_F(Views, Segments) {
   const Capture capture = Open("cuda");
-  const auto maps = AnalyzeSegmentsAt(capture, {}, *ParseAt("peak"));
+  const auto maps = MapSegments(capture, {}, *ParseInstantChoice("peak"));
   ASSERT_TRUE(maps.ok()) << maps.status();
   ExpectGolden("segments_cuda.txt", RenderSegments(capture, *maps, "the peak", 0, kNarrow));
   ExpectGolden("segments_cuda.json", ToText(SegmentsJson(capture, *maps, "peak")));
@@ -259,18 +259,18 @@ TEST_F(Views, Folded) {
     options.by = *ParseGroupBy(by);
     ExpectGolden("by_" + by + "_folded.txt", RenderSummary(capture, Summarise(capture, options), {}, kNarrow));
   }
-  const auto live = AnalyzeLiveAt(capture, {});
+  const auto live = AnalyzeLiveBlockTable(capture, {});
   ASSERT_TRUE(live.ok()) << live.status();
-  ExpectGolden("live_at_peak_folded.txt", RenderLiveAt(capture, *live, "the peak", 3, kNarrow));
+  ExpectGolden("live_at_peak_folded.txt", RenderLiveBlockTable(capture, *live, "the peak", 3, kNarrow));
 }
 
 TEST_F(Views, LiveAtOddNames) {
   const Capture capture = Open("odd_names");
-  LiveAtOptions options;
+  LiveBlockTableOptions options;
   options.by = GroupBy::kRange;
-  const auto live = AnalyzeLiveAt(capture, options);
+  const auto live = AnalyzeLiveBlockTable(capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
-  ExpectGolden("live_at_odd_names.txt", RenderLiveAt(capture, *live, "the peak", 3, kNarrow));
+  ExpectGolden("live_at_odd_names.txt", RenderLiveBlockTable(capture, *live, "the peak", 3, kNarrow));
 }
 
 TEST_F(Views, OverTime) {
@@ -303,15 +303,15 @@ TEST_F(Views, OverTimePictures) {
 TEST_F(Views, CheckBalance) {
   const Capture capture = Open("driver");
   for (const std::string at : {"peak", "end"}) {
-    const auto balance = AnalyzeBalance(capture, {}, *ParseAt(at));
+    const auto balance = AnalyzeBalance(capture, {}, *ParseInstantChoice(at));
     ASSERT_TRUE(balance.ok()) << balance.status();
-    ExpectGolden("check_balance_" + at + ".txt", RenderBalance(capture, *balance, {.moment = "its sample"}, kNarrow));
+    ExpectGolden("check_balance_" + at + ".txt", RenderBalance(capture, *balance, {.instant = "its sample"}, kNarrow));
     ExpectGolden("check_balance_" + at + ".json", ToText(BalanceJson(capture, *balance)));
   }
   const Capture old = Open("cuda");
   const auto balance = AnalyzeBalance(old, {}, {});
   ASSERT_TRUE(balance.ok()) << balance.status();
-  ExpectGolden("check_balance_cuda.txt", RenderBalance(old, *balance, {.moment = "its sample"}, kNarrow));
+  ExpectGolden("check_balance_cuda.txt", RenderBalance(old, *balance, {.instant = "its sample"}, kNarrow));
 }
 
 TEST_F(Views, CheckOomPastTorch) {
@@ -347,11 +347,11 @@ TEST_F(Views, Events) {
 TEST_F(Views, NoRawControlBytes) {
   const Capture capture = Open("odd_names");
   const auto tree = AnalyzeRangeTree(capture, {});
-  const auto live = AnalyzeLiveAt(capture, {});
+  const auto live = AnalyzeLiveBlockTable(capture, {});
   ASSERT_TRUE(tree.ok() && live.ok());
   for (const std::string& text :
        {RenderSummary(capture, Summarise(capture), {.top = 0}, kWide), RenderTree(capture, *tree, kWide),
-        RenderLiveAt(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
+        RenderLiveBlockTable(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
     for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << static_cast<int>(c);
     EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("\u202E")));
   }

@@ -9,8 +9,8 @@
 
 namespace {
 
-// A process of this host that died: its ring is wanted at the path in FOLDER/ring_path, and whoever wants it pending
-// puts a file there.
+// A process of this host that died: its ring's path is in FOLDER/ring_path; a test that needs a pending ring puts a
+// file there.
 void WriteDied(const std::string& folder) {
   std::filesystem::create_directories(folder);
   const std::string ring = std::filesystem::absolute(folder + "/../memoir-ring-1.ring").lexically_normal().string();

@@ -1,4 +1,4 @@
-// What /proc says of processes, and malloc of itself.
+// Figures of processes from /proc, and of malloc.
 #include "tracker/host/process_memory.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "tests/host/fake_system.h"
-#include "tracker/host/host_numbers.h"
+#include "tracker/host/host_number_sources.h"
 #include "tracker/host/malloc_state.h"
 
 namespace memoir {
@@ -53,13 +53,13 @@ TEST(ProcessMemory, FindsChildrenOfChildren) {
 }
 
 TEST(ProcessMemory, OfThisProcessGrowsByWhatItTouches) {
-  HostNumbers before = NothingKnown();
-  ReadOwn(&before);
+  HostNumbers before = UnknownHostNumbers();
+  ReadOwnMemory(&before);
   ASSERT_NE(before.anonymous_bytes, kNotKnown);
   void* const touched = mmap(nullptr, kMany, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::memset(touched, 1, kMany);
-  HostNumbers after = NothingKnown();
-  ReadOwn(&after);
+  HostNumbers after = UnknownHostNumbers();
+  ReadOwnMemory(&after);
   EXPECT_GE(after.anonymous_bytes, before.anonymous_bytes + kMany);
   munmap(touched, kMany);
 }

@@ -1,5 +1,5 @@
-// Bytes add up: of random histories, whole or without their oldest entries, peak and end are those of the allocator
-// that made them, and the rows of a table sum to the peak.
+// Bytes add up: for random histories, whole or without their oldest entries, peak and end equal the allocator's, and
+// the rows of a table sum to the peak.
 #include <gtest/gtest.h>
 
 #include "tests/import/random_history.h"
@@ -31,7 +31,7 @@ void Check(const RandomHistory& history) {
     EXPECT_EQ(device.peak_allocated_bytes, expected.peak) << device.name;
     EXPECT_EQ(device.reserved_bytes_at_end, expected.reserved) << device.name;
     std::uint64_t at_peak = 0, at_end = 0;
-    for (const Row& row : summary->rows) {
+    for (const SummaryRow& row : summary->rows) {
       at_peak += row.by_device[i].bytes_at_peak;
       at_end += row.by_device[i].net_bytes;
     }
@@ -54,7 +54,7 @@ TEST(RandomHistories, AddUp) {
   EXPECT_LT(cut, 150);
 }
 
-// Peaks and ends are the profiler's totals, whoever moved memory; the rows of a table sum to them.
+// Peaks and ends equal the profiler's totals, whichever library moved memory; the rows of a table sum to them.
 void Check(const testing::RandomTrace& trace, GroupBy by) {
   const PickleFile file(trace.json, "trace.json");
   const absl::StatusOr<Capture> capture = Capture::Open(file.path());
@@ -76,7 +76,7 @@ void Check(const testing::RandomTrace& trace, GroupBy by) {
     EXPECT_EQ(device.peak_reserved_bytes, expected.reserved) << device.name;
     EXPECT_EQ(device.live_bytes_at_end, expected.end) << device.name;
     std::uint64_t at_peak = 0;
-    for (const Row& row : summary->rows) at_peak += row.by_device[i].bytes_at_peak;
+    for (const SummaryRow& row : summary->rows) at_peak += row.by_device[i].bytes_at_peak;
     EXPECT_EQ(at_peak, expected.peak) << device.name;
   }
 }

@@ -96,8 +96,8 @@ TEST(PickleReader, LeavesANumberInPlaceOfWhatIsTaken) {
   const auto read = Read(Pickle(List({Dict({{"take", Int(1)}}), Dict({{"leave", Int(1)}})})));
   ASSERT_TRUE(read->value.ok()) << read->value.status();
   const auto items = read->heap.Items(*read->value);
-  EXPECT_EQ(read->heap.Number(items[0]), 7u);
-  EXPECT_EQ(read->heap.Number(items[1]), std::nullopt);
+  EXPECT_EQ(read->heap.VisitorNumber(items[0]), 7u);
+  EXPECT_EQ(read->heap.VisitorNumber(items[1]), std::nullopt);
   EXPECT_EQ(read->heap.Items(items[1]).size(), 2u);
   EXPECT_EQ(read->dictionaries, 2);
 }

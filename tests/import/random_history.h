@@ -1,6 +1,6 @@
 // Random histories of an allocator as snapshots, with what a reader must find in them.
 //
-// It is a small allocator of its own: segments of 2 MiB, blocks in steps of 512 bytes at the first place that is free.
+// A small allocator makes them: segments of 2 MiB, blocks in steps of 512 bytes at the first place that is free.
 #ifndef TESTS_IMPORT_RANDOM_HISTORY_H_
 #define TESTS_IMPORT_RANDOM_HISTORY_H_
 
@@ -70,7 +70,7 @@ class RandomAllocator {
 
  private:
   static constexpr std::uint64_t kSegment = 2u << 20;
-  struct Live {
+  struct LiveBlock {
     std::uint64_t bytes = 0, requested = 0;
     std::string frames;
   };
@@ -81,8 +81,8 @@ class RandomAllocator {
   }
 
   void Allocate(std::uint64_t us) {
-    Live block{.requested = 1 + random_() % (1u << (4 + random_() % 16)),
-               .frames = List({Frame("/src/train.py", "f", 1 + random_() % 9)})};
+    LiveBlock block{.requested = 1 + random_() % (1u << (4 + random_() % 16)),
+                    .frames = List({Frame("/src/train.py", "f", 1 + random_() % 9)})};
     block.bytes = (block.requested + 511) / 512 * 512;
     std::uint64_t at = base_;
     for (const auto& [address, other] : live_) {
@@ -102,7 +102,7 @@ class RandomAllocator {
 
   std::mt19937_64& random_;
   const std::uint64_t base_;
-  std::map<std::uint64_t, Live> live_;
+  std::map<std::uint64_t, LiveBlock> live_;
   std::vector<std::string> trace_;
   std::vector<std::uint64_t> sums_;  // of live bytes behind each entry
   std::uint64_t segments_ = 0, sum_ = 0;

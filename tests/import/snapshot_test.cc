@@ -1,5 +1,5 @@
-// Snapshots of torch's allocator open as captures: what they say is what the views say, and what they do not say is
-// said not to be known.
+// Snapshots of torch's allocator open as captures: the views show their facts, and show facts that they lack as
+// unknown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -7,7 +7,7 @@
 #include "tests/import/pickles.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 
 namespace memoir {
 namespace {
@@ -42,7 +42,7 @@ absl::StatusOr<Summary> Summarised(const std::string& bytes, GroupBy by = GroupB
 }
 
 std::uint64_t AtPeak(const Summary& summary, const std::string& name) {
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (row.name == name) return row.total.bytes_at_peak;
   }
   return 0;

@@ -8,7 +8,7 @@
 #include "tests/import/traces.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 
 namespace memoir {
 namespace {
@@ -36,7 +36,7 @@ absl::StatusOr<Summary> Summarised(const std::string& json, GroupBy by = GroupBy
 }
 
 std::uint64_t Allocated(const Summary& summary, const std::string& name) {
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (row.name == name) return row.total.allocated_bytes;
   }
   return 0;
@@ -100,7 +100,7 @@ TEST(Trace, HasModulesAndLines) {
   EXPECT_EQ(Allocated(*lines, "net.py:12 forward"), 1536u);
 }
 
-// A node of autograd is of the module of its forward operator, and of its line.
+// A node of autograd gets the module and line of its forward operator.
 TEST(Trace, KnowsWhoseBackwardItIs) {
   std::vector<std::string> events = kEvents;
   const std::string node = R"("Sequence number": 5, "Fwd thread id": 1)";
@@ -125,7 +125,7 @@ TEST(Trace, SaysWhoseItIs) {
   const PickleFile file(TraceOf(kEvents, head), "trace.json");
   const auto capture = Capture::Open(file.path());
   ASSERT_TRUE(capture.ok()) << capture.status();
-  EXPECT_EQ(ImportOf(*capture), Import::kTrace);
+  EXPECT_EQ(ImportSourceOf(*capture), ImportSource::kTrace);
   const v1::ProcessInfo& info = capture->processes().at(0).info;
   EXPECT_EQ(info.rank(), 3u);
   EXPECT_EQ(info.world_size(), 8u);
@@ -182,7 +182,7 @@ TEST(Trace, OpensPackedByGzip) {
   gzclose(packed);
   const auto capture = Capture::Open(file.path());
   ASSERT_TRUE(capture.ok()) << capture.status();
-  EXPECT_EQ(ImportOf(*capture), Import::kTrace);
+  EXPECT_EQ(ImportSourceOf(*capture), ImportSource::kTrace);
 }
 
 // All of the sums below are the profiler's.
@@ -211,7 +211,8 @@ TEST(Trace, LeavesOutWhatCannotBe) {
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->devices.at(0).peak_allocated_bytes, 1536u);
   EXPECT_EQ(summary->devices.at(0).live_bytes_at_end, 1024u);
-  EXPECT_THAT(Unrecorded(*summary), HasSubstr("9 memory events are left out: they have no time"));
+  EXPECT_THAT(Unrecorded(*summary),
+              HasSubstr("9 memory events are left out: their time, address or size is not possible"));
   EXPECT_THAT(Unrecorded(*summary), HasSubstr("1 memory event of another process is left out"));
 }
 

@@ -19,14 +19,14 @@ inline std::string TraceOf(const std::vector<std::string>& events, std::string_v
                       absl::StrJoin(events, ",\n"), R"(], "traceName": "trace.json"})");
 }
 
-struct Moved {
+struct MemoryChange {
   std::int64_t us = 0, bytes = 0;
   std::uint64_t address = 0;
   std::int64_t allocated = 0, reserved = 0;  // in all, behind it
   int thread = 11;
   int type = 1, device = 0;  // of c10; the CPU is 0, -1
 };
-inline std::string MemoryEvent(const Moved& moved) {
+inline std::string MemoryEvent(const MemoryChange& moved) {
   return absl::StrCat(R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": )",
                       moved.thread, R"(, "ts": )", moved.us, R"(, "args": {"Total Reserved": )", moved.reserved,
                       R"(, "Total Allocated": )", moved.allocated, R"(, "Bytes": )", moved.bytes, R"(, "Device Id": )",
@@ -54,7 +54,7 @@ class RandomDevice {
 
   // An event of the trace, or "".
   std::string Step(std::int64_t us, bool traced) {
-    Moved moved{.us = us, .thread = static_cast<int>(11 + random_() % 3), .type = type_, .device = index_};
+    MemoryChange moved{.us = us, .thread = static_cast<int>(11 + random_() % 3), .type = type_, .device = index_};
     if (live_.empty() || random_() % 7 < 4) {
       moved.address = 0x1000 * (1 + random_() % 40);
       if (live_.contains(moved.address)) return "";
@@ -92,7 +92,7 @@ class RandomDevice {
   RandomTrace::Device found_;
 };
 
-// `untraced`: of a hundred events so many have no event. The first `before` have none.
+// `untraced`: how many of a hundred allocations have no event. The first `before` allocations have no event.
 inline RandomTrace MakeRandomTrace(std::mt19937_64& random, int steps, int before, unsigned untraced) {
   std::map<std::string, RandomDevice> devices;
   devices.try_emplace("cpu", random, 0, -1);

@@ -72,7 +72,7 @@ def test_drain(bare):
 
 
 def test_the_root_is_bare(root, bare):
-    """What proves the others: a program that needs one library more does not start there."""
+    """Proves that the other tests test something: a program that needs one library more does not start there."""
     subprocess.run(["cc", "-x", "c", "-", "-o", root / "needy", "-Wl,--no-as-needed", "-lz"], input=b"int main(void) { return 0; }", check=True)
     done = bare("/needy")
     assert done.returncode != 0 and "libz.so.1" in done.stderr, done

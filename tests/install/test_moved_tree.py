@@ -43,7 +43,7 @@ def test_records_and_shows(moved, record, tmp_path):
 
 
 def test_starts_through_a_link(moved, tmp_path):
-    """/usr/local/bin/memoir -> the tree: parts are found beside the program, not beside the link."""
+    """/usr/local/bin/memoir -> the tree: parts are found next to the program, not next to the link."""
     link = tmp_path / "memoir"
     link.symlink_to(moved / "bin" / "memoir")
     script = tmp_path / "script.py"

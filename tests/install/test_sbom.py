@@ -1,4 +1,4 @@
-"""The bill of materials of the installed tree: valid CycloneDX, of every file, by what the build says is in each, with licences that are allowed."""
+"""The bill of materials of the installed tree: valid CycloneDX, with every file, its contents from the build, and allowed licences only."""
 
 import hashlib
 import json

@@ -74,7 +74,7 @@ def test_all_goes_on_after_a_failure_and_says_so(tmp_path, monkeypatch, capsys):
         compat.main()
     assert str(ended.value).startswith(f"1 of {len(torches.LAST)} failed: 2.7.1; ")
     table = [line.split(" | ")[0].strip("| ") for line in (tmp_path / "page.md").read_text().splitlines() if line.startswith("| 2.")]
-    assert table == ["2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.9.1", *torches.LAST[4:]]   # that of Python 3.10 stays
+    assert table == ["2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.9.1", *torches.LAST[4:]]   # Python 3.10's stays
     assert len(capsys.readouterr().out.splitlines()) == len(torches.LAST)
 
 

@@ -61,7 +61,7 @@ def test_its_name_says_what_it_asks_for(wheel, tmp_path):
 
 
 def test_its_libraries_need_what_torch_brings(wheel, tmp_path):
-    """libpython is none of it, and each tracker has the std::string of its torch: the rules of the installed tree, in what is linked for an older system."""
+    """Without libpython, and each tracker with the std::string of its torch: the rules of the installed tree hold for a wheel for older systems, too."""
     import installed_rules
 
     tree = tmp_path / "memoir" / "_tree"
@@ -92,7 +92,7 @@ def test_what_cpp_programs_and_readers_need(wheel):
 
 
 def test_its_bill_of_materials(wheel):
-    """Of each file of the tree as it is in the wheel, where PEP 770 says."""
+    """It lists each file of the tree as it is in the wheel, at PEP 770's path."""
     archive = zipfile.ZipFile(wheel)
     name, = (name for name in archive.namelist() if name.endswith(".dist-info/sboms/memoir.cdx.json"))
     bill = json.loads(archive.read(name))
@@ -168,7 +168,7 @@ def test_names_native_frames(environment, tmp_path):
     assert '"at::' in run(environment / "bin" / "memoir", "show", "--by", "stack", "--json", tmp_path / "capture")
 
 
-# As triton does: a library of its own, linked with the libcuda.so.1 of that folder.
+# Like triton: a library linked with the libcuda.so.1 in that folder.
 SIMULATED = """
 import ctypes, os, subprocess, sys, torch
 subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", sys.argv[1], "-L" + os.environ["TRITON_LIBCUDA_PATH"], "-l:libcuda.so.1"],

@@ -1,5 +1,6 @@
-// What a recording executes on the program's thread, counted by count_instructions: an operator alone and in a training
-// step, a block of the CPU's allocator, a call of a module; on the simulated device a block of the caching allocator.
+// The instructions of a recording on the program's thread, counted by count_instructions: an operator alone and in a
+// training step, a block of the CPU's allocator, a call of a module; on the simulated device a block of the caching
+// allocator.
 #include <c10/core/Allocator.h>
 #include <torch/torch.h>
 #include <memoir/torch.hpp>

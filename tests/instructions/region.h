@@ -1,6 +1,5 @@
-// Marks for count_instructions.cc: a program that it runs says which of its instructions are to be counted. Only for
-// programs that count_instructions starts: without it the first mark ends the process. The thread that marks must be
-// the one that runs main.
+// Marks for count_instructions.cc: a program that it runs marks the instructions to count. Only for programs that
+// count_instructions starts: without it the first mark ends the process. Only the main thread may mark.
 #ifndef TESTS_INSTRUCTIONS_REGION_H_
 #define TESTS_INSTRUCTIONS_REGION_H_
 

@@ -15,7 +15,7 @@ COMPILER = os.environ.get("INSTRUCTIONS_COMPILER", "")
 TOLERANCE = 0.03
 # Not libc's and zstd's, which choose their code by the processor.
 OURS = ("libmemoir", "instructions_writer")
-# What is counted so often in a region.
+# How many of them a region has.
 TIMES = {"operator": 2, "CPU block": 2, "module call": 2, "CUDA block": 2, "step": 1, "writer, of 80 events": 80}
 HEAD = ("# Instructions of Memoir's own, not of torch's, of libc's or of a program's, for each time (test_instructions.py). The step: a linear\n"
         "# layer, backward, SGD by hand. The writer: with what a chunk costs by itself.\n")

@@ -1,4 +1,4 @@
-// What the writer executes for an event of a training step, from the ring to the file: regions for count_instructions.
+// The writer's instructions for an event of a training step, from the ring to the file: regions for count_instructions.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 #include "tests/writer/step_stream.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/clock.h"
+#include "tracker/writer/ring_clock.h"
 #include "tracker/writer/ring_pump.h"
 
 namespace memoir::test {
@@ -47,13 +47,13 @@ int Main() {
 
   RingProducer producer;
   StepStream stream;
-  // The step's names and layouts are known then, as they are of a program that has run for a while.
+  // By then the step's names and layouts are known, as in a program that has run for a while.
   for (int step = 0; step < 3; ++step) {
     if (!Record(&producer, &stream, kStepOperators)) return std::fputs("a record was dropped\n", stderr), 1;
-    pump.Pass(~std::uint64_t{0}, true);
+    pump.PackUntil(~std::uint64_t{0}, true);
   }
   if (!Record(&producer, &stream, kCountedOperators)) return std::fputs("a record was dropped\n", stderr), 1;
-  CountRegion("writer, of 80 events", 1, [&] { pump.Pass(~std::uint64_t{0}, true); });
+  CountRegion("writer, of 80 events", 1, [&] { pump.PackUntil(~std::uint64_t{0}, true); });
   capture.Close(EndReason::kStopped, "");
   SetRecordingEnabled(false);
   RingClose();

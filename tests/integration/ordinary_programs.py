@@ -1,9 +1,9 @@
 """The programs of test_changes_nothing.py: ordinary_programs.py [--apart] FOLDER [NAME ...]
 
-Runs each, one after the other, between two marks of its name, and prints a JSON object: per program what it computed (bit by bit), raised, warned of
-and reported, and in which order its tensors died. FOLDER is for files.
+Runs each, one after the other, between two marks of its name, and prints a JSON object: per program its results (bit by bit), exceptions, warnings and reports,
+and the order in which its tensors died. FOLDER is for files.
 
---apart: each in a process of its own that shares nothing but the import of torch, two at a time. What it prints is in FOLDER, in NAME.out and NAME.err.
+--apart: each in a separate process that shares only the import of torch, two at a time. Their output is in FOLDER, in NAME.out and NAME.err.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from wrapper_tensor import Wrapper
 
 
 class Log:
-    """What can be seen of a program, in order."""
+    """The observable behaviour of a program, in order."""
 
     def __init__(self, folder):
         self.folder, self.lines = folder, []

@@ -1,4 +1,4 @@
-"""What the tests of calls of Python functions share: how calls nest, by the lines of `memoir export events`."""
+"""Shared by the tests of calls of Python functions: how calls nest, by the lines of `memoir export events`."""
 
 CALLS = ("--stacks", "calls")
 
@@ -13,14 +13,14 @@ def calls_of_threads(found):
 
 
 def inside(names):
-    """From the call of begin() to that of end_here(), which are functions of the program."""
+    """The calls from begin() to end_here(), which are functions of the program."""
     first = names.index("begin")
     last = len(names) - 1 - names[::-1].index("end_here")
     return names[first:last]
 
 
 def assert_balanced(found):
-    """What begins stands right in what is open, and what ends was open."""
+    """A call that begins has the innermost open call as its parent, and a call that ends was open."""
     depths = {}
     for event in found:
         if event["event"] in ("call_begin", "call_end"):

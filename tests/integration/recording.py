@@ -1,4 +1,4 @@
-"""What the integration tests share: record a program with the installed memoir, and read what it says of the capture."""
+"""Shared by the integration tests: record a program with the installed memoir, and read its answers for the capture."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def events(tree, capture):
 
 
 def each_event(tree, capture, timeout=300):
-    """One after another: those of a large recording take gigabytes."""
+    """One after another: the events of a large recording take gigabytes."""
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
             [tree / "bin" / "memoir", "export", "events", capture], stdout=subprocess.PIPE, stderr=errors, text=True) as exporting:
         watch = threading.Timer(timeout, exporting.kill)

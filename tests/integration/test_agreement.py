@@ -1,5 +1,5 @@
-"""What the environment says of a job is read by the Python package, the recorder and the program, which share no code: the same
-environments go to all three."""
+"""The Python package, the recorder and the program each read facts of a job from the environment, without shared code: here all three get the same
+environments."""
 
 import json
 import os
@@ -26,7 +26,7 @@ SPEAK = [
     {"RANK": "4294967296"},
     {"RANK": "00"},
     {"MEMOIR_RANK": "0", "RANK": "1"},
-    {**TORCHELASTIC, "SLURM_PROCID": "1"},  # of torchrun's agent, which speaks where nobody else is numbered
+    {**TORCHELASTIC, "SLURM_PROCID": "1"},  # torchrun's agent prints the message if no process has a rank
     {**TORCHELASTIC, "RANK": "0", "SLURM_PROCID": "1", "PMIX_RANK": "1", "PMI_RANK": "1", "OMPI_COMM_WORLD_RANK": "1"},
     {"TORCHELASTIC_RUN_ID": "", "SLURM_PROCID": "0"},
 ]
@@ -46,7 +46,7 @@ SILENT = [
 
 ASKED = '''
 import json, os, sys, torch, memoir
-from memoir import _processes
+from _torch_memoir import _processes
 plain = dict(os.environ)
 for number, case in enumerate(json.loads(sys.argv[1])):
     for name in set(os.environ) - set(plain):
@@ -54,7 +54,7 @@ for number, case in enumerate(json.loads(sys.argv[1])):
     os.environ.update(case, MEMOIR_OUTPT="unknown")
     os.mkdir(str(number))
     open(f"{number}/control", "w").write("perhaps")
-    print(f"case {number} {_processes.speaks()}", file=sys.stderr, flush=True)
+    print(f"case {number} {_processes.is_reporting_process()}", file=sys.stderr, flush=True)
     memoir.start(str(number), ring_size="2MiB")
     memoir.stop()
 print("case child None", file=sys.stderr, flush=True)
@@ -68,7 +68,7 @@ def test_who_speaks(tree, tmp_path):
     done = subprocess.run([sys.executable, "-c", ASKED, json.dumps(cases)], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = done.stderr.split("case ")[1:]
-    assert len(said) == len(cases) + 1 and "memoir:" not in said.pop()  # a child of another process that speaks
+    assert len(said) == len(cases) + 1 and "memoir:" not in said.pop()  # a child of another reporting process
     for number, (case, text) in enumerate(zip(cases, said)):
         run = run_memoir(tree, "run", "-o", "nothing", "--", "true", cwd=tmp_path, env={**PLAIN, **case, "MEMOIR_OUTPT": "unknown"})
         answers = {
@@ -118,7 +118,7 @@ def test_the_folder_of_a_job(tree, tmp_path):
     done = subprocess.run([sys.executable, "-c", FOLDER, json.dumps(cases)], cwd=tmp_path, capture_output=True, text=True,
                           env={**PLAIN, "PYTHONPATH": str(tree / "lib/memoir/python")})
     recorders = done.stdout.split()
-    # What has no name has that of the time at which the process began that started both: this one.
+    # Without a name both use the time at which their common parent began: this process.
     assert first[-1].startswith("memoir-20") and recorders[::2][:len(FOLDERS)] == first[:len(FOLDERS)], done.stderr
     # Rank 1 and rank 0 of the unnamed job share a folder; each takes the next one once it has left a capture there.
     assert recorders[-4:] == [first[-1], f"{first[-1]}-2"] * 2

@@ -1,10 +1,11 @@
-"""Where Memoir finds the process in a bad state: it says so in one line at most, and the program runs as without it."""
+"""A process in a bad state: Memoir prints one line at most, and the program runs as without it."""
 
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -70,7 +71,7 @@ def read_only(script, *arguments, **options):
 
 @pytest.fixture
 def visible(tree):
-    """What the test needs must not lie below /tmp, which is covered."""
+    """Files of the test must not be below /tmp, which is covered by a mount."""
     if str(tree).startswith("/tmp/"):
         pytest.skip("the tested tree lies below /tmp")
 
@@ -143,3 +144,24 @@ def test_a_python_that_ignores_the_environment(tree, tmp_path, option):
     assert (done.returncode, done.stdout) == (0, "ran\n")
     line, = done.stderr.splitlines()
     assert line.startswith("memoir: nothing was recorded: python -I and -E ignore PYTHONPATH")
+
+
+def test_a_file_system_that_does_not_answer_does_not_keep_the_program(tree, tmp_path):
+    """Each write to the capture takes an hour from the last operators on: the program ends after half a minute with one line, and nothing is lost."""
+    library = tmp_path / "odd_calls.so"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, pathlib.Path(__file__).parent.parent / "reliability" / "odd_calls.c"], check=True)
+    source = """
+import ctypes, memoir, torch
+torch.add(torch.ones(3), 1)
+memoir.flush()
+ctypes.CDLL(None).odd_calls_write(ctypes.c_long(3600 * 10**6), 0, 0)
+for _ in range(10): torch.mul(torch.ones(3), 2)
+print("ran")
+"""
+    began = time.monotonic()
+    capture, done = record(tree, tmp_path, source, env={**os.environ, "LD_PRELOAD": str(library)})
+    assert (done.returncode, done.stdout) == (0, "ran\n") and time.monotonic() - began < 150
+    line = " ".join(done.stderr.split())
+    assert line.startswith(f"memoir: the end of the recording is not in the capture: nothing could be written to {capture} for 30 s"), done.stderr
+    seen = counts(show(tree, capture))
+    assert seen["aten::add.Tensor"] == 1 and seen["aten::mul.Tensor"] == 10

@@ -1,5 +1,5 @@
-"""memray and jemalloc beside Memoir, each in its own place (import slots, LD_PRELOAD): the program does what it does with them alone, memray
-reports the same allocations of it, and Memoir records it."""
+"""memray and jemalloc together with Memoir, which all replace functions (import slots, LD_PRELOAD): the program behaves as with them alone, memray reports the
+same allocations, and Memoir records it."""
 
 import ctypes.util
 import importlib.util

@@ -1,5 +1,5 @@
-"""Calls of Python functions (--stacks calls): what a profile function of the program's is told of is what the capture has, on every thread; and the program
-is none the wiser. Trees of them: tests/conformance/test_profiler_tree.py."""
+"""Calls of Python functions (--stacks calls): the capture has the calls that a profile function of the program's sees, on every thread; and the program behaves
+as without Memoir. Trees of them: tests/conformance/test_profiler_tree.py."""
 
 import json
 import subprocess
@@ -241,7 +241,7 @@ def test_the_program_does_what_it_does_alone(tree, tmp_path, case):
 
 
 def test_another_profiler_in_our_place_is_found_again(tree, tmp_path):
-    """cProfile sets its function where nobody is told; calls are seen again from the next call of a module on, and it still counts."""
+    """cProfile replaces the profile function without a notification; calls are recorded again from the next call of a module on, and cProfile still counts."""
     capture, done = record(tree, tmp_path, '''
 import cProfile, pstats, torch
 relu = torch.nn.ReLU()

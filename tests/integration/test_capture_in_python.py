@@ -1,4 +1,4 @@
-"""memoir.load: tables without a copy, parts of a recording, and what the program says, in Python; memoir.stop() returns the same."""
+"""memoir.load: tables without a copy, parts of a recording, and the program's answers, in Python; memoir.stop() returns the same."""
 
 import copy
 import gc
@@ -176,7 +176,7 @@ def test_parts_of_parts(tree, path, capture, pyarrow, tmp_path):
 
 
 def test_what_cannot_be_selected_is_said(memoir, capture):
-    with pytest.raises(memoir.CaptureError, match="--module and --min-size are of"):
+    with pytest.raises(memoir.CaptureError, match="--module and --min-size work only with"):
         len(capture.select(module="0").steps)
     with pytest.raises(memoir.CaptureError, match="unknown option --range"):
         capture.select(range="forward").report("never.html")
@@ -270,7 +270,7 @@ import sys, torch, memoir
 assert memoir.stop() is None
 memoir.start(sys.argv[1], quiet=True)
 torch.ones(1000)
-assert "memoir._capture" not in sys.modules
+assert "_torch_memoir._capture" not in sys.modules
 capture = memoir.stop()
 assert isinstance(capture, memoir.Capture) and capture.path == memoir.output_dir() == sys.argv[1]
 assert "aten::ones" in capture.show().text and len(capture.blocks) == 1

@@ -1,6 +1,6 @@
-"""Ordinary programs (ordinary_programs.py) do under `memoir run`, each in a process of its own, with either kind of operators and with calls of Python
-functions, what they do alone: the same results bit by bit, the same exceptions with the same stacks, warnings, compilations and reports of torch's own
-observers, and each tensor dies when it died. And Memoir recorded them. memray and jemalloc: test_beside_other_tools.py. Other Pythons: ./dev compat."""
+"""Ordinary programs (ordinary_programs.py) behave under `memoir run` as without it, each in a separate process, with either kind of operators and with calls of
+Python functions: the same results bit by bit, the same exceptions with the same stacks, warnings, compilations and reports of torch's own observers, and each
+tensor dies at the same point. And Memoir recorded them. memray and jemalloc: test_beside_other_tools.py. Other Pythons: ./dev compat."""
 
 import collections
 import concurrent.futures
@@ -22,8 +22,7 @@ KINDS = ["ranges", "dispatch"]
 # Python stacks are recorded in each.
 RECORDINGS = {"ranges": ["--ops", "ranges"], "dispatch": ["--ops", "dispatch"], "calls": ["--ops", "ranges", "--stacks", "calls", "--ring-size", "512MiB"]}
 
-# What must have been recorded of each program: ranges of that name, and calls of modules of that class, with either kind of operators; ranges with one of
-# them alone.
+# Records that each program must have: ranges of that name, and calls of modules of that class, with either kind of operators; ranges of one kind only.
 EXPECTED = {
     "threads": ({"aten::sin": 3 * 5, "SinBackward0": 3 * 5, "aten::mm": 3 * 5 * 3}, {"aten::linear": 3 * 5}, {"aten::linear": 0}),
     "exceptions": ({"aten::mm": 2, "aten::exp": 1, "FailsBackwardBackward": 1}, {"aten::linear": 1}, {"aten::linear": 0}),
@@ -43,7 +42,7 @@ EXPECTED = {
 
 
 def environment(folder):
-    # What the bare run compiles, the others load: they meet the same graphs, or would compile anew.
+    # The bare run compiles and the others load: with other graphs they would compile again.
     return {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCH_LOGS": "recompiles"}
 
 
@@ -154,7 +153,7 @@ def test_a_program_shows_what_it_is_for(alone, program):
 @pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("option", ["-I", "-E"])
 def test_a_python_that_ignores_its_variables(tree, common, package, tmp_path, option):
-    """With Memoir beside torch, where it needs none."""
+    """With Memoir next to torch, where it needs no variable."""
     bare = subprocess.run([package, option, PROGRAMS, tmp_path, "checkpointing"], env=environment(common), capture_output=True, text=True, timeout=300)
     run = Recorded(tree, common, tmp_path, "ranges", "checkpointing", [package, option])
     assert run.said == json.loads(bare.stdout)["checkpointing"] and run.errors == without_times(bare.stderr)
@@ -167,7 +166,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def setuid():
-    """A folder that everybody can write to, and in it a Python that is root's whoever starts it: the loader preloads nothing into it."""
+    """A folder that every user can write to, with a setuid-root Python: the loader preloads nothing into it."""
     if os.geteuid() != 0:
         pytest.skip("a program of another user's takes root")
     with tempfile.TemporaryDirectory() as root:
@@ -195,7 +194,7 @@ def test_a_setuid_program(tree, common, setuid):
     bare = subprocess.run([python, PROGRAMS, folder, "checkpointing"], env=environment(common), capture_output=True, text=True, timeout=300, **other)
     run = Recorded(tree, common, folder / "run", "ranges", "checkpointing", [python], **other)
     assert run.said == json.loads(bare.stdout)["checkpointing"]
-    # What such a program records is for its owner alone, who did not start it: one line says so.
+    # The capture of such a program belongs to root, not to the user who started it: one line reports it.
     errors = [line for line in run.errors if not re.search(r"^memoir: .*\.memoir: cannot be opened \(Permission denied\)", line)]
     assert errors == without_times(bare.stderr) and len(run.errors) == len(errors) + 1
     expected = expected_counts("checkpointing", "ranges")

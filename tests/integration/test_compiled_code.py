@@ -1,4 +1,4 @@
-"""Memory of compiled code is of the lines and modules of the program for which it was generated, of its region, and of the frame that was compiled."""
+"""Memory of compiled code has the lines and modules of the program that it was generated for, its region, and the frame that was compiled."""
 
 import json
 import os
@@ -235,7 +235,7 @@ for _ in range(2):
 
 @pytest.mark.in_turn
 def test_a_model_of_a_library(tree, tmp_path):
-    """Forward and backward are of the line that called the model, as they are without torch.compile."""
+    """Forward and backward have the line that called the model, as without torch.compile."""
     library = tmp_path / "site-packages"
     library.mkdir()
     (library / "library_net.py").write_text(MODEL)

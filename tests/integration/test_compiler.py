@@ -6,7 +6,7 @@ import re
 import pytest
 from recording import events, record, run_explicit, run_memoir, show
 
-# A backend as inductor is one: it works, measures, keeps something, and hands on to aot_eager. Sizes tell what is whose.
+# A backend like inductor: it allocates, measures, keeps something, and passes the graph to aot_eager. Sizes tell the blocks apart.
 COMPILED = '''
 import sys, torch
 from torch._dynamo.utils import dynamo_timed
@@ -124,6 +124,6 @@ def test_on_and_off(tree, tmp_path):
     assert (done.returncode, done.stdout.split()) == (0, ["1", "0", "False", "True"]), done.stderr
     found = collections.Counter()
     for row in show(tree, tmp_path / "capture", "--by", "range")["ranges"]:
-        # Until 2.10 torch shows its profiler a range of its own within.
+        # Until 2.10 torch's profiler has one more range inside.
         found[re.sub(r"^(.*) \(dynamo_timed\)$", r"torch.compile: \1", row["name"])] += row["allocated_bytes"]
     assert found == {"torch.compile: inner": 4000, "torch.compile: outer": 4000, "(no range)": 28}

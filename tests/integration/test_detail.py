@@ -1,4 +1,4 @@
-"""--detail full, auto and blocks on a CPU: which steps are recorded with their operators, and what is inferred of the others."""
+"""--detail full, auto and blocks on a CPU: which steps are recorded with operators, and what Memoir infers about the other steps."""
 
 import json
 import os
@@ -23,7 +23,7 @@ for _ in range(10):
 
 
 def both(tree, folder, source, details=("full", "auto")):
-    """Captures of the program, by detail."""
+    """Records the program once for each detail. Returns the captures by detail."""
     captures = {detail: folder / detail for detail in details}
     for detail in details:
         capture, done = record(tree, folder, source, options=["--detail", detail])
@@ -33,7 +33,7 @@ def both(tree, folder, source, details=("full", "auto")):
 
 
 def said(tree, capture):
-    """Without the ends of lines, which depend on what is said before."""
+    """Returns the output of `memoir show` on one line, because line breaks depend on the text before."""
     return " ".join(run_memoir(tree, "show", capture).stdout.split())
 
 
@@ -43,7 +43,7 @@ def known_steps(tree, capture):
 
 
 def agreement(tree, captures):
-    """Of the blocks of the thread that runs the program."""
+    """Compares the blocks of the thread that runs the program."""
     full, auto = (same_blocks.read(tree, captures[detail]) for detail in ("full", "auto"))
     (thread,) = {blocks.of["cpu"][0].thread for blocks in (full, auto)}
     found = same_blocks.compare(full, auto, lambda block: block.thread == thread)
@@ -69,7 +69,7 @@ def test_what_is_inferred_is_what_is_recorded(tree, tmp_path):
 
 
 def test_behind_parts_that_were_evicted(tree, tmp_path):
-    """What the newest parts hold is known as with full: each part begins with steps that were recorded in full."""
+    """The newest parts show the same categories as with --detail full, because each part begins with steps that were recorded in full."""
     lengths = TRANSFORMER.replace("range(10)", "range(240)").replace("16", "16 if _ % 4 else 8 + _ % 61")
     categories = {}
     for detail in ("full", "auto"):
@@ -91,7 +91,7 @@ def test_behind_parts_that_were_evicted(tree, tmp_path):
         capture.rename(tmp_path / detail)
     known = ("parameter", "gradient", "activation", "optimizer state")
     assert [categories["auto"][name] for name in known] == [categories["full"][name] for name in known]
-    assert categories["auto"].get("unknown", (0, 0))[0] < 1024   # numbers that become tensors where operators come back
+    assert categories["auto"].get("unknown", (0, 0))[0] < 1024   # numbers that become tensors while operators are switched on again
     assert known_steps(tree, tmp_path / "auto")["inferred_blocks"] > 1000
 
 
@@ -112,7 +112,7 @@ for step in range(20):
 
 
 def test_the_first_block_of_what_deviates_is_not_known(tree, tmp_path):
-    """It is no input, and not allocated outside of operators."""
+    """The first block that deviates is not shown as an input, nor as allocated outside of operators."""
     captures = both(tree, tmp_path, LARGE_FIRST)
     full, auto = (show(tree, captures[detail], "--by", "category") for detail in ("full", "auto"))
     at_peak = [{row["name"]: row["bytes_at_peak"] for row in report["categories"] if row["bytes_at_peak"]} for report in (full, auto)]
@@ -122,6 +122,48 @@ def test_the_first_block_of_what_deviates_is_not_known(tree, tmp_path):
     assert known_steps(tree, captures["auto"])["not_inferred_bytes"] >= 4 * 16384 * 256
     explained = run_memoir(tree, "explain", captures["auto"], "model.0.weight").stdout
     assert "outside of any operator" not in explained
+
+
+LARGER_BATCH = '''
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64))
+optimizer = torch.optim.AdamW(model.parameters())
+def train(batch):
+    data = torch.ones(batch, 64)
+    model(data).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+for step in range(24):
+    train(1024 if step == 17 else 32)
+'''
+OTHER_LINE = LARGER_BATCH.replace("    data = torch.ones(batch, 64)\n", "    if batch == 32:\n        data = torch.ones(batch, 64)\n    else:\n        data = torch.ones(batch, 64)\n")
+
+
+def categories_at_peak(report):
+    return {row["name"]: row["bytes_at_peak"] for row in report["categories"] if row["bytes_at_peak"]}
+
+
+def test_a_rare_larger_batch_is_input(tree, tmp_path):
+    """The peak is in a step that was not recorded in full, and the batch is its first block."""
+    captures = both(tree, tmp_path, LARGER_BATCH)
+    full, auto = (categories_at_peak(show(tree, captures[detail], "--by", "category")) for detail in ("full", "auto"))
+    assert auto == full and auto["input"] == 4 * 1024 * 64
+    assert known_steps(tree, captures["auto"])["not_inferred_bytes"] == 0
+
+
+def test_what_is_not_known_of_a_larger_step_is_unknown(tree, tmp_path):
+    """The batch is shown as unknown and not as an activation, although backward reads it."""
+    captures = both(tree, tmp_path, OTHER_LINE)
+    full, auto = (show(tree, captures[detail], "--by", "category") for detail in ("full", "auto"))
+    unknown = known_steps(tree, captures["auto"])["not_inferred_bytes"]
+    assert unknown == 4 * 1024 * 64
+    at_peak = categories_at_peak(full)
+    at_peak["unknown"] = at_peak.pop("input")
+    assert categories_at_peak(auto) == at_peak
+    lives = json.loads(run_memoir(tree, "show", "--at", "peak", "--by", "category", "--json", captures["auto"]).stdout)
+    assert {row["name"]: row["bytes"] for row in lives["devices"][0]["categories"]} == at_peak
+    assert "unknown" in run_memoir(tree, "show", "--by", "category,line", captures["auto"]).stdout
 
 
 def test_blocks_alone(tree, tmp_path):
@@ -147,7 +189,7 @@ def test_always_on(tree, tmp_path):
 @pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("options", [["--always-on", "--detail", "blocks"], ["--detail", "blocks", "--always-on"]], ids=["before", "behind"])
 def test_always_on_beside_another_detail(tree, tmp_path, options):
-    """What is said in words counts."""
+    """An explicit --detail wins over --always-on, in either order."""
     printed = run_memoir(tree, "run", "--print-env=json", *options, cwd=tmp_path)
     assert printed.returncode == 0 and json.loads(printed.stdout)["MEMOIR_DETAIL"] == "blocks"
 
@@ -172,12 +214,12 @@ def test_what_is_no_detail_is_refused(tree, tmp_path):
 def test_auto_beside_a_window_is_refused(tree, tmp_path, window):
     arguments = ", ".join(f"{name}={value!r}" for name, value in window.items())
     done = run_explicit(tree, tmp_path, f"import memoir\nmemoir.start('capture', detail='auto', {arguments})\n", cwd=tmp_path)
-    assert done.returncode == 1 and "detail=auto finds out itself in which steps operators are recorded" in done.stderr, done
+    assert done.returncode == 1 and "detail=auto chooses the steps in which operators are recorded" in done.stderr, done
     assert not (tmp_path / "capture").exists()
 
 
 def test_auto_beside_a_window_is_refused_by_run(tree, tmp_path):
-    """As two windows are."""
+    """`memoir run` refuses --detail auto with --steps, as it refuses two windows."""
     done = run_memoir(tree, "run", "--detail", "auto", "--steps", "1:2", "--", "echo", "started", cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == "", done
 
@@ -227,13 +269,15 @@ for number in range(14):
 def test_a_step_that_deviates_is_recorded_from_there_on(tree, tmp_path):
     captures = both(tree, tmp_path, DEVIATES)
     steps = known_steps(tree, captures["auto"])
-    # Steps 0 to 2; step 9, which follows the one that deviates; and step 10, for what followed such a step last is not known.
-    # And what had begun when operators came back: the result of cat, and the number that add makes a tensor of before it begins.
-    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 5, 2), steps
+    # Five steps are recorded with operators: steps 0 to 2; step 9, which follows the deviating step 8; and step 10, because the last step that followed a step
+    # like step 9 was step 8, which has no reference step.
+    # In step 8 cat had begun before operators were switched on again, so its result is unknown. Also unknown is the category of the number that add turns into
+    # a tensor before it begins.
+    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 5, 1), steps
     report = show(tree, captures["auto"])
     assert counts(report)["aten::add.Tensor"] == 6 and counts(report)["aten::mul.Tensor"] == 5
     found = agreement(tree, captures)
-    # The mark of step 8 is the ninth. Of the allocation that shows it the operator has begun by then.
+    # Step 8 has the ninth mark. The first allocation that deviates is inside of aten::cat, which began before operators were switched on again.
     assert [(step, unlike.get("operator")) for step, _, unlike in found.different] == [(9, ("aten::cat", None)), (9, None)], str(found)
 
 
@@ -253,7 +297,7 @@ for number in range(12):
 @pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("source, steps", [
     (OPTIMIZERS_LOOP.replace("FIRST", "memoir.step(number)").replace("LAST", ""), 12),
-    # The first mark is that of the optimizer: that the program has marks of its own shows behind it.
+    # The first mark is the optimizer's, because the program's own marks come after it.
     (OPTIMIZERS_LOOP.replace("FIRST", "").replace("LAST", "memoir.step(number)"), 13),
 ], ids=["at the top", "at the end"])
 def test_steps_of_the_program_beside_those_of_an_optimizer(tree, tmp_path, source, steps):
@@ -281,7 +325,7 @@ for number in range(16):
     ("True", "memory=True"), ("number == 8", ""), ("True", ""), ("number == 1", ""), ("number == 1", "memory=True"), ("number == 8", "memory=True"),
 ])
 def test_pauses(tree, tmp_path, when, how):
-    """What the program does not want to be recorded may be inferred; of what is recorded nothing is lost, and nothing is taken for another."""
+    """Events that the program excluded may be inferred; no recorded event is lost or mistaken for another."""
     captures = both(tree, tmp_path, PAUSED.replace("WHEN", when).replace("HOW", how))
     found = agreement(tree, captures)
     assert all(ours in (None, "UNKNOWN") for _, _, unlike in found.different for ours, _ in unlike.values()), str(found)

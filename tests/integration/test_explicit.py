@@ -65,7 +65,7 @@ def test_failed_starts_stand_in_no_later_start_s_way(tree, tmp_path):
     assert done.returncode == 0, done.stderr
     file, size, option, ring, again = done.stdout.splitlines()
     assert str(tmp_path / "file") in file
-    assert size == "ring_size=much is not a size; write 512MiB, 2GiB or a number of bytes"
+    assert size == "ring_size=much is not a size; write 512MiB, 2.4GiB or a number of bytes"
     assert option == 'unknown setting "ring_sice"; did you mean ring_size?'
     assert str(tmp_path / "nowhere") in ring
     assert again.startswith("this process is being recorded already, into " + str(tmp_path / "capture"))

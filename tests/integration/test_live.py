@@ -1,4 +1,4 @@
-"""memoir live, on recordings that are being written: what it says of them, and that it does nothing to them."""
+"""memoir live on recordings that are being written: its figures, and that it does not change them."""
 
 import json
 import os
@@ -68,9 +68,38 @@ def test_by_the_number_of_a_process(training):
 def test_what_is_no_recording(training):
     with subprocess.Popen(["sleep", "100"]) as sleeps:
         for what, says in (("no-such-folder", "no such file or folder"), ("4194999", "there is no process 4194999"), (str(sleeps.pid), "records nothing")):
-            done = training.live(what=what)
+            done = training.live("--once", what=what)
             assert done.returncode == 1 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
         sleeps.kill()
+
+
+@pytest.mark.parametrize("begun", ["nothing", "the folder"])
+def test_a_recording_that_has_not_begun_is_waited_for(tree, tmp_path, begun):
+    capture = tmp_path / "run7"
+    if begun == "the folder":
+        capture.mkdir()
+    live = subprocess.Popen([tree / "bin" / "memoir", "live", "--json", "--interval", "0.3", capture], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        says = {"nothing": "no such file or folder", "the folder": "an empty folder"}[begun]
+        line = live.stderr.readline()
+        assert says in line and line.endswith(". Waiting for it; ^C ends this\n"), line
+        assert live.poll() is None
+        program = tmp_path / "program.py"
+        program.write_text("import time, torch\nkept = torch.ones(1 << 20)\ntime.sleep(8)\n")
+        with subprocess.Popen([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program]) as run:
+            first = json.loads(live.stdout.readline())
+            assert first["capture"] == str(capture) and first["processes"][0]["state"] == "running"
+            _, errors = live.communicate(timeout=150)
+            assert live.returncode == 0 and errors == "" and run.wait() == 0
+    finally:
+        live.kill()
+
+
+def test_the_wait_for_a_recording_ends_with_a_signal(tree, tmp_path):
+    live = subprocess.Popen([tree / "bin" / "memoir", "live", tmp_path / "run7"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert "Waiting for it" in live.stderr.readline()
+    live.terminate()
+    assert live.communicate(timeout=20) == ("", "") and live.returncode == 128 + signal.SIGTERM
 
 
 def test_its_mark_is_gone_afterwards_and_no_other_file_is_one(training, tmp_path):
@@ -140,7 +169,7 @@ def test_another_size_and_keys(training):
     with on_terminal(training) as terminal:
         terminal.wait_for("parameter")
         terminal.output = terminal.output[: terminal.output.index("\x1b[2J")]  # keeps the begin for end()
-        terminal.resize(50, 120)
+        terminal.resize(50, 200)  # no line breaks within what is waited for
         terminal.live.send_signal(signal.SIGWINCH)
         terminal.wait_for("q quit  s snapshot  o recording off")
         before = set((training.capture / "snapshots").glob("*"))

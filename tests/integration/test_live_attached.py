@@ -1,4 +1,5 @@
-"""memoir live that begins in the middle of a recording, where earlier parts are gone, and where the newest one is half written: its figures are those of memoir show."""
+"""memoir live that begins in the middle of a recording, after earlier parts were evicted, or while the newest one is half written: its figures equal memoir
+show's."""
 
 import json
 import shutil
@@ -33,7 +34,7 @@ def expect_same(seen, shown, steps):
     assert seen["step_source"] == shown["step_kind"] and seen["lost_events"] == shown["dropped_events"] == 0
     assert {finding["kind"] for finding in seen["findings"]} <= {"growth"}, seen["findings"]
     if steps:
-        # What is cut within an optimizer's step has its end for show alone.
+        # If the part is cut within an optimizer's step, only show has the step's end.
         assert shown["step_count"] - seen["steps"] in (0, 1) and device["peak_allocated_bytes"] == whole["peak_allocated_bytes"]
     else:
         assert device["peak_allocated_bytes"] <= whole["peak_allocated_bytes"]

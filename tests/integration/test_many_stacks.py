@@ -9,7 +9,7 @@ from test_stacks import SAID, compare, stacks_of_blocks, with_frames
 
 LONG = os.environ.get("MEMOIR_TEST_LONG", "0") not in ("", "0")
 
-# A stack for each path down a binary tree of calls; a block's size says which way was taken, and is met once.
+# A stack for each path down a binary tree of calls; a block's size encodes its path, and occurs once.
 TREE = '''
 import sys, torch
 DEPTH, KEEPS = int(sys.argv[1]), sys.argv[2] == "keeps"
@@ -44,7 +44,7 @@ def check_paths(tree, capture, depth):
 
 @pytest.mark.in_turn
 def test_a_million_stacks(tree, tmp_path):
-    """In the long form; in the short one an eighth. The newest are looked at; those of before were forgotten many times."""
+    """In the long form; in the short one an eighth. The newest are checked; the table has forgotten the older ones many times."""
     depth = 20 if LONG else 17
     capture, done = record(tree, tmp_path, TREE, depth, "drops", options=["--max-size", "4MB"])
     assert (done.returncode, done.stderr) == (0, "")
@@ -130,7 +130,7 @@ assert sum(map(len, places)) < 2 * times, "no address was used twice: the test s
 
 
 def test_more_functions_than_there_is_room_for_names(tree, tmp_path):
-    """What is beyond has its line without a name."""
+    """Code beyond the limit has its line without a name."""
     capture, done = record(tree, tmp_path, '''
 import torch
 for i in range(40000):

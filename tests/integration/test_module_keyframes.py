@@ -1,4 +1,4 @@
-"""Whose the bytes are in a recording whose older parts --max-size removed: keyframes say it of what was live then."""
+"""Owners of bytes in a recording whose older parts --max-size evicted: keyframes keep the owners of blocks that were live then."""
 
 from recording import record, show
 

@@ -33,7 +33,7 @@ def stacks(tree, capture):
 
 
 def stack_of(tree, capture, allocated):
-    """Of what allocated so many bytes itself."""
+    """The stack that allocated this many bytes itself."""
     return next(around for node, around in stacks(tree, capture) if node["own"]["allocated_bytes"] == allocated)
 
 
@@ -110,7 +110,7 @@ def test_lines_are_those_of_a_recording_without_them(tree, tmp_path, device):
     assert lines["native"] == lines["python"]
     # Forward and backward.
     assert lines["native"]["Block.forward", 10] > 2 * 2 * 32 * 256 * 4
-    # A block of backward lies under forward's line with its own native frames, not with those of the forward operator.
+    # A block of backward is under forward's line with its own native frames, not the forward operator's.
     assert run_memoir(tree, "symbolize", capture).returncode == 0
     functions = [[function for _, function, _ in around] for _, around in stacks(tree, capture)]
     backward = [names for names in functions if any("Engine::evaluate_function" in name for name in names)]
@@ -142,7 +142,7 @@ def test_a_server_that_does_not_answer_is_asked_once(tree, recorded, tmp_path):
     if ctypes.util.find_library("debuginfod") is None:
         pytest.skip("libdebuginfod is not installed")
     capture = shutil.copytree(recorded, tmp_path / "capture")
-    with socket.create_server(("127.0.0.1", 0)) as server:  # it takes the question, and says nothing
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it accepts the connection, and does not answer
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         environment = {**os.environ, "DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache")}
         begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""Interpreters whose frames are not known, made of this one: one line says so and all else is recorded. And a stripped one, which is as any other."""
+"""Interpreters with unknown frames, made from this one: one line reports it and all else is recorded. And a stripped one, which works like any other."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ if sys.argv[1:]: print([line.split()[-1] for line in open("/proc/self/maps") if 
 
 # A library that is loaded before Python's own has these in its place, for who asks the loader; Python itself does not.
 ODD = {
-    "a version that is not known": ("const unsigned long Py_Version = 0x030f02f0;", "Python 3.15.2: where frames are is known of 3.10 to 3.14"),
+    "a version that is not known": ("const unsigned long Py_Version = 0x030f02f0;", "Python 3.15.2: frames can be read in 3.10 to 3.14"),
     "a debug build": ("void _Py_NegativeRefcount(void) {}", f"Python {sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}: a debug build"),
 }
 
@@ -38,7 +38,7 @@ def record(tree, folder, *arguments, options=(), **environment):
 
 
 def refusals(done):
-    """Apart from those of the summary at its end."""
+    """The lines without the summary at its end."""
     return [line.removeprefix("memoir: ") for line in done.stderr.splitlines() if "not recorded" in line and "! " not in line]
 
 

@@ -1,4 +1,4 @@
-"""What a kernel allocates on threads of OpenMP belongs to the operator whose parallel region they work in."""
+"""Memory that a kernel allocates on threads of OpenMP belongs to the operator whose parallel region they run."""
 
 import pytest
 

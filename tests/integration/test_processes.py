@@ -1,10 +1,11 @@
 """fork, _Fork, threads and exits while recording: no deadlock, no stranger's events, nothing lost."""
 
 import subprocess
+import sys
 
 import pytest
 
-from recording import counts, record, run_explicit, show
+from recording import counts, record, run_explicit, run_memoir, show
 
 FORK = '''
 import ctypes, os, sys, threading, torch
@@ -76,7 +77,7 @@ if how == "exec": os.execv("/bin/true", ["true"])
 
 
 @pytest.mark.in_turn(always=2)
-@pytest.mark.parametrize("how,code", [("os._exit", 5), ("exception", 1), ("abort", 128 + 6), ("exec", 0), ("end", 0)])
+@pytest.mark.parametrize("how,code", [("os._exit", 5), ("exception", 1), ("abort", -6), ("exec", 0), ("end", 0)])
 def test_every_way_out_keeps_everything(tree, tmp_path, how, code):
     capture, done = record(tree, tmp_path, EXITS, how)
     assert done.returncode == code
@@ -98,6 +99,31 @@ raise Odd
 """
     capture, done = record(tree, tmp_path, odd)
     assert done.returncode == 1 and show(tree, capture)["processes"][0]["end_message"] == "Odd"
+
+
+LIVE_THREADS = '''
+import sys, threading, torch
+torch.set_num_threads(1)
+threading.stack_size(256 << 10)
+count = int(sys.argv[1])
+a, all_are_here = torch.ones(4), threading.Barrier(count)
+def work():
+    torch.add(a, 1)
+    all_are_here.wait()
+    for _ in range(20): torch.add(a, 1)
+    all_are_here.wait()
+threads = [threading.Thread(target=work) for _ in range(count)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+'''
+
+
+@pytest.mark.parametrize("count", [100, 2000])
+def test_threads_that_live_at_the_same_time_lose_nothing(tree, tmp_path, count):
+    capture, done = record(tree, tmp_path, LIVE_THREADS, count)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture)
+    assert counts(report)["aten::add.Tensor"] == 21 * count and report["dropped_events"] == 0
 
 
 THREADS = '''
@@ -137,8 +163,8 @@ for _ in range(2): assert os.wait()[1] == 0
 
 
 def test_children_that_cannot_be_recorded_say_so_once(tree, tmp_path, monkeypatch):
-    """Under `memoir run` that says it for all of them; without, each has nobody else, also where the environment names a folder. Nothing else is said,
-    and nothing left behind."""
+    """`memoir run` prints the line for all of them; without it, each process prints its own, also if the environment names a folder. There is no other output,
+    and no file is left."""
     rings = tmp_path / "rings"
     rings.mkdir()
     _, done = record(tree, tmp_path, UNRECORDED, rings, options=["--ring-dir", rings])
@@ -148,3 +174,26 @@ def test_children_that_cannot_be_recorded_say_so_once(tree, tmp_path, monkeypatc
     done = run_explicit(tree, tmp_path, UNRECORDED, rings, tmp_path / "explicit")
     assert done.returncode == 0 and done.stderr.count("memoir: ") == done.stderr.count("memoir: not recording: ") == 2, done.stderr
     assert not [path.name for folder in tmp_path.iterdir() if folder.is_dir() for path in folder.iterdir() if path.suffix != ".memoir"]
+
+
+PACKAGE = "import torch; torch.ones(3)"
+
+
+@pytest.mark.parametrize(("file", "options"), [("__init__.py", ["-m"]), ("__main__.py", ["-m"]), ("__init__.py", ["-um"]), ("__init__.py", ["-W", "ignore", "-m"])])
+def test_a_package_that_python_runs_has_its_own_name(tree, tmp_path, file, options):
+    """`python -m pytest` is pytest, also where the package imports torch before Python has found what to run."""
+    package = tmp_path / "trainer"
+    package.mkdir()
+    for each in ("__init__.py", "__main__.py"):
+        (package / each).write_text(PACKAGE if each == file else "")
+    done = run_memoir(tree, "run", "-q", "-o", "capture", "--", sys.executable, *options, "trainer", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [one["program"] for one in show(tree, tmp_path / "capture")["processes"]] == ["trainer"]
+
+
+def test_a_forked_child_that_does_not_train_is_no_program_without_torch(tree, tmp_path):
+    (tmp_path / "only_a_child.py").write_text("import os, torch\nif os.fork() == 0:\n    torch.ones(3)\n    os._exit(0)\nos.wait()\n")
+    done = run_memoir(tree, "run", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "only_a_child.py")
+    assert (done.returncode, done.stderr) == (0, (
+        "memoir: nothing was recorded: no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
+        "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)\n"))

@@ -1,4 +1,4 @@
-"""What a program sees of the package: its names, their arguments and types, and what `import memoir` brings along."""
+"""The package's interface: its names, their arguments and types, and the modules that `import memoir` loads."""
 
 import subprocess
 import sys
@@ -133,7 +133,7 @@ memoir.load(1)
 
 
 def test_type_checkers_know_the_package(tree, tmp_path):
-    """As installed: it says by py.typed that it has types."""
+    """As installed: py.typed declares that it has types."""
     pytest.importorskip("mypy", reason="mypy is not in this environment (setup/requirements.txt has it)")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "environment"], check=True)
     packages, = tmp_path.glob("environment/lib/python*/site-packages")

@@ -1,4 +1,4 @@
-"""What a recording holds, claim by claim, read back through `memoir export events` and `memoir show`."""
+"""The contents of a recording, claim by claim, read back through `memoir export events` and `memoir show`."""
 
 import pytest
 

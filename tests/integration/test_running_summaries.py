@@ -71,7 +71,7 @@ def running(start):
 
 
 def steps_of_running(tree, folder):
-    """From a summary alone, of a recording that has not ended; 0: there is none yet."""
+    """From the summary of a recording that has not ended; 0: no summary yet."""
     shown = overview(tree, folder) if list(folder.glob("*.memoir-summary")) else None
     behind = shown and [one for one in shown["summaries"]["lacking"] if one["lack"] == "behind"]
     return shown["recordings"][0]["steps"] if behind and shown["summaries"]["read"] == 1 else 0
@@ -90,7 +90,7 @@ def test_summaries_come_while_it_runs_and_fit_at_the_end(tree, tmp_path, running
 
 
 def test_recordings_that_have_ended_do_not_end_it(tree, tmp_path, start):
-    """Of a run before in the same folder, and of a program before in the same command."""
+    """Summaries of an earlier run in the same folder, and of an earlier program in the same command."""
     folder = tmp_path / "capture"
     before = subprocess.run([tree / "bin/memoir", "run", "-q", "-o", folder, "--", sys.executable, "-c", "import torch; torch.ones(1)"], cwd=tmp_path)
     assert before.returncode == 0 and not list(folder.glob("*.memoir-summary"))
@@ -111,7 +111,7 @@ def test_killing_memoir_run_ends_the_summaries_and_not_the_program(tree, tmp_pat
 
 
 def test_what_a_killed_rank_left_in_its_ring_is_not_missed(tree, tmp_path, start):
-    """Its summary is of the very parts that are there."""
+    """Its summary covers exactly these parts."""
     folder = tmp_path / "capture"
     run = start(sys.executable, "train.py")
     wait_for(lambda: steps_of_running(tree, folder))

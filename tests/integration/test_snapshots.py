@@ -1,4 +1,4 @@
-"""Snapshots of a running program: what they have beside the recording at the same instant, who may ask for one, and what happens where none can be made."""
+"""Snapshots of a running program: their contents and the recording's at the same instant, who may request one, and what happens if it cannot be written."""
 
 import json
 import os
@@ -205,7 +205,7 @@ for _ in range(2):
 
 
 def test_of_a_full_disk(tree, tmp_path):
-    """What could not be written leaves nothing, and the recording goes on."""
+    """A snapshot that could not be written leaves no file, and the recording goes on."""
     source = TRAINS + """
 import os, resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

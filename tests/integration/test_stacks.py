@@ -1,4 +1,4 @@
-"""Python stacks in a recording: what traceback says where the program allocates is what the capture says of the block."""
+"""Python stacks in a recording: a block's stack equals traceback's at its allocation."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from recording import events, record, show
 
-# Each block has a size of its own, by which the capture's stack is compared with the one that the program noted.
+# Each block has a different size, which pairs the capture's stack with the one that the program noted.
 SAID = '''
 import json, sys, torch
 SAID = {}
@@ -26,7 +26,7 @@ def finish():
 
 
 def with_frames(tree, capture):
-    """The events; those of stacks all with their frames."""
+    """The events; stacks with all their frames."""
     known = {0: []}
     for event in events(tree, capture):
         if event["event"] == "stack":

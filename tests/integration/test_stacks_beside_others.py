@@ -1,4 +1,5 @@
-"""Stacks and calls beside what else looks at frames, or changes them, in the process: the program prints what it prints alone, and its lines are right."""
+"""Stacks and calls together with other tools that read or change frames in the process: the program prints the same as without Memoir, and its lines are
+right."""
 
 import importlib.util
 import json

@@ -7,10 +7,10 @@ import pytest
 from recording import counts, each_event, record, show
 from watched import Training, on_terminal, wait_until
 
-# Step n multiplies once. It says which steps had operators: from the one with which what it asked for began, to the one behind it.
+# Step n multiplies once. It prints which steps had operators: from the one in which its request took effect to the one after it.
 ASKS = """
 import os, sys, time, torch, memoir
-from memoir import _recording
+from _torch_memoir import _recording
 level = lambda: _recording._tracker.memoir_level()
 a = torch.ones(1000)
 weight = torch.nn.Parameter(torch.ones(4)); weight.grad = torch.ones(4)
@@ -97,7 +97,7 @@ def test_by_a_key(tree, tmp_path):
     assert show(tree, program.capture, "--steps", f"{first}:{first + 2}")["step_count"] == 2
 
 
-# Its steps are ordinary work: nothing in it says where one begins.
+# Its steps are ordinary work: nothing in it marks where one begins.
 NO_STEPS = """
 import os, sys, time, torch
 end = time.time() + 300

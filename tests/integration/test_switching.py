@@ -19,7 +19,7 @@ def check_sums(report):
         rows = report[report["by"]]
         for key in ("allocated_bytes", "deallocated_bytes", "allocations"):
             assert device[key] == sum(row[key] for row in rows), key
-        # Of the window: what lived before, and what came, is gone or still there.
+        # For a window: blocks from before it and from within it, each freed or still live.
         assert (device["live_bytes_at_begin"] + device["allocated_bytes"] - device["deallocated_bytes"]
                 == device["live_bytes_at_end"])
 
@@ -57,7 +57,7 @@ def test_by_call(tree, tmp_path):
     assert switches(tree, capture) == [("pause", "off"), ("resume", "all"), ("pause", "memory"), ("resume", "all")]
     assert gaps(report) == ["off", "memory"]
     check_sums(report)
-    # The vector of 3,000 came while recording was off, that of 2,000 was there before: neither is followed.
+    # The vector of 3,000 was allocated while recording was off, the one of 2,000 before: neither is followed.
     assert report["processes"][0]["unknown_bytes"] >= 8000
     assert report["devices"][0]["live_bytes_at_end"] == 0
     text = " ".join(run_memoir(tree, "show", capture).stdout.split())
@@ -86,10 +86,10 @@ memoir.resume()
     assert counts(show(tree, tmp_path / "capture"))["aten::add.Tensor"] == 1
 
 
-# What is asked for from outside takes effect within the writer's next look; the program waits until it sees that.
+# A request from outside takes effect when the writer next looks; the program waits until it sees that.
 UNTIL = '''
 import os, signal, sys, time, torch, memoir
-from memoir import _recording
+from _torch_memoir import _recording
 level = lambda: _recording._tracker.memoir_level()
 def until(wanted):
     for _ in range(3000):
@@ -187,7 +187,7 @@ torch.add(a, 1)
     assert "aten::mul.Tensor" not in counts(show(tree, capture))
 
 
-# Windows. Each program runs operators that tell which step they belong to: step n multiplies n times.
+# Windows. The number of operators identifies the step: step n multiplies n times.
 BY_STEP = '''
 import torch, memoir
 a = torch.ones(1000)

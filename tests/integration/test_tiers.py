@@ -1,4 +1,4 @@
-"""What each way to attach records: the table below, cell by cell, and that docs/attaching.md prints it.
+"""The records of each way to attach: the table below, cell by cell, which docs/attaching.md prints.
 
 To write the table into the document: MEMOIR_UPDATE_GOLDEN=1.
 """
@@ -34,7 +34,10 @@ if "explicit" in sys.argv:
     import memoir
     memoir.start(sys.argv[1])
 else:
-    memoir = sys.modules.get("memoir")
+    try:
+        import memoir
+    except ImportError:  # python -I and -E
+        memoir = None
 total = torch.ones(1000)
 for _ in range(3): total = torch.add(total, 1)
 if memoir: memoir.step(7); memoir.mark("here")
@@ -94,7 +97,7 @@ def libtorch_program(tree, tmp_path_factory):
 
 
 class Tier:
-    """One way in: runs the program above, and says what was recorded of it."""
+    """One way to attach: runs the program above, and returns its records."""
 
     def __init__(self, name, tree, folder, package, libtorch_program):
         self.name, self.tree, self.folder = name, tree, folder
@@ -108,7 +111,7 @@ class Tier:
         installed = [self.package, *options, self.program, capture, *arguments]
         if self.name == "preload":
             done = run_memoir(self.tree, "run", "-o", capture, "--", *python, env=clean())
-            assert done.returncode == (128 + signal.SIGKILL if kill else 0), done.stderr
+            assert done.returncode == (-signal.SIGKILL if kill else 0), done.stderr
             return capture, done
         if self.name == "environment":
             script = f'eval "$("{self.tree}/bin/memoir" run --print-env -o "{capture}")"; exec "$@"'

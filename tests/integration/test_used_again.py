@@ -1,4 +1,4 @@
-"""A folder that is used for several runs: the last one is shown, one line says so, and the others can be had."""
+"""A folder that is used for several runs: the last one is shown, one line reports it, and the others can be selected."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What modules and optimizers hold, and what gradients autograd leaves: exactly what the program says it is, by name and address."""
+"""The tensors that modules and optimizers hold, and gradients that autograd leaves: equal to the program's own list, by name and address."""
 
 import json
 
@@ -156,7 +156,7 @@ def test_the_gradients_of_called_modules_at_their_calls(training):
     modules, says, found = training
     norm = [event[1] for event in of_modules(found)["norm"]]
     parameters = [str(tensor) for _, tensor in modules["norm"][0]]
-    # Two calls a step: without gradients, and with those of the first half. Of the first call what was known before stands.
+    # Two calls a step: without gradients, and with gradients of the first half. The first call changes nothing that was recorded before.
     halves = [[says[first]["gradients"][p] for p in parameters] for first in (0, 4, 8)]
     assert all(all(half) for half in halves)
     assert norm == [[0, 0], halves[0], [0, 0], halves[1], [0, 0], halves[2]]
@@ -177,7 +177,7 @@ def test_the_optimizer_has_the_state_of_each_parameter(training):
         assert [tensors for tensors, g in zip(state, gradients) if not g] == [[], []]  # of the unused
 
 
-# What many parameters and long names need more than one record for, and names that are none.
+# Many parameters and long names, which need more than one record, and invalid names.
 MANY = '''
 import json, torch
 from torch import nn

@@ -1,10 +1,10 @@
-"""What is held where torch.profiler does not look, and what is said again of all that is held when a part of the capture begins."""
+"""Tensors held where torch.profiler does not look, and the records that repeat all held tensors when a part of the capture begins."""
 
 import json
 
 from recording import events, record, show
 
-# A gradient that is sparse, state in lists, a parameter that wraps another tensor, and one of a subclass that has bytes of its own.
+# A gradient that is sparse, state in lists, a parameter that wraps another tensor, and one of a subclass with additional bytes.
 UNLISTED = '''
 import json, torch
 from torch import nn

@@ -68,15 +68,15 @@ class Training:
         self.finish()
 
 
-def wait_until(holds, seconds=150):
+def wait_until(holds, seconds=150, state=lambda: ""):
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, f"waited in vain: {state()}"
         time.sleep(0.05)
 
 
 class OnTerminal:
-    """memoir live on a terminal of its own."""
+    """memoir live on a pseudo-terminal."""
 
     def __init__(self, training, columns):
         self.controller, self.terminal = pty.openpty()
@@ -96,7 +96,7 @@ class OnTerminal:
         return self.output
 
     def wait_for(self, text):
-        wait_until(lambda: text in self.read())
+        wait_until(lambda: text in self.read(), state=lambda: f"no {text!r} in ...{self.output[-3000:]!r}")
 
     def key(self, key):
         os.write(self.controller, key.encode())

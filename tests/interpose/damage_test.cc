@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "interpose/record_check.h"
 #include "tests/interpose/numbered_records.h"
 
@@ -104,14 +104,14 @@ class DamageTest : public testing::Test {
   }
 
   void ReadSegments(RingReader* reader) {
-    std::vector<SegmentView> views(64);
+    std::vector<RingExtentView> views(64);
     for (std::size_t count; (count = reader->Scan(views.data(), views.size())) != 0;) {
       for (std::size_t index = 0; index < count; ++index) ReadSegment(reader, views[index]);
       reader->ReleaseConsumed();
     }
   }
 
-  void ReadSegment(RingReader* reader, const SegmentView& view) {
+  void ReadSegment(RingReader* reader, const RingExtentView& view) {
     std::uint64_t records = 0;
     const std::uint8_t* at = view.begin;
     while (at < view.end) {
@@ -146,17 +146,17 @@ TEST_F(DamageTest, RecordsBeforeADamagedOneAreYielded) {
   const std::uint32_t committed = map_.segment_headers[0].committed;
   std::uint64_t records = 0;  // in segment 0, the first that was taken
   for (std::size_t at = 0; at < committed; ++records)
-    at += CheckedRecordBytes(map_.SegmentBytes(0) + at, committed - at);
+    at += CheckedRecordBytes(map_.ExtentBytes(0) + at, committed - at);
   ASSERT_GT(records, 400u);
-  std::memset(map_.SegmentBytes(0) + 2 * (96 + 88 + 32), 0, 2);  // the length of the seventh record
+  std::memset(map_.ExtentBytes(0) + 2 * (96 + 88 + 32), 0, 2);  // the length of the seventh record
   Write(0, image_.size());
   ASSERT_TRUE(ReadAll()) << error();
   EXPECT_EQ(records_, 6'000 - records + 6);
 }
 
 TEST_F(DamageTest, LengthsInsideARecordAreChecked) {
-  auto* begin = reinterpret_cast<RangeBeginRecord*>(map_.SegmentBytes(0));
-  const auto good = [&] { return CheckedRecordBytes(map_.SegmentBytes(0), 96); };
+  auto* begin = reinterpret_cast<RangeBeginRecord*>(map_.ExtentBytes(0));
+  const auto good = [&] { return CheckedRecordBytes(map_.ExtentBytes(0), 96); };
   ASSERT_EQ(good(), 96u);
   begin->name = 41;  // 40 bytes of text are left behind the arguments
   EXPECT_EQ(good(), 0u);

@@ -1,4 +1,4 @@
-// Where a ring can be made, how small it gets, and what is said when it cannot.
+// Folders for a ring, its smallest size, and the error if it cannot be made.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sched.h>
@@ -11,7 +11,8 @@
 
 #include <fstream>
 
-#include "interpose/lifecycle.h"
+#include "interpose/own_files.h"
+#include "interpose/process_ring.h"
 #include "interpose/ring_file.h"
 #include "tests/interpose/numbered_records.h"
 
@@ -136,7 +137,9 @@ TEST_F(FolderTest, TheStandardStreamsOfAProgramThatClosedThemStayClosed) {
     for (int stream = 0; stream <= 2; ++stream) {
       if (fcntl(stream, F_GETFD) != -1) _exit(stream + 1);
     }
-    _exit((fcntl(ring_state.file.fd, F_GETFD) & FD_CLOEXEC) == 0 ? 11 : 0);
+    int flags = -1;
+    InOwnFiles([&] { flags = fcntl(ring_state.fd, F_GETFD); });
+    _exit(flags >= 0 && (flags & FD_CLOEXEC) != 0 ? 0 : 11);
   }
   int status = -1;
   waitpid(child, &status, 0);
@@ -153,7 +156,7 @@ TEST(NetworkFileSystem, IsToldFromLocalOnes) {
   }
 }
 
-// The usual places, made as large as a test wants them; in a child with mounts of its own.
+// The default folders in sizes that a test sets; in a child with private mounts.
 class UsualPlacesTest : public FolderTest {
  protected:
   static bool Mount(const char* size, const char* where) {

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "interpose/thread_slots.h"
 #include "tests/interpose/numbered_records.h"
 
@@ -35,7 +35,7 @@ int TryToRecord(ThreadSlot* parents) {
   return 0;
 }
 
-// A child that trains: its own ring, beside the parent's.
+// A child that trains has its own ring, next to the parent's.
 int RecordOnItsOwn(const std::string& folder) {
   if (!OpenRingIn(folder, kMinRingBytes).empty()) return 20;
   SetRecordingEnabled(true);
@@ -128,7 +128,7 @@ TEST_F(ForkTest, ChildrenAreCountedWhileRecordingAndByTheirOwnParent) {
   SetRecordingEnabled(true);
   static const std::string folder = folder_.path();
   ASSERT_TRUE(ForkAndWait([] {
-    if (!ForkAndWait(nullptr)) return 1;  // nobody's: this child does not record yet
+    if (!ForkAndWait(nullptr)) return 1;  // no process's: this child does not record yet
     if (!OpenRingIn(folder, kMinRingBytes).empty()) return 2;
     SetRecordingEnabled(true);
     if (!ForkAndWait(nullptr) || !ForkAndWait(nullptr)) return 3;
@@ -142,7 +142,7 @@ TEST_F(ForkTest, ChildrenAreCountedWhileRecordingAndByTheirOwnParent) {
 constinit pthread_key_t last_key = 0;  // made after the ring's, so its destructor runs after the ring's
 void EndProcess(void*) { _exit(0); }
 
-// Forks in a thread of its own, without any handler of C++ on its stack that pthread_exit would unwind through.
+// Forks in a new thread, without any handler of C++ on its stack that pthread_exit would unwind through.
 void* ForkAndExitThread(void* exit_code) {
   if (!HookNumber(0)) return nullptr;
   const pid_t child = fork();

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
@@ -36,7 +36,7 @@ void Produce(Shared* shared) {
 
 // Stands for the writer: notes what it "wrote" before it gives segments back.
 [[noreturn]] void ConsumeForEver(Shared* shared, RingReader* reader) {
-  static SegmentView views[1024];
+  static RingExtentView views[1024];
   for (;;) {
     const std::size_t count = reader->Scan(views, 1024);
     for (std::size_t index = 0; index < count; ++index) {
@@ -81,11 +81,11 @@ class KillTest : public testing::Test {
 
   // The ring's records must continue from what was drained, without a gap, at least to what was committed.
   void CheckRecovered(RingReader* reader) {
-    std::vector<SegmentView> views(1024);
+    std::vector<RingExtentView> views(1024);
     views.resize(reader->Scan(views.data(), views.size()));
     std::uint64_t recovered[kProducers + 1];
     for (int thread = 1; thread <= kProducers; ++thread) recovered[thread] = shared_->drained[thread];
-    for (const SegmentView& view : views) {
+    for (const RingExtentView& view : views) {
       ASSERT_LE(view.thread, static_cast<std::uint32_t>(kProducers));
       EXPECT_LE(view.first_record, recovered[view.thread]);
       Collected collected;

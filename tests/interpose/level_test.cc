@@ -1,4 +1,4 @@
-// The two words that hooks read: what is on at which level, and what a switch does to open ranges.
+// The two words that hooks read: the hooks on at each level, and the effect of a switch on open ranges.
 #include <gtest/gtest.h>
 
 #include "tests/interpose/numbered_records.h"

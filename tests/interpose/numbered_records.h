@@ -1,5 +1,4 @@
-// Records that carry their own index, a ring in a folder of its own to put them into, and the check that they came
-// out again.
+// Records with an index, a ring in a temporary folder for them, and the check that all came out again.
 #ifndef TESTS_INTERPOSE_NUMBERED_RECORDS_H_
 #define TESTS_INTERPOSE_NUMBERED_RECORDS_H_
 
@@ -100,12 +99,12 @@ class RingTest : public testing::Test {
   std::unique_ptr<RingReader> reader_;
 };
 
-// What came out of a ring: by thread, the next expected index; anything out of order is an error at once.
+// Checks the records read from a ring: by thread, the next expected index; anything out of order is an error at once.
 class Collected {
  public:
   // Consumes all that is there now. Indices must continue, or jump ahead when `gaps` are allowed.
   std::size_t Drain(RingReader* reader, bool gaps = false) {
-    std::vector<SegmentView> views(4096);
+    std::vector<RingExtentView> views(4096);
     const std::size_t count = reader->Scan(views.data(), views.size());
     for (std::size_t index = 0; index < count; ++index) {
       const std::uint64_t records = Take(views[index], gaps);
@@ -115,7 +114,7 @@ class Collected {
     return count;
   }
 
-  std::uint64_t Take(const SegmentView& view, bool gaps) {
+  std::uint64_t Take(const RingExtentView& view, bool gaps) {
     std::uint64_t index = view.first_record;
     std::uint64_t& next = next_[view.thread];
     if (gaps) {

@@ -1,4 +1,5 @@
-// What NVTX's headers do at their first call, done by hand: which functions are taken, and what they tell a follower.
+// Does by hand what NVTX's headers do at their first call: checks which functions are replaced, and which calls a
+// follower gets.
 #include "interpose/nvtx_injection.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
@@ -33,7 +33,7 @@ TEST_F(PoolTest, WhatDoesNotFitIsDroppedCountedAndSeenAsAGap) {
   EXPECT_EQ(collected.Drain(reader_.get()), kSegments);
 
   EXPECT_EQ(Put(kRecordsOfRing + 1'000, 10, OnEmptyPool::kDrop), 10u);
-  SegmentView view;
+  RingExtentView view;
   ASSERT_EQ(reader_->Scan(&view, 1), 1u);
   EXPECT_EQ(view.first_record, kRecordsOfRing + 1'000);  // the gap is exactly what was counted
   EXPECT_EQ(collected.Take(view, true), 10u);

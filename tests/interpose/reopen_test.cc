@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
@@ -162,7 +162,7 @@ TEST_F(ReopenTest, CloseWaitsForAThreadInsideAndTheNextRingDoesNotMeetIt) {
   other.join();
   EXPECT_EQ(kept, kMinRingBytes / kSegmentBytes * (kSegmentBytes / kNumberBytes));
   EXPECT_EQ(RingReadCounters().dropped_records, 0u);
-  SegmentView view;
+  RingExtentView view;
   EXPECT_EQ(reader_->Scan(&view, 1), 0u);
   EXPECT_EQ(ring_state.map.header->free_count.load(), kMinRingBytes / kSegmentBytes);
 }
@@ -172,16 +172,17 @@ TEST_F(ReopenTest, AVisitThatOutlastsCloseKeepsItsOwnRing) {
   Open(kMinRingBytes);
   ASSERT_TRUE(HookNumber(0));
   const RingVisit visit;
-  ASSERT_TRUE(visit.StillOpen());
+  ASSERT_TRUE(visit.IsStillOpen());
   RingHeader* const header = visit.ring()->header;
   Reopen();
-  EXPECT_FALSE(visit.StillOpen());
+  EXPECT_FALSE(visit.IsStillOpen());
   EXPECT_EQ(visit.ring()->header, header);
   EXPECT_NE(ring_state.map.header, header);
   EXPECT_EQ(header->magic.load(), kRingMagic);
 }
 
-// Threads record without a pause while recordings come and go under them: each ring holds records of its own time only.
+// Threads record without a pause while recordings come and go under them: each ring holds only records of its
+// recording.
 TEST_F(ReopenTest, NoRecordGoesAstrayBetweenRings) {
   std::atomic<bool> done{false};
   std::vector<std::thread> threads;
@@ -196,7 +197,7 @@ TEST_F(ReopenTest, NoRecordGoesAstrayBetweenRings) {
   std::uint64_t seen = 0;
   for (int cycle = 0; cycle < 50; ++cycle) {
     Open(kMinRingBytes);
-    std::vector<SegmentView> views(kMinRingBytes / kSegmentBytes);
+    std::vector<RingExtentView> views(kMinRingBytes / kSegmentBytes);
     while (RingReadCounters().waits == 0) std::this_thread::yield();
     const std::size_t count = reader_->Scan(views.data(), views.size());
     for (std::size_t index = 0; index < count; ++index) {

@@ -1,6 +1,6 @@
 #include <cerrno>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
@@ -27,12 +27,12 @@ TEST_F(RoundTripTest, NothingIsRecordedWhileOffAndNothingCountsAsLost) {
 TEST_F(RoundTripTest, PartOfASegmentIsConsumedAndTheRestComesAgain) {
   Open(kMinRingBytes);
   for (std::uint64_t number = 0; number < 1'000; ++number) ASSERT_TRUE(HookNumber(number));
-  SegmentView view;
+  RingExtentView view;
   ASSERT_EQ(reader_->Scan(&view, 1), 1u);
   ASSERT_TRUE(view.full);
   reader_->Consume(view, view.begin + 10 * kNumberBytes, 10);
   reader_->ReleaseConsumed();  // must not free what is only half read
-  SegmentView rest;
+  RingExtentView rest;
   ASSERT_EQ(reader_->Scan(&rest, 1), 1u);
   EXPECT_EQ(rest.segment, view.segment);
   EXPECT_EQ(rest.first_record, 10u);
@@ -66,7 +66,7 @@ TEST_F(RoundTripTest, ScanWithLittleRoomYieldsTheOldestOfEachThread) {
   Open(kMinRingBytes);
   for (std::uint64_t number = 0; number < 5'000; ++number) ASSERT_TRUE(HookNumber(number));
   Collected collected;
-  SegmentView view;
+  RingExtentView view;
   while (reader_->Scan(&view, 1) == 1) reader_->Consume(view, view.end, collected.Take(view, false));
   EXPECT_EQ(collected.total(), 5'000u);
 }
@@ -78,7 +78,7 @@ TEST_F(RoundTripTest, LongestRecordFitsAndALongerOneIsDroppedAndLeavesAGap) {
   EXPECT_EQ(RingReserve(slot, kSegmentBytes + 8, OnEmptyPool::kDrop), nullptr);
   EXPECT_EQ(RingReadCounters().dropped_records, 1u);
   ASSERT_TRUE(PutNumber(slot, 2, OnEmptyPool::kDrop));
-  SegmentView views[3];
+  RingExtentView views[3];
   ASSERT_EQ(reader_->Scan(views, 3), 2u);
   EXPECT_EQ(views[0].end - views[0].begin, static_cast<std::ptrdiff_t>(kMaxRecordBytes));
   EXPECT_TRUE(views[0].full);
@@ -153,7 +153,7 @@ TEST_F(RoundTripTest, ADroppedRecordIsCountedAndKeepsItsIndex) {
   ASSERT_TRUE(HookNumber(2));
   EXPECT_EQ(RingThread()->next_record, 3u);
   EXPECT_EQ(RingReadCounters().dropped_records, 1u);
-  SegmentView view;
+  RingExtentView view;
   ASSERT_EQ(reader_->Scan(&view, 1), 1u);  // one segment: nothing of it was given up
   std::vector<RecordKind> kinds;
   for (const std::uint8_t* at = view.begin; at < view.end; at += RingReader::RecordBytes(at, view.end)) {

@@ -1,4 +1,4 @@
-"""What these tests share with those of tests/integration, and the programs that CMake built for the torch of the interpreter."""
+"""Helpers shared with tests/integration, and the programs that CMake built for the interpreter's torch."""
 
 import os
 import pathlib

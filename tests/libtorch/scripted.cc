@@ -1,5 +1,5 @@
-// libtorch_scripted FILE [watch]: runs a module that Python scripted, forward and backward; with `watch` Memoir is told
-// of it.
+// libtorch_scripted FILE [watch]: runs a module that Python scripted, forward and backward; with `watch` it is
+// registered with Memoir.
 #include <torch/script.h>
 #include <memoir/script.hpp>
 

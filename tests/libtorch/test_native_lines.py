@@ -39,7 +39,7 @@ def test_another_build_gets_no_names_and_a_copy_does(tree, recorded):
     assert done.returncode == 0 and "trainer: " not in done.stderr
     named = show(tree, capture, "--by", "line")["lines"]
     assert any((row["file"] or "").endswith("libtorch/training.cc") for row in named)
-    # What was found once stays, where it is not at hand any more.
+    # Names that were found once stay, also when the file is gone.
     done = run_memoir(tree, "symbolize", capture)
     assert done.returncode == 0 and "trainer: " not in done.stderr
     assert show(tree, capture, "--by", "line")["lines"] == named

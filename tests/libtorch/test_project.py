@@ -1,4 +1,4 @@
-"""The example as a user's own project, in a folder of its own: found by CMake and by pkg-config in an installed tree, which may be moved afterwards."""
+"""The example as a user's project, in a separate folder: found by CMake and by pkg-config in an installed tree, which may be moved afterwards."""
 
 import os
 import pathlib
@@ -58,7 +58,7 @@ def test_it_links_nothing_of_memoirs(project):
 
 
 def test_without_the_tree_it_runs_and_says_so(moved, project, clean, tmp_path):
-    """The tree is moved away: one line; MEMOIR_HOME says where it is now."""
+    """The tree is moved away: one line; with MEMOIR_HOME it is found."""
     away = moved.rename(moved.parent / "moved tree")
     try:
         done = run(project, "cpu", tmp_path / "capture", environment=clean())

@@ -1,4 +1,4 @@
-"""Programs in C++ that record themselves with memoir.hpp: no `memoir run`, no Python, no Memoir linked. What goes wrong is one line, and harms nobody."""
+"""Programs in C++ that record themselves with memoir.hpp: no `memoir run`, no Python, no Memoir linked. Each error is one line, and the program runs on."""
 
 import os
 import pathlib
@@ -156,7 +156,7 @@ print(told)
 
 
 def test_an_extension_of_a_python_program(tree, clean, tmp_path):
-    """It finds the recording that the Python package runs, without a session of its own."""
+    """It finds the recording that the Python package runs, without starting a session."""
     (tmp_path / "extension.cc").write_text(EXTENSION)
     command = ["c++", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", tmp_path / "extension.cc", "-o", tmp_path / "extension.so", f"-I{tree}/include"]
     subprocess.run(command, check=True)

@@ -1,4 +1,4 @@
-"""Programs of libtorch without Python: recorded by `memoir run` as they are, and, where they tell what they consist of, as the same program in Python."""
+"""Programs of libtorch without Python: recorded by `memoir run` unchanged, and, if they register their modules, like the same program in Python."""
 
 import os
 import shutil
@@ -137,7 +137,7 @@ def test_it_runs_alike_without_memoir(program, clean):
 
 
 def test_a_torch_without_a_tracker(tree, program, clean, tmp_path):
-    """A tree that has none for this torch: one line, and the program runs."""
+    """A tree without a tracker for this torch: one line, and the program runs."""
     other = tmp_path / "tree"
     shutil.copytree(tree, other, symlinks=True, ignore=shutil.ignore_patterns("libmemoir_tracker-*"))
     done = run_memoir(other, "run", "-o", tmp_path / "capture", "--", program, env=clean())

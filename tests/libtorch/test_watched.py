@@ -28,7 +28,7 @@ for step in range(3):
     optimizer.step()
 memoir.mark("trained")
 '''
-STEP_TENSORS = 6 * 4  # bytes: Python's AdamW counts the steps of each parameter in a tensor on the CPU, that of C++ in a number
+STEP_TENSORS = 6 * 4  # bytes: Python's AdamW counts the steps of each parameter in a tensor on the CPU, C++'s in a number
 KINDS = ("parameter", "buffer", "gradient", "optimizer state", "activation", "input")
 
 

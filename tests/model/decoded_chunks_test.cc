@@ -51,7 +51,7 @@ class DecodedOnce : public ::testing::Test {
     }
     process.WriteTo(folder_.path());
   }
-  // What is decoded can be replayed without its file.
+  // Decoded chunks can be replayed without their file.
   void EmptyTheFiles() const {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
       if (entry.is_regular_file()) std::filesystem::resize_file(entry.path(), 1);

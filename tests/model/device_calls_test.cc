@@ -53,7 +53,7 @@ class CallLines : public Visitor {
   const ReplayState* state_ = nullptr;
 };
 
-// Of a capture without damage.
+// For a capture without damage.
 std::vector<std::string> LinesOf(const std::string& folder) {
   const absl::StatusOr<Capture> capture = Capture::Open(folder);
   EXPECT_TRUE(capture.ok()) << capture.status();

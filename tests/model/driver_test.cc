@@ -1,4 +1,4 @@
-// What the driver gives, in a replay: which blocks live when, also after losses, switches and restarts.
+// The driver's allocations in a replay: when blocks are live, also after losses, switches and restarts.
 #include "tools/model/driver_memory.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class Script : public Visitor {
   void OnMark(const MarkEvent& event) override {
     auto& held = at_mark[std::string(state_->dictionary().text(event.name))];
     std::uint64_t blocks = 0;
-    for (const auto& [who, bytes] : state_->driver().held()) {
+    for (const auto& [who, bytes] : state_->driver().totals()) {
       held[std::string(state_->dictionary().text(who.library)) + "/" + std::string(ToString(who.call))] += bytes.bytes;
       blocks += bytes.blocks;
     }
@@ -52,7 +52,7 @@ class Script : public Visitor {
                     std::to_string(event.error) + " free " + Number(event.device_free) + " in " +
                     std::string(state_->dictionary().text(event.asked->operator_name)));
   }
-  void OnDeviceReading(const DeviceReadingEvent& event) override {
+  void OnDeviceSample(const DeviceSampleEvent& event) override {
     lines.push_back(std::string(ToString(event.cause)) + " " + Number(event.free_bytes) + " of " +
                     Number(event.total_bytes) + " others " + Number(event.other_processes_bytes) +
                     (event.before ? " before" : ""));
@@ -133,13 +133,13 @@ TEST(DriverTest, AFreeThatComesEarlyOrLateEndsItsOwnBlock) {
   EXPECT_TRUE(memory.Allocate(block));
   EXPECT_FALSE(memory.Free(block.device, 0x10, 10));  // of one before
   EXPECT_EQ(memory.size(), 1u);
-  ASSERT_EQ(memory.held().size(), 1u);
-  EXPECT_EQ(memory.held().begin()->second.bytes, 5u);
+  ASSERT_EQ(memory.totals().size(), 1u);
+  EXPECT_EQ(memory.totals().begin()->second.bytes, 5u);
   block.serial = 9;
   EXPECT_FALSE(memory.Allocate(block));  // that one, later still
   EXPECT_EQ(memory.Free(block.device, 0x10, 12)->serial, 11u);
   EXPECT_EQ(memory.size(), 0u);
-  EXPECT_TRUE(memory.held().empty());
+  EXPECT_TRUE(memory.totals().empty());
 }
 
 // Four calls at one address, shown in each order that there is: the last block lives, and no other.
@@ -160,8 +160,8 @@ TEST(DriverTest, TheOrderInWhichEventsAreShownDoesNotMatter) {
       }
     }
     ASSERT_EQ(memory.size(), 1u) << ::testing::PrintToString(serials);
-    ASSERT_EQ(memory.held().begin()->second.bytes, 5u);
-    ASSERT_EQ(memory.held().begin()->second.blocks, 1u);
+    ASSERT_EQ(memory.totals().begin()->second.bytes, 5u);
+    ASSERT_EQ(memory.totals().begin()->second.blocks, 1u);
   } while (std::ranges::next_permutation(serials).found);
 }
 

@@ -15,9 +15,9 @@ namespace memoir {
 namespace {
 
 using ::testing::IsEmpty;
+using testing::PatternRowSpec;
 using testing::ProcessBuilder;
 using testing::RepeatsOf;
-using testing::Row;
 using testing::Stretch;
 using testing::Visit;
 
@@ -33,7 +33,7 @@ class Counts : public Visitor {
 };
 
 TEST(Passing, ArePassedOverWhereTheyLeaveWhatWasThere) {
-  std::vector<Row> rows = {{7, 0, 4, 1100, 60, 0}, {7, 4, 1, 10, 0, 0}};
+  std::vector<PatternRowSpec> rows = {{7, 0, 4, 1100, 60, 0}, {7, 4, 1, 10, 0, 0}};
   for (int i = 0; i < 50; ++i) rows.push_back({7, 0, 5, 90, 400, 1});
   rows.push_back({0, 0, 1, 0, 0, 0});
   ProcessBuilder process;
@@ -55,7 +55,7 @@ class CutChunks {
 
   // With whole steps of these stretches. The next chunk frees what lives at addresses that are as much higher.
   void Add(const std::vector<std::uint32_t>& stretches, std::int64_t wrong_by = 0) {
-    std::vector<Row> rows = rest_of_step_;
+    std::vector<PatternRowSpec> rows = rest_of_step_;
     bool frees_of_before = true;
     for (const std::uint32_t stretch : stretches) {
       rows.push_back({stretch, 0, frees_of_before ? 4u : 5u, rows.empty() ? process_.tick() : 90, 60, 1});
@@ -86,7 +86,7 @@ class CutChunks {
  private:
   static constexpr std::int64_t kFirst = 0x50;
   ProcessBuilder& process_;
-  std::vector<Row> rest_of_step_;
+  std::vector<PatternRowSpec> rest_of_step_;
   std::vector<std::int64_t> frees_ = {kFirst};
   std::int64_t chunks_ = 0, steps_ = 0;
 };
@@ -101,10 +101,10 @@ TEST(Passing, ArePassedOverFromOneChunkIntoTheNext) {
   EXPECT_EQ(report.unmatched_deallocations + report.replaced_blocks + report.late_events, 0u);
   EXPECT_EQ(counts.steps + counts.passed, chunks.steps());
   EXPECT_GE(counts.passed, 65u);
-  EXPECT_EQ(counts.frees, 2 * (counts.steps - 1) + 3);  // but for those of the last step, which is cut
+  EXPECT_EQ(counts.frees, 2 * (counts.steps - 1) + 3);  // except events of the last step, which is cut
 }
 
-// All events, of which none is passed over; `Taking` looks for those that might be.
+// All events, none skipped; `Taking` looks for events that could be skipped.
 class Numbers : public Visitor {
  public:
   std::vector<std::pair<Tick, std::uint64_t>> numbers;  // bytes and which block
@@ -146,7 +146,7 @@ testing::StretchEventSpec Free(std::uint64_t tick, std::uint32_t steps_back, std
   return {.kind = v1::DEALLOCATE, .tick = tick, .of_host = 2 + steps_back, .freed_event = event};
 }
 
-// A block of a long step that nobody frees, and one in the same place, counted on, of the short ones behind it.
+// A block of a long step that is never freed, and one at the same index in each of the short steps after it.
 TEST(Passing, OfShortStepsLeaveALongStepsBlocksAlone) {
   std::vector<testing::StretchEventSpec> wide = {{.kind = v1::STEP}}, narrow = wide;
   for (std::uint32_t event = 1; event < 38; ++event) {
@@ -157,7 +157,7 @@ TEST(Passing, OfShortStepsLeaveALongStepsBlocksAlone) {
   for (std::uint32_t event = 1; event < 9; ++event)
     narrow.push_back(event % 2 != 0 ? Allocation(event, 64) : Free(event, 0, event - 1));
   narrow.push_back({.kind = v1::STACK, .tick = 9});
-  std::vector<Row> rows;
+  std::vector<PatternRowSpec> rows;
   for (std::uint32_t i = 0; i < 3; ++i) rows.push_back({8, 0, 38, i == 0 ? 1100u : 10u, 100, 1});
   for (std::uint32_t i = 0; i < 20; ++i) rows.push_back({7, 0, 10, 10, 100, 1});
   rows.push_back({0, 0, 3, 0, 0, 0});
@@ -171,14 +171,14 @@ TEST(Passing, OfShortStepsLeaveALongStepsBlocksAlone) {
   EXPECT_EQ(report.unmatched_deallocations, 0u);
 }
 
-// Bytes freed, those of steps passed over as many as in the one before.
+// Bytes freed; a skipped step counts like the one before it.
 class FreedBytes : public Visitor {
  public:
   std::uint64_t bytes = 0, passed = 0;
   bool takes_repeats() const override { return true; }
   std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
-  void OnCycleBegin(const CycleEvent&) override { before_ = bytes; }
-  void OnCycleEnd(const CycleEvent&) override { of_cycle_ = bytes - before_; }
+  void OnRepeatGroupBegin(const RepeatGroupEvent&) override { before_ = bytes; }
+  void OnRepeatGroupEnd(const RepeatGroupEvent&) override { of_cycle_ = bytes - before_; }
   void OnDeallocate(const DeallocateEvent& event) override { bytes += event.block->bytes; }
   void OnRepeated(const RepeatedEvent& event) override {
     bytes += event.times * of_cycle_;
@@ -194,7 +194,7 @@ TEST(Passing, ThatFreeBlocksOfOtherStepsAreShown) {
   const auto stretch = [](std::uint32_t id, std::uint64_t bytes) {
     return testing::StretchOf(id, {{.kind = v1::STEP}, Allocation(10, bytes), Free(20, 5, 1)});
   };
-  std::vector<Row> rows;
+  std::vector<PatternRowSpec> rows;
   std::vector<std::int64_t> addresses;
   ProcessBuilder process;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -213,7 +213,8 @@ TEST(Passing, ThatFreeBlocksOfOtherStepsAreShown) {
   EXPECT_GE(freed.passed, 8u);
 }
 
-// It frees blocks of the lost one, and nobody what the one before has left. Chunks are not joined behind it.
+// It frees blocks of the lost chunk; blocks left by the chunk before that are never freed. Chunks after it are not
+// joined.
 TEST(Passing, BehindALostChunkBeginAnew) {
   ProcessBuilder process;
   CutChunks chunks(process);
@@ -260,7 +261,7 @@ TEST(Passing, OfManyDevicesTakeNoTimeForEachStep) {
                        narrow = testing::StretchOf(
                            7,
                            {{.kind = v1::STEP}, {.kind = v1::DEALLOCATE, .tick = 1, .address = 1, .device = kDevices}});
-  std::vector<Row> rows = {{8, 0, kDevices, 1100, kDevices, 0}};
+  std::vector<PatternRowSpec> rows = {{8, 0, kDevices, 1100, kDevices, 0}};
   for (std::uint32_t i = 0; i < kSteps; ++i) rows.push_back({7, 0, 2, 1, 0, i % 11 == 0 ? 2u : 1u});
   v1::Repeats repeats = RepeatsOf(rows, {});
   for (std::uint32_t i = 1; i < kDevices; ++i) repeats.add_serial_delta(1);

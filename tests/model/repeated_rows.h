@@ -22,15 +22,15 @@ inline v1::StretchDef Stretch(std::uint32_t id = 7, std::uint64_t bytes = 64) {
                         {.kind = v1::DEALLOCATE, .tick = 40, .of_host = 2, .freed_event = 2}});
 }
 
-struct Row {
+struct PatternRowSpec {
   std::uint32_t stretch, first_event, events;
   std::uint64_t tick_delta, ticks;
   std::uint32_t step_delta;
 };
-inline v1::Repeats RepeatsOf(const std::vector<Row>& rows, const std::vector<std::int64_t>& address_deltas) {
+inline v1::Repeats RepeatsOf(const std::vector<PatternRowSpec>& rows, const std::vector<std::int64_t>& address_deltas) {
   v1::Repeats repeats;
   std::int64_t serial = 1000;
-  for (const Row& row : rows) {
+  for (const PatternRowSpec& row : rows) {
     repeats.add_stretch(row.stretch);
     repeats.add_first_event(row.first_event);
     repeats.add_events(row.events);
@@ -45,7 +45,7 @@ inline v1::Repeats RepeatsOf(const std::vector<Row>& rows, const std::vector<std
   return repeats;
 }
 
-// What the visitor makes of the process.
+// The visitor's result for the process.
 template <class OfVisitor>
 std::pair<OfVisitor, ReplayReport> Visit(ProcessBuilder& process) {
   const TemporaryFolder folder;

@@ -1,5 +1,5 @@
 // Steps that a chunk names are shown as if it had said their events; what does not fit is damage.
-#include "tools/model/repeat_cursor.h"
+#include "tools/model/repeats/pattern_row_cursor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ Result Replay(ProcessBuilder& process) {
 
 TEST(Repeats, AreShownInTheirPlace) {
   ProcessBuilder process;
-  process.Allocate(0x50, 64).Repeat(Stretch(), RepeatsOf({{7, 0, 4, 1100, 60, 0},  // the free is of a block from before
+  process.Allocate(0x50, 64).Repeat(Stretch(), RepeatsOf({{7, 0, 4, 1100, 60, 0},  // frees a block from before
                                                           {7, 4, 1, 10, 0, 0},
                                                           {7, 0, 5, 90, 400, 1},
                                                           {0, 0, 1, 0, 0, 0}},

@@ -197,7 +197,7 @@ TEST(LossTest, RecordsLostOnAThreadCutOrFillItsStack) {
   process.LoseRecords(3).Unrecorded([](ProcessBuilder& p) { p.End().End().Begin("aten::c").BeginText("d"); });
   process.Allocate(0x1000, 8).End().End();
   const Shown shown = Replay(process);
-  // Depth two before and after: what is open now is not what was, but nobody can know; the count of ranges stays right.
+  // Depth two before and after: other ranges are open now, which a reader cannot know; the count of ranges stays right.
   EXPECT_EQ(shown.report.lost_records, 3u);
   EXPECT_EQ(shown.lines[2], "1 lost 3 records 0 chunks");
 
@@ -363,7 +363,7 @@ TEST(EventStreamTest, OnlyWhatLiesInTheWindow) {
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   Script script;
   EventStreamOptions options;
-  options.window = Window::Range("w");
+  options.window = SelectionWindow::Range("w");
   ASSERT_TRUE(StreamEvents(*capture, options, script).ok());
   EXPECT_THAT(script.lines, ElementsAre("1 begin w", "1 deallocate 1", "1 mark in", "1 end w"));
 }

@@ -133,7 +133,7 @@ TEST(RunsTest, RanksOfOneWorldAreOneUntilARankIsThereTwice) {
   EXPECT_EQ(RunsOf({zero, one, again}), 2u);
 }
 
-// Ranks 0 and 1 of a job, there at the same time as those of every other; each rank by a `memoir run` of this name.
+// Ranks 0 and 1 of a job, at the same time as every other job's; each rank under a `memoir run` of this name.
 std::vector<Given> JobOf(std::uint64_t first_pid, const std::string& run_of_zero, const std::string& run_of_one) {
   Given zero{.pid = first_pid, .start_s = 100 + first_pid, .bytes = 1, .rank_source = "torchrun"};
   zero.seconds = 1000;

@@ -1,4 +1,4 @@
-// Python stacks in a replay: what they are, that ranks share them, and what becomes of them where events are lost.
+// Python stacks in a replay: their frames, that ranks share them, and their fate if events are lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/model/capture.h"
-#include "tools/model/process_ids.h"
+#include "tools/model/dictionary_ids.h"
 
 namespace memoir {
 namespace {
@@ -100,7 +100,7 @@ TEST(Stacks, AreKnownBehindWhatIsGone) {
   EXPECT_THAT(shown.lines, ElementsAre("1 before: train.py:1 main"));
 }
 
-// Of each block "bytes: own functions | functions of the forward operator", innermost first.
+// Each block as "bytes: own functions | functions of the forward operator", innermost first.
 class BlockLines : public Visitor {
  public:
   std::vector<std::string> lines;
@@ -180,7 +180,7 @@ class NumberedStacks : public ::testing::Test {
   Payload payload_;
   Dictionary dictionary_;
   Symbols symbols_;
-  ProcessIds ids_{ProcessId{0}, &dictionary_, symbols_};
+  DictionaryIds ids_{ProcessId{0}, &dictionary_, symbols_};
 };
 
 TEST_F(NumberedStacks, NoneIsInsideItself) {
@@ -231,9 +231,9 @@ TEST_F(NumberedStacks, NativeFramesOfAThreadGoInsideThePythonThatItWorksFor) {
   const StackId joined = ids_.WorkingStack(alone, inside);
   EXPECT_EQ(dictionary_.PythonPart(joined), python);
   EXPECT_EQ(dictionary_.Frames(joined).size(), 3u);
-  EXPECT_EQ(ids_.NativeUnder(inside, python), inside);
-  EXPECT_EQ(ids_.NativeUnder(python, inside), inside);
-  EXPECT_EQ(ids_.NativeUnder(inside, alone), alone);
+  EXPECT_EQ(ids_.NativeFramesUnder(inside, python), inside);
+  EXPECT_EQ(ids_.NativeFramesUnder(python, inside), inside);
+  EXPECT_EQ(ids_.NativeFramesUnder(inside, alone), alone);
 }
 
 TEST_F(NumberedStacks, CodeThatNobodyDefinedIsUnknown) {

@@ -1,4 +1,4 @@
-// What a replay makes of a recording that was switched down and up again.
+// The replay of a recording that was switched to a lower level and back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST_F(SwitchesTest, EveryColumnStillSums) {
   const auto capture = Capture::Open(folder_.path());
   const auto summary = AnalyzeSummary(*capture, {});
   ASSERT_TRUE(summary.ok());
-  const Columns total = summary->total();
+  const SummaryColumns total = summary->total();
   EXPECT_EQ(total.allocated_bytes, 130u);
   EXPECT_EQ(total.allocated_bytes - total.deallocated_bytes, total.net_bytes);
   EXPECT_EQ(summary->devices.at(0).live_bytes_at_end, 0u);

@@ -63,7 +63,7 @@ std::vector<std::string> TreeOf(ProcessBuilder& process) {
 
 constexpr const char* kEngine = "autograd::engine::evaluate_function: MmBackward0";
 
-// What a pass does on the engine's thread 2, whose forward was on thread 1.
+// The events of a backward pass on the engine's thread 2, whose forward was on thread 1.
 void RunNode(ProcessBuilder& process, std::uint64_t address) {
   process.OnThread(2).BeginText(kEngine).Begin("aten::hook").Allocate(address, 1).End();
   process.BeginBackward("MmBackward0", 7, 1).Begin("aten::mm").Allocate(address + 1, 2).End().End();
@@ -85,7 +85,7 @@ TEST(WorkingForOthers, BackwardOnTheEnginesThreadStandsInTheUserRangeOfItsForwar
 TEST(WorkingForOthers, SoDoesWhatTheEngineDoesBetweenAndBehindNodes) {
   ProcessBuilder process;
   process.NameThread(2, "pt_autograd_0").BeginUser("step");
-  process.OnThread(2).Allocate(0x50, 8);  // before its first node nobody knows for whom
+  process.OnThread(2).Allocate(0x50, 8);  // before its first node it is unknown whom it works for
   RunNode(process, 0x100);
   process.Allocate(0x60, 16).Begin("aten::copy_").Allocate(0x61, 32).End();
   process.OnThread(1).End().OnThread(2).Allocate(0x70, 64);

@@ -1,4 +1,4 @@
-// Which calls of modules have none around them.
+// Which calls of modules are outermost.
 #include "tracker/modules/outermost_calls.h"
 
 #include <gtest/gtest.h>
@@ -28,42 +28,42 @@ class OutermostCallsTest : public ::testing::Test {
 
 TEST_F(OutermostCallsTest, ACallInsideOfAnotherIsNone) {
   for (int i = 0; i < 2; ++i) {
-    ModuleIsEntered(1);
-    ModuleIsEntered(2);
-    ModuleIsEntered(1);  // itself again
-    ModuleIsLeft();
-    ModuleIsLeft();
-    ModuleIsLeft();
+    NoteModuleEntered(1);
+    NoteModuleEntered(2);
+    NoteModuleEntered(1);  // itself again
+    NoteModuleLeft();
+    NoteModuleLeft();
+    NoteModuleLeft();
   }
   EXPECT_EQ(begun_, (std::vector<std::uint64_t>{1, 1}));
 }
 
 TEST_F(OutermostCallsTest, EachThreadHasItsOwn) {
-  ModuleIsEntered(1);
+  NoteModuleEntered(1);
   std::thread([] {
-    ModuleIsEntered(2);
-    ModuleIsEntered(3);
-    ModuleIsLeft();
-    ModuleIsLeft();
+    NoteModuleEntered(2);
+    NoteModuleEntered(3);
+    NoteModuleLeft();
+    NoteModuleLeft();
   }).join();
-  ModuleIsEntered(4);
+  NoteModuleEntered(4);
   EXPECT_EQ(begun_, (std::vector<std::uint64_t>{1, 2}));
 }
 
 TEST_F(OutermostCallsTest, WhatWasOpenBeforeCountsNoMore) {
-  ModuleIsEntered(1);
+  NoteModuleEntered(1);
   FollowOutermostCalls(nullptr);
-  ModuleIsEntered(2);
+  NoteModuleEntered(2);
   Follow();
-  ModuleIsLeft();  // of one that began while nobody followed
-  ModuleIsEntered(3);
-  ModuleIsEntered(4);
+  NoteModuleLeft();  // the end of a call that began before modules were followed
+  NoteModuleEntered(3);
+  NoteModuleEntered(4);
   EXPECT_EQ(begun_, (std::vector<std::uint64_t>{1, 3}));
 }
 
 TEST_F(OutermostCallsTest, NobodyIsToldAfterTheEnd) {
   FollowOutermostCalls(nullptr);
-  ModuleIsEntered(1);
+  NoteModuleEntered(1);
   EXPECT_TRUE(begun_.empty());
 }
 

@@ -151,7 +151,7 @@ EXPORTED int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   return 1;
 }
 
-// What is known now, as JSON; the text is the caller's until its next call.
+// The memory known now, as JSON; the text is valid until the next call.
 EXPORTED const char* nvtx_listener_state() {
   static std::string text;
   text = AsJson();

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-# What each program begins with. `same(instant)` compares; what the program printed last is the number of comparisons and what the tool counted.
+# The beginning of each program. `same(instant)` compares; the program's last line is the number of comparisons and the tool's counts.
 BEGIN = '''
 import ctypes, gc, json, os, random, sys, torch
 library = ctypes.CDLL(os.environ["NVTX_INJECTION64_PATH"])
@@ -263,7 +263,7 @@ def explicit(tree, source, *arguments, **variables):
 
 
 def result(done):
-    """What the program has printed last, after whatever is wrong in itself."""
+    """The program's last line; its own errors are printed before it."""
     found = json.loads(done.stdout.splitlines()[-1])
     assert not [what for what in found["counts"] if what.startswith("wrong")], found["counts"]
     return found
@@ -323,7 +323,7 @@ def test_a_forked_child_that_is_recorded_publishes(tree, listener, tmp_path):
 
 @pytest.fixture(scope="module")
 def alone(tree):
-    """What the training prints on the simulated GPU without a recording."""
+    """The training's output on the simulated GPU without a recording."""
     return explicit(tree, TRAINING).stdout
 
 
@@ -351,7 +351,7 @@ def test_nobody_listens(tree, tmp_path, alone):
     done = run(tree, tmp_path / "capture", TRAINING, options=())
     assert done.stdout == alone
     line, = lines(done)
-    assert line.startswith("memoir: publish=nvtx-memory: nothing is published, for no tool has set NVTX_INJECTION64_PATH")
+    assert line.startswith("memoir: publish=nvtx-memory: nothing is published, because no tool has set NVTX_INJECTION64_PATH")
     check_recorded(tree, tmp_path / "capture")
     assert ranges(tree, tmp_path / "capture") == ["step of the program"] * 3, "what is published is none of the program's ranges"
 

@@ -13,7 +13,7 @@ pytest.importorskip("duckdb", reason="setup/requirements.txt has it, for Python 
 
 @pytest.fixture
 def folder(tree, samples, tmp_path):
-    """Tables of a job of 200 ranks would take long; these are of four ranks, two of them restarted, and a process without a rank."""
+    """Tables for four ranks, two of them restarted, and a process without a rank: 200 ranks would take long."""
     done = run(tree, "export", "parquet", samples / "job", "-o", f"{tmp_path / 'tables'}/")
     assert done.returncode == 0, done.stderr
     return tmp_path / "tables"
@@ -148,7 +148,7 @@ def test_usage(tree, folder):
 
 
 def test_a_machine_without_an_engine(tree, folder, tmp_path):
-    """One line says what to install, and queries can be listed and read all the same."""
+    """One line names the package to install, and queries can still be listed and read."""
     bare = tmp_path / "bare" / "python3"
     bare.parent.mkdir()
     bare.write_text(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")

@@ -1,4 +1,4 @@
-"""memoir query on DuckDB says what memoir show says of the same captures."""
+"""memoir query on DuckDB has the figures of memoir show for the same captures."""
 
 import json
 import random
@@ -19,7 +19,7 @@ NAMES = sorted(file.stem for file in QUERIES.glob("*.sql"))
 def queries(tree):
     """The installed package, in this process: what `memoir query --json` prints."""
     sys.path.insert(0, str(tree / "lib" / "memoir" / "python"))
-    from memoir import queries
+    from _torch_memoir import queries
 
     yield queries
     sys.path.remove(str(tree / "lib" / "memoir" / "python"))
@@ -171,7 +171,7 @@ def write_tables(made, folder):
 
 
 def plain_growth(made):
-    """What growth_per_step says, counted for each step by itself: what is allocated or freed at its very time comes after it."""
+    """growth_per_step, counted for each step separately: an allocation or deallocation at the step's own time comes after it."""
     rows = []
     for process, rank, device in made["summary"]:
         blocks = [block[2:] for block in made["blocks"] if block[:2] == (process, device)]
@@ -219,9 +219,22 @@ def test_a_capture_is_as_good_as_its_tables(tree, query, captures, name):
         assert answer == query(one, name)
 
 
+def test_a_table_prints_categories_as_show_does(queries, query, tree, captures):
+    from _torch_memoir.queries import _text
+
+    shown = run(tree, "show", "--by", "category", captures["trained"]).stdout
+    for name, column in (("peak_by_category", "category"), ("peak_by_role", "category")):
+        answer = query(name, "trained")
+        words = [row[column].lower().replace("_", " ") for row in answer["rows"]]
+        text = _text.table(answer["columns"], answer["rows"], 0)
+        assert "OPTIMIZER_STATE" in {row[column] for row in answer["rows"]} and "optimizer state" in text
+        assert all(word in text and word in shown for word in words) and not any(row[column] in text for row in answer["rows"]), text
+    assert "autograd detail" in _text.table(["rank", "most_in"], [{"rank": 1, "most_in": "AUTOGRAD_DETAIL"}], 0)
+
+
 @pytest.mark.parametrize("width", [80, 40])
 def test_a_table_fits_the_terminal(queries, query, monkeypatch, width):
-    from memoir.queries import _text
+    from _torch_memoir.queries import _text
 
     monkeypatch.setenv("COLUMNS", str(width))
     for name in NAMES:

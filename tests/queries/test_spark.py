@@ -1,4 +1,4 @@
-"""The same files on Spark give the same answers as on DuckDB: one session for all of them, in an environment of its own (setup/requirements-spark.txt)."""
+"""The same files on Spark give the same answers as on DuckDB: one session for all of them, in a separate environment (setup/requirements-spark.txt)."""
 
 import json
 import os
@@ -22,8 +22,8 @@ ANSWER = """
 import json, sys, tempfile
 tree, asked = sys.argv[1], json.loads(sys.argv[2])
 sys.path.insert(0, f"{tree}/lib/memoir/python")
-from memoir import queries
-from memoir.queries import _engines
+from _torch_memoir import queries
+from _torch_memoir.queries import _engines
 folder = f"{tree}/lib/memoir/queries"
 scratch = tempfile.mkdtemp()
 spark = _engines.start("spark", scratch)

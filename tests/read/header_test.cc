@@ -1,4 +1,4 @@
-// What stands around payloads: a header that was changed, a chunk of another recording, and captures of early versions,
+// The headers of payloads: a header that was changed, a chunk of another recording, and captures of early versions,
 // which have neither checksums of headers nor the recording's identity.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 
 namespace memoir {
 namespace {
@@ -62,7 +62,7 @@ TEST(HeaderTest, NoBitOfItChangesUnnoticed) {
     ++read;
     Visitor nobody;
     const absl::StatusOr<ReplayReport> report = capture->Replay(nobody);
-    // The index says nothing that the chunks do not.
+    // The index has nothing that the chunks do not have.
     const bool in_index = bit / 8 >= offsets[offsets.size() - 2];
     EXPECT_TRUE(!report->damage.empty() || in_index) << "bit " << bit % 8 << " of byte " << bit / 8;
     if (HasFailure()) return;

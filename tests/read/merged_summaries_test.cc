@@ -46,9 +46,9 @@ std::string Merged(const TemporaryFolder& folder, const std::vector<std::string>
   return *ReadSummaryBytes(folder / "a.memoir-summaries");
 }
 
-std::vector<std::string> NamesIn(ReadMerged read) {
+std::vector<std::string> NamesIn(SalvagedSummaries read) {
   std::vector<std::string> names;
-  for (const NamedFiles& files : std::move(read.summaries).Take("x").named) names.push_back(files.name);
+  for (const NamedFiles& files : std::move(read.summaries).TakeJobFiles("x").named) names.push_back(files.name);
   return names;
 }
 
@@ -62,7 +62,7 @@ TEST(MergedSummariesTest, AnyOrderAndGroupingGivesTheSameBytes) {
   const std::string before = SummaryOf("r1", 5, {{0, 500}, {1, 500}}), after = SummaryOf("r1", 5, {{2, 30}});
   EXPECT_EQ(Merged(folder, {after, before}), Merged(folder, {after})) << "old parts were removed by --max-size";
   WriteFile(folder / "b.memoir-summaries", Merged(folder, {one}) + Merged(folder, {later, zero}));
-  absl::StatusOr<ReadMerged> both = ReadMergedSummaries(folder / "b.memoir-summaries");
+  absl::StatusOr<SalvagedSummaries> both = ReadMergedSummaries(folder / "b.memoir-summaries");
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(both->damaged, 0u);
   ASSERT_TRUE(both->summaries.Write(folder / "c.memoir-summaries").ok());
@@ -91,12 +91,12 @@ TEST(MergedSummariesTest, NoChangedByteAndNoCutIsTakenForASummary) {
       damaged.back()[at] = static_cast<char>(whole[at] ^ mask);
     }
     for (const std::string& bytes : damaged) {
-      absl::StatusOr<ReadMerged> merged = read(bytes);
+      absl::StatusOr<SalvagedSummaries> merged = read(bytes);
       if (!merged.ok()) continue;
       // Nothing tells of what was cut off between two summaries.
       EXPECT_TRUE(merged->damaged > 0 || bytes.size() == whole.size() / 2) << at;
       kept += merged->summaries.size();
-      for (NamedFiles& files : std::move(merged->summaries).Take("x").named)
+      for (NamedFiles& files : std::move(merged->summaries).TakeJobFiles("x").named)
         EXPECT_TRUE(files.summary == zero || files.summary == one) << at;
     }
   }

@@ -1,4 +1,4 @@
-// What a reader does with strangers, newer versions, and files that are cut.
+// The reader with files of other programs, newer versions, and cut files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/read/folder.h"
-#include "tools/read/process_info.h"
+#include "tools/read/capture_folder.h"
+#include "tools/read/process_info_rules.h"
 
 namespace memoir {
 namespace {
@@ -255,7 +255,7 @@ TEST(DamageTest, ChecksumEndsItsPartAndTheNextGoesOnFromItsKeyframe) {
   EXPECT_EQ(summary->devices[0].live_bytes_at_end, 43000u)
       << "what the damaged chunks allocated is known from the keyframe";
   std::uint64_t c = 0;
-  for (const Row& row : summary->rows) c += row.name == "aten::c" ? row.total.net_bytes : 0;
+  for (const SummaryRow& row : summary->rows) c += row.name == "aten::c" ? row.total.net_bytes : 0;
   EXPECT_EQ(c, 3000u) << "and with its operator";
 }
 

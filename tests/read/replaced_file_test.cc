@@ -1,4 +1,4 @@
-// Small files beside a capture's parts: a first one is written in its place, a later one takes its place as a whole.
+// Small files next to a capture's parts: the first is written in place, a later one replaces it atomically.
 #include "tools/read/replaced_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// proto/memoir/events.def and proto/memoir/v1/capture.proto say the same.
+// proto/memoir/events.def and proto/memoir/v1/capture.proto agree.
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>

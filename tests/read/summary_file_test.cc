@@ -98,18 +98,18 @@ TEST(SummaryAgeTest, OfTheVeryPartsThatAreThere) {
   NamedFiles files;
   files.name = "r00003.a0.h.7";
   files.parts = {PartOf(0, 100), PartOf(1, 50)};
-  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kFresh);
-  EXPECT_EQ(AgeOf(One(), files, 9), SummaryAge::kOlder) << "native frames have names now";
+  EXPECT_EQ(SummaryAgeOf(One(), files, 0), SummaryAge::kFresh);
+  EXPECT_EQ(SummaryAgeOf(One(), files, 9), SummaryAge::kOlder) << "native frames have names now";
   files.parts.push_back(PartOf(2, 1));
-  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder);
+  EXPECT_EQ(SummaryAgeOf(One(), files, 0), SummaryAge::kOlder);
   files.parts = {PartOf(1, 50)};
-  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder) << "a part was evicted";
+  EXPECT_EQ(SummaryAgeOf(One(), files, 0), SummaryAge::kOlder) << "a part was evicted";
   files.parts = {PartOf(0, 100), PartOf(1, 50)};
   files.name = "r00004.a0.h.8";
-  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder) << "another rank's";
+  EXPECT_EQ(SummaryAgeOf(One(), files, 0), SummaryAge::kOlder) << "another rank's";
   files.name = "r00003.a0.h.7";
   files.parts = {};
-  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kFresh) << "summaries were collected alone";
+  EXPECT_EQ(SummaryAgeOf(One(), files, 0), SummaryAge::kFresh) << "summaries were collected alone";
 }
 
 // By the file system's clock, whatever the hosts' say.
@@ -119,10 +119,10 @@ TEST(SummaryAgeTest, OfARecordingThatRuns) {
   files.parts = {PartOf(0, 100), PartOf(1, 60)};
   files.summary_ns = 1'000'000'000'000;
   files.newest_ns = files.summary_ns + kMostBehindNs;
-  EXPECT_EQ(AgeOf(One(false), files, 0), SummaryAge::kBehind);
-  EXPECT_EQ(AgeOf(One(true), files, 0), SummaryAge::kOlder) << "it had ended";
+  EXPECT_EQ(SummaryAgeOf(One(false), files, 0), SummaryAge::kBehind);
+  EXPECT_EQ(SummaryAgeOf(One(true), files, 0), SummaryAge::kOlder) << "it had ended";
   ++files.newest_ns;
-  EXPECT_EQ(AgeOf(One(false), files, 0), SummaryAge::kOlder) << "too long ago";
+  EXPECT_EQ(SummaryAgeOf(One(false), files, 0), SummaryAge::kOlder) << "too long ago";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a redacted capture keeps and what not: each field of the schema, each kind of name, and the key.
+// The contents that a redacted capture keeps: each field of the schema, each kind of name, and the key.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@
 
 #include "memoir/v1/capture.pb.h"
 #include "memoir/v1/symbols.pb.h"
+#include "tools/redact/hashed_free_texts.h"
+#include "tools/redact/hashed_paths.h"
+#include "tools/redact/hashed_words.h"
 #include "tools/redact/key_file.h"
-#include "tools/redact/messages.h"
 #include "tools/redact/name_hashes.h"
-#include "tools/redact/paths.h"
-#include "tools/redact/ranges.h"
-#include "tools/redact/words.h"
+#include "tools/redact/redacted_messages.h"
 
 namespace memoir {
 namespace {
@@ -30,7 +30,7 @@ const std::string& Key() {
   return key;
 }
 
-// Fills each text of a message, and of all messages inside, and counts them.
+// Sets each text field of a message, and of all messages inside, to `text`. Returns the number of fields.
 int FillTexts(Message& message, const std::string& text, int depth = 0) {
   int filled = 0;
   const auto* const reflection = message.GetReflection();
@@ -38,7 +38,7 @@ int FillTexts(Message& message, const std::string& text, int depth = 0) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
     if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       EXPECT_TRUE(HasRedactionRule(field->full_name()))
-          << field->full_name() << " has no rule in tools/redact/messages.cc";
+          << field->full_name() << " has no rule in tools/redact/redacted_messages.cc";
       ++filled;
       if (field->is_repeated()) reflection->AddString(&message, field, text);
       if (!field->is_repeated()) reflection->SetString(&message, field, text);
@@ -51,7 +51,7 @@ int FillTexts(Message& message, const std::string& text, int depth = 0) {
   return filled;
 }
 
-// Of what is kept as it is there are letters for kinds alone.
+// Clears kinds and layout hashes: redaction keeps these bytes unchanged, so they still have the text of FillTexts.
 void ClearKinds(v1::Payload& payload) {
   for (v1::SignatureDef& signature : *payload.mutable_signatures()) signature.clear_kinds();
   for (v1::ThreadRun& run : *payload.mutable_runs()) run.clear_kind();
@@ -73,7 +73,7 @@ TEST(MessagesTest, NoTextOfAnyFieldGetsThrough) {
       Redact(payload, hashes);
       ClearKinds(payload);
       const bool is_word = canary.find(' ') == std::string::npos;
-      if (is_word) {  // types of tensors and devices are torch's own words
+      if (is_word) {  // redaction keeps types of tensors and devices, which are names of torch
         for (v1::LayoutDef& layout : *payload.mutable_layouts()) layout.clear_dtype_name();
         payload.mutable_devices(0)->clear_type();
       }
@@ -106,7 +106,7 @@ TEST(MessagesTest, WhatIsNotKnownIsLeftOut) {
   EXPECT_EQ((process.SerializeAsString() + payload.SerializeAsString()).find("canary"), std::string::npos);
 }
 
-// "?" stands for a hash.
+// Returns `text` with "?" in place of each hash.
 std::string Shape(std::string text) {
   for (std::size_t at = text.find(kHashStart); at != std::string::npos; at = text.find(kHashStart, at + 1))
     text.replace(at, kHashLength, "?");
@@ -149,7 +149,7 @@ TEST(NamesTest, KeepWhatEverybodyKnowsAndTheirStructure) {
            {"_ZN2at6native18elementwise_kernelILi4EN4mineEEEvT_", "_ZN2at6native18elementwise_kernelI14?E"},
            {"_ZN4mine6kernelEPf", "_ZN14?14?E14?"},
            {"void at::native::add<mine>(int)", "void at::native::add<?>(...)"}})
-    EXPECT_EQ(Shape(HashedRange(name, hashes)), shape) << name;
+    EXPECT_EQ(Shape(HashedFreeText(name, hashes)), shape) << name;
   EXPECT_EQ(Shape(HashedRoot("Net#2", hashes)), "?#2");
   EXPECT_EQ(Shape(HashedSchema("mine::op(Tensor(a!) x, str y=\"z\") -> Tensor[]", hashes)),
             "?::?(Tensor(a!) ?, str ?=\"?\") -> Tensor[]");
@@ -175,17 +175,17 @@ TEST(NamesTest, PathsSayStillWhoseTheyAre) {
                         {"<ipython-input-3-12ab>", "<?>"},
                         {"<frozen importlib._bootstrap>", "<frozen importlib._bootstrap>"}})
     EXPECT_EQ(Shape(HashedFileOf(path, hashes).path), path == shape ? path : shape) << path;
-  // A program is called as its file is.
+  // A program's name has the same hash as the name of its file.
   EXPECT_TRUE(HashedFileOf("/opt/me/train.py", hashes).path.ends_with(HashedFileOf("train.py", hashes).path));
 }
 
 TEST(NamesTest, AreTheSameWithOneKeyAndOthersWithAnother) {
   NameHashes hashes(Key()), again(Key()), other(std::string(kKeyBytes, 'o'));
-  EXPECT_EQ(hashes.Of("secret"), again.Of("secret"));
-  EXPECT_NE(hashes.Of("secret"), other.Of("secret"));
-  EXPECT_NE(hashes.Of("secret"), hashes.Of("secret2"));
-  // RFC 4231's way to compute it: openssl dgst -sha256 -mac HMAC -macopt key:kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
-  EXPECT_EQ(hashes.Of("secret"), "h_ead256ccb47a");
+  EXPECT_EQ(hashes.HashOf("secret"), again.HashOf("secret"));
+  EXPECT_NE(hashes.HashOf("secret"), other.HashOf("secret"));
+  EXPECT_NE(hashes.HashOf("secret"), hashes.HashOf("secret2"));
+  // Computed as in RFC 4231: openssl dgst -sha256 -mac HMAC -macopt key:kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
+  EXPECT_EQ(hashes.HashOf("secret"), "h_ead256ccb47a");
 }
 
 class KeyFileTest : public testing::Test {
@@ -245,7 +245,7 @@ TEST_F(KeyFileTest, KeepsAllNamesWithTheirBytes) {
 
 TEST(RevealTest, PutsNamesInPlace) {
   const HashedNames names = {{"h_000000000001", "layers"}, {"h_000000000002", "fc"}};
-  const Revealed revealed = Reveal("h_000000000001.0._h_000000000002 h_00000000000 h_aaaaaaaaaaaa h_", names);
+  const RevealedText revealed = Reveal("h_000000000001.0._h_000000000002 h_00000000000 h_aaaaaaaaaaaa h_", names);
   EXPECT_EQ(revealed.text, "layers.0._fc h_00000000000 h_aaaaaaaaaaaa h_");
   EXPECT_EQ(revealed.unknown, 1);
   EXPECT_EQ(Reveal("h_00… h_0000… h_000000000001…", names).text, "h_00… h_0000… layers…");

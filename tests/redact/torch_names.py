@@ -9,10 +9,10 @@ import pathlib
 import re
 import sys
 
-START = """// Names of PyTorch's own that a redacted capture keeps: operators with their overloads, nodes of autograd, classes of torch.nn
-// and torch.optim, what torch's own code calls its ranges. A name that is not here is hashed.
+START = """// Names from PyTorch that a redacted capture keeps: operators with their overloads, autograd nodes, classes of torch.nn
+// and torch.optim, ranges of torch's own code. All other names are hashed.
 //
-// Written by tests/redact/torch_names.py from torch itself, not by hand.
+// tests/redact/torch_names.py writes this file from torch itself.
 
 """
 
@@ -35,7 +35,7 @@ def classes(torch):
 
 
 def compiler_events(package):
-    """What dynamo_timed() calls, each as the recorder names its range."""
+    """The events of dynamo_timed(), under the recorder's names for their ranges."""
     for path in (*package.glob("_dynamo/**/*.py"), *package.glob("_inductor/**/*.py"), *package.glob("_functorch/**/*.py")):
         for name in re.findall(r'dynamo_timed\(\s*f?"([^"{]+)"', path.read_text(errors="ignore")):
             if name not in ("_foo", "my_event", "metric"):
@@ -43,7 +43,7 @@ def compiler_events(package):
 
 
 def parameters(torch):
-    """Of the classes of torch.nn: the names under which they hold parameters and buffers."""
+    """The names under which classes of torch.nn hold parameters and buffers."""
     for value in vars(torch.nn).values():
         if isinstance(value, type) and issubclass(value, torch.nn.Module):
             yield from re.findall(r"self\.register_(?:parameter|buffer)\(\s*['\"](\w+)", source(value))

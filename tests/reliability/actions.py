@@ -1,4 +1,4 @@
-"""What is done to a process before or while it is recorded. In the forked child of server.py; `[name, arguments...]` in a case."""
+"""Faults for a process before or while it is recorded. They run in the forked child of server.py; `[name, arguments...]` in a case."""
 
 import ctypes
 import os
@@ -72,7 +72,7 @@ def alarms(microseconds):
 
 
 def user_signals():
-    """SIGUSR1 to every thread of this process, from a process beside it, as fast as that can."""
+    """SIGUSR1 to every thread of this process, from another process, as fast as possible."""
     signal.signal(signal.SIGUSR1, lambda *_: None)
     victim = os.getpid()
     if os.fork() == 0:
@@ -85,7 +85,7 @@ def user_signals():
 
 
 def remove(what):
-    """Of the capture or the ring: its files, or the folder."""
+    """The files of the capture or the ring, or its folder."""
     if what in ("parts", "ring file"):
         folder = "../capture" if what == "parts" else "../ring"
         for name in os.listdir(folder):
@@ -105,7 +105,7 @@ def no_permission(what):
 
 
 def broken_stderr():
-    """At whose other end nobody reads, and a signal that ends who writes to it."""
+    """A pipe without a reader, and the signal that ends its writer."""
     reader, writer = os.pipe()
     os.close(reader)
     os.dup2(writer, 2)
@@ -128,7 +128,7 @@ def real_time():
 
 
 def lock_memory(mib):
-    """Of what is mapped from here on no more than so much, for all of it is locked; root alone is above that."""
+    """Limits later mappings to this much, because all of them are locked; root has no limit."""
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (mib << 20, mib << 20))
     user(65534)
     libc.mlockall(2)  # MCL_FUTURE
@@ -143,7 +143,7 @@ def signal_process(process, name):
 
 
 def close_descriptors():
-    """All but the streams; the numbers go to a file of the program's, which nobody else may write to."""
+    """All but the streams; the numbers are taken by a file of the program's, which only the program may write to."""
     os.closerange(3, 65536)
     file = os.open("../theirs", os.O_RDWR | os.O_CREAT | os.O_APPEND)
     for number in range(file + 1, 40):

@@ -1,4 +1,4 @@
-"""Captures that were damaged on purpose, read by `memoir show`; a try's program is that tool, and what it says of the damage is its word."""
+"""Captures that were damaged on purpose, read by `memoir show`: it is the program of a try, and its messages about the damage are checked."""
 
 import json
 import os
@@ -113,7 +113,7 @@ def damage_ring(random, data, pages, way):
 
 @fault("the ring of a killed process with bits, pieces or pages changed, or cut; merged afterwards")
 def rings(lab, long):
-    """The program is memoir-drain, and `memoir show` of what it merged: whether the calls are those of the program is not asked."""
+    """The program is memoir-drain, and `memoir show` on its result: the calls are not compared with the program's."""
     ways = ("a bit", "zeros", "noise", "a page of another place", "cut")
     folder = lab.new_folder()
     lab.ask(folder, arguments=[1_000_000_000], kill_at=3000)

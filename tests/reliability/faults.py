@@ -6,7 +6,7 @@ import typing
 
 @dataclasses.dataclass
 class Fault:
-    name: str  # its row in docs/reliability.md
+    name: str  # its row in docs/tested/reliability.md
     function: typing.Callable  # (lab, long) -> tries
     only_long: bool
 

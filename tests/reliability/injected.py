@@ -60,7 +60,7 @@ def fails(call, forever):
     def tries(lab, long):
         sweep = sweep_of(lab)
         tried = 0
-        test_failing_calls.LONG = False  # of its own checks one in eight
+        test_failing_calls.LONG = False  # one check in eight
         for phase in PHASES:
             at = 1
             while sweep.run(call, phase, at, forever, FAILURES[call]) is not None:

@@ -1,8 +1,6 @@
-"""Tries faults on the installed tree: a forked child records while something is done to it, and what the capture says is compared with
-what the program itself counted.
-
-A try is judged once, here, in three questions. Did the program end as it does without Memoir? Does the capture have every call that the program
-counted? Where it has fewer, does it or the recorder say so? Nothing is done to the machine: file systems are mounted in a namespace of our own.
+"""Tries faults on the installed tree: a forked child records while a fault is injected, and the capture is compared with the program's own count. Each try is
+judged here, by three questions. Did the program end as it does without Memoir? Does the capture have every call that the program counted? If it has fewer, does
+it or the recorder report it? The machine is not changed: file systems are mounted in a private namespace.
 """
 
 import contextlib
@@ -26,7 +24,7 @@ NOT_JUDGED = "not judged"  # a verdict: only whether the program was disturbed i
 
 
 class NotHere(Exception):
-    """What this machine lacks for the fault to be tried."""
+    """The reason why this machine cannot try the fault."""
 
 
 @dataclasses.dataclass
@@ -157,7 +155,7 @@ class Lab:
         report = json.loads(shown.stdout)
         adds = sum(row["count"] for row in report["operators"] if row["name"] == "aten::add.Tensor")
         most = result.of + (answer["ended"] != "0")  # a kill comes between a call and its count
-        if answer.get("auto"):  # results alone are recorded of all calls, and operands beside them
+        if answer.get("auto"):  # results of all calls are recorded, and operands of some
             adds = sum(device["allocations"] for device in report["devices"] if device["device"] == "cpu")
             most += 10 + result.of // 30
         live_at_end = sum(device["live_bytes_at_end"] for device in report["devices"] if device["device"] == "cpu")
@@ -173,7 +171,7 @@ class Lab:
 
 
 def losses(report):
-    """What `memoir show` says is missing, each in a few words."""
+    """The losses that `memoir show` reports, each in a few words."""
     words = [f"{name} {report[name]}" for name in ("dropped_events", "lost_records", "lost_chunks") if report[name]]
     words += [f"{damage['file']}: {damage['what']}" for damage in report["damage"]]
     for process in report["processes"]:

@@ -28,7 +28,7 @@ SHOWN long odd_calls_readings(void) { return readings; }
 
 static int IsMemoirs(int file) {
   char link[64], path[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  snprintf(link, sizeof link, "/proc/thread-self/fd/%d", file);
   const ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
   path[length] = '\0';

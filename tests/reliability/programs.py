@@ -1,4 +1,4 @@
-"""What the recorded child of server.py does. Each says how often it called torch.add: in the shared page after each call, or as its result."""
+"""The programs of server.py's recorded child. Each reports how often it called torch.add: in the shared page after each call, or as its result."""
 
 import os
 import struct
@@ -33,7 +33,7 @@ def shapes(page, count, times, held=100 << 20):
 
 
 def steps(page, count, times, odd_each):
-    """Steps of ten calls with results of three sizes; of so many one is of another size in each of its calls."""
+    """Steps of ten calls with results of three sizes; in one of so many steps every call has another size."""
     import memoir
 
     usual, end, step = [torch.ones(n) for n in (1, 100, 1000)], count + times, 0
@@ -50,7 +50,7 @@ def steps(page, count, times, odd_each):
 
 
 def names(page, count, times):
-    """A range and a shape of its own for each call."""
+    """A new range and a new shape for each call."""
     for count in range(count + 1, count + times + 1):
         with torch.autograd.profiler.record_function(f"name {count}"):
             a = torch.empty(1 + count % 1000, count // 1000 + 1, 0)

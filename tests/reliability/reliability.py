@@ -1,4 +1,4 @@
-"""./dev reliability [--long] [--only TEXT] [--tree FOLDER]: tries the faults of this folder; with --long it writes the table of docs/reliability.md.
+"""./dev reliability [--long] [--only TEXT] [--tree FOLDER]: tries the faults of this folder; with --long it writes the table of docs/tested/reliability.md.
 
 A row is what was seen in one run: none of its figures is written by hand. Rows of faults that were not tried this time stay as they were.
 """
@@ -18,8 +18,8 @@ sys.path.insert(0, str(HERE))
 from faults import FAULTS  # noqa: E402
 from lab import NOT_JUDGED, Lab, NotHere  # noqa: E402
 
-PAGE = ROOT / "docs" / "reliability.md"
-COLUMNS = ("fault", "tries", "program as without", "capture whole", "less, and said so", "wrong or unsaid", "most lost", "seen")
+PAGE = ROOT / "docs" / "tested" / "reliability.md"
+COLUMNS = ("fault", "tries", "program as without", "capture whole", "less, and reported", "wrong or unreported", "most lost", "seen")
 
 
 class Row:
@@ -72,8 +72,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="each fault as often as the page says, which takes two hours, and write the page; without, a minute or two, and no page")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults with TEXT in their names")
     parser.add_argument("--tree", default=os.environ.get("TESTED_TREE") or ROOT / "build" / "dev" / "installed", help="an installed Memoir (default: of ./dev test)")
-    parser.add_argument("--rows-of", metavar="PAGE", help="try nothing: take the rows of this page into docs/reliability.md")
-    parser.add_argument("--no-page", action="store_true", help="with --long: leave docs/reliability.md as it is")
+    parser.add_argument("--rows-of", metavar="PAGE", help="try nothing: take the rows of this page into docs/tested/reliability.md")
+    parser.add_argument("--no-page", action="store_true", help="with --long: leave docs/tested/reliability.md as it is")
     arguments = parser.parse_args()
     if arguments.rows_of:
         return write(known_rows(pathlib.Path(arguments.rows_of).read_text()))

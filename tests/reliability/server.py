@@ -20,7 +20,7 @@ import torch
 import actions
 import memoir
 import programs
-from memoir import _library
+from _torch_memoir import _library
 
 
 torch.set_num_threads(1)
@@ -51,7 +51,7 @@ def child(case, page, answer):
     answer["count"] = getattr(programs, case["program"])(page, count, *case["arguments"])
     answer["right"] = bool(torch.equal(torch.mul(torch.arange(8.0), 2), torch.arange(0, 16, 2.0)))
     act(case["after"])
-    put(page, answer)  # some ends say no more
+    put(page, answer)  # some ends give no more facts
     try:
         if case["end"] == "stop":
             memoir.stop()

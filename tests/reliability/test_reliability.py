@@ -1,5 +1,5 @@
-"""Faults of all kinds, each a few times (with MEMOIR_TEST_LONG=1 as often as docs/reliability.md says): the program ends as without Memoir, and what
-the capture lacks is said. ./dev reliability makes the table of it.
+"""Faults of all kinds, each a few times (with MEMOIR_TEST_LONG=1 as often as in docs/tested/reliability.md): the program ends as without Memoir, and losses are
+reported. ./dev reliability makes its table.
 """
 
 import os

@@ -4,7 +4,7 @@ import re
 
 from sources import Rule
 
-RULE = re.compile(r'\{"(\w+)", Category::k(\w+), "([^"]*)", Keeper::k\w+, \w+,\s*((?:"[^"]*"\s*)+)\}')
+RULE = re.compile(r'\{"(\w+)", Category::k(\w+), "([^"]*)", HolderKind::k\w+, \w+,\s*((?:"[^"]*"\s*)+)\}')
 ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
 
 
@@ -20,15 +20,15 @@ def category_rules(tree):
              for name, kept, detail, because in RULE.findall(code)]
     rows = ROW.findall(page.read_text()) if page.exists() else []
     rows = rows[: len(rules)] if rules else rows
-    if len(rules) < code.count("Keeper::"):
-        yield f"tools/analyze/categories/rules.cc: {code.count('Keeper::')} rules, of which {len(rules)} can be read"
+    if len(rules) < code.count("HolderKind::"):
+        yield f"tools/analyze/categories/rules.cc: {code.count('HolderKind::')} rules, of which {len(rules)} can be read"
     for number, rule in enumerate(rules):
         row = rows[number] if number < len(rows) else None
         if row != rule:
             yield f"docs/categories.md: row {number + 1} is {row}, the rule {rule}"
 
 
-CODE = 'Rule kRules[] = {{"a", Category::kOptimizerState, "b", Keeper::kProgram, A, "because "\n "so"}};'
+CODE = 'Rule kRules[] = {{"a", Category::kOptimizerState, "b", HolderKind::kProgram, A, "because "\n "so"}};'
 RULES = (
     Rule(category_rules, (
         {"tools/analyze/categories/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state | because so |\n"},

@@ -1,4 +1,4 @@
-"""What the conventions (docs/hacking.md) ask of every file, as far as a program can see it."""
+"""The conventions of docs/hacking.md that a program can check in every file."""
 
 import re
 
@@ -31,7 +31,7 @@ def lines_fit(tree):
 
 
 def no_drawers(tree):
-    """A file named for what does not fit elsewhere collects what does not fit elsewhere."""
+    """A file named util collects code that fits nowhere."""
     for source in sources(tree):
         words = re.split(r"[/_.\-]", source.path)
         drawers = {"util", "utils", "helper", "helpers", "common", "manager", "misc"} & set(words)
@@ -120,7 +120,7 @@ def environment_variables_are_in_the_table(tree):
 
 
 def no_paths_of_one_machine(tree):
-    """What is written here must be true on every machine."""
+    """No file names this machine's paths or tools."""
     pattern = re.compile(r"(?<![\w.}>/])/(work|home|root|Users|mnt)/\w")
     for source in sources(tree):
         if source.folder != "tests/rules":

@@ -1,7 +1,7 @@
 """clang-tidy over the C++ sources, as .clang-tidy configures it, with the compiler's own flags (compile_commands.json of the build).
 
-A file takes seconds, so a file that was found clean is not looked at again, not in another clone either: ~/.cache/memoir/clang-tidy has the hashes of
-what the preprocessor made of it, comments included, with the flags, the configuration and the version.
+A file takes seconds, so a clean file is not checked again, not in another clone either: ~/.cache/memoir/clang-tidy has hashes of its preprocessed text,
+comments included, with the flags, the configuration and the version.
 """
 
 import functools
@@ -27,11 +27,11 @@ WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* 
 # Functions of libc that concurrency-mt-unsafe refuses and that are safe here.
 SAFE = re.compile(
     r"\b(?:"
-    r"getenv"  # as long as nobody calls setenv at the same time; Memoir calls it before main alone
-    r"|strerror|strsignal"  # glibc has a text for every number, or a buffer for each thread
-    r"|dlerror"  # of each thread
-    r"|readdir"  # of streams that one thread has
-    r"|sigprocmask"  # in programs of Memoir's own, before they have threads
+    r"getenv"  # safe if no thread calls setenv at the same time; Memoir calls setenv only before main
+    r"|strerror|strsignal"  # glibc returns a constant text, or a buffer of the thread
+    r"|dlerror"  # has a buffer for each thread
+    r"|readdir"  # each stream belongs to one thread
+    r"|sigprocmask"  # only in Memoir's programs, before they start threads
     r")\("
 )
 
@@ -47,7 +47,7 @@ def commands():
 
 
 def flags(arguments):
-    """What decides how a file reads: neither input and output, nor g++'s warnings and precompiled headers, which clang cannot take."""
+    """The flags that change a file's meaning: without input and output, and without g++'s warnings and precompiled headers, which clang cannot use."""
     kept, rest = [], iter(arguments)
     for argument in rest:
         if argument in ("-o", "-c"):
@@ -78,14 +78,14 @@ def checker():
 
 
 def fingerprint(source, folder, arguments):
-    """Of all that the verdict depends on."""
+    """A hash of everything that the verdict depends on."""
     read = subprocess.run(["c++", "-E", "-P", "-C", *arguments, source], cwd=folder, capture_output=True, check=True).stdout
     parts = (read, checker(), "\0".join(arguments).replace(str(ROOT), "").encode())
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
 def complaints(source, folder, arguments):
-    """What clang-tidy says of `source` and of our headers in it, a line each."""
+    """clang-tidy's findings in `source` and in our headers that it includes, one line each."""
     done = subprocess.run(
         [CLANG_TIDY, "--quiet", CONFIGURATION, source, "--", *arguments], cwd=folder, capture_output=True, text=True
     )
@@ -99,7 +99,7 @@ def complaints(source, folder, arguments):
 
 
 def complaints_of_share(share):
-    """Of all sources in one folder of clang_tidy_shares.txt; those that were clean before are passed by."""
+    """The findings in all sources of one folder of clang_tidy_shares.txt; sources that were clean before are skipped."""
     CLEAN.mkdir(parents=True, exist_ok=True)
     for path, (folder, arguments) in commands().items():
         if share_of(path) != share:

@@ -38,9 +38,9 @@ RULES = (
     Rule(
         doctor_lines_have_tests,
         (
-            {"tools/cli/doctor/checks.cc": 'return {Level::kWrong, "moon", "it is full", "wait a week"};\n', TESTS: "moon"},
-            {"tools/cli/doctor/checks.cc": 'return {Level::kFine, "moon", where, ""};\n', TESTS: ""},
-            {"tools/cli/doctor/checks.cc": 'checks.push_back({Check::Level::kNote, "moon", fmt::format("{} is {}", a, b),\n  "wait for "\n  "the sun"});\n'},
+            {"tools/cli/doctor/doctor_checks.cc": 'return {Level::kWrong, "moon", "it is full", "wait a week"};\n', TESTS: "moon"},
+            {"tools/cli/doctor/doctor_checks.cc": 'return {Level::kFine, "moon", where, ""};\n', TESTS: ""},
+            {"tools/cli/doctor/doctor_checks.cc": 'checks.push_back({Check::Level::kNote, "moon", fmt::format("{} is {}", a, b),\n  "wait for "\n  "the sun"});\n'},
         ),
     ),
 )

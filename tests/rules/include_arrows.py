@@ -30,8 +30,8 @@ LIBRARIES = {
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
 
-# room -> (rooms of ours it may include besides itself, libraries). The longest prefix of a file's folder decides.
-# A room that is not here may not exist: add it with its arrows.
+# folder -> (folders of Memoir that it may include besides itself, libraries). The longest prefix of a file's folder decides. Add a new folder here, with its
+# arrows.
 TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
 ARROWS = {
     "interpose": (("proto",), set()),
@@ -40,32 +40,36 @@ ARROWS = {
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
     "interpose/simcuda": (("interpose/simcuda/user_tables", "proto"), set()),
     "interpose/simcuda/api": (("interpose/simcuda", "interpose/simcuda/user_tables"), {"cuda"}),
-    "interpose/simcuda/user_tables": ((), set()),  # parsed by the device and by `memoir run`
+    "interpose/simcuda/user_tables": (("proto",), set()),  # parsed by the device and by `memoir run`
     "tracker": ((), set()),
     "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
     "tracker/drain": (("interpose", "tracker/host", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
-    "tracker/detail": ((), set()),
+    "tracker/repeated_steps": ((), set()),
     "tracker/modules": (("interpose", "tracker", "tracker/stacks"), set()),
     "tracker/stacks": (("interpose", "tracker"), set()),
     "tracker/host": (("interpose",), set()),
     "tracker/cupti": (("interpose", "interpose/cuda"), {"cuda"}),
-    "tracker/torch": (("interpose", "tracker/detail", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
+    "tracker/torch": (("interpose", "tracker/repeated_steps", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
     "tracker/client": ((), {"torch", "memoir"}),  # compiled into programs: nothing of what is not installed
     "tracker/torch/simulated": (("interpose",), {"torch"}),
-    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/detail", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/repeated_steps", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
-    "tools/follow": (("tools/read", "tools/model", "proto"), TOOLS),  # recordings that are still being written
+    "tools/model/repeats": (("tools/read", "tools/model"), TOOLS),
+    "tools/model/replay/state": (("tools/read", "tools/model", "tools/model/repeats"), TOOLS),  # what handlers share
+    "tools/model/replay/events": (("tools/model/replay/state", "tools/read", "tools/model"), TOOLS),  # the handlers
+    "tools/model/replay": (("tools/model/repeats", "tools/model/replay/state", "tools/model/replay/events", "tools/read", "tools/model", "proto"), TOOLS),
+    "tools/follow": (("tools/read", "tools/model", "tools/model/replay", "proto"), TOOLS),  # recordings that are still being written
     "tools/redact": (("proto", "tools/import", "tools/model", "tools/read"), TOOLS | {"sodium"}),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }
 
-# The rooms of tools/analyze, tools/view and tools/cli are divided by the same nouns: what a room may include of its own folder's, and of the others'.
-# Captures (tools/model, and tools/read for what they are read with) are everybody's.
+# tools/analyze, tools/view and tools/cli are divided by the same nouns: which folders a folder may include from its own parent, and from the others. Every
+# folder may include captures (tools/model, and tools/read's types).
 ANALYZE = {
     "pass": "",  # the recording, gone through once: options, windows, instants, streams of events
     "driver": "",
@@ -89,7 +93,7 @@ ANALYZE = {
     "data_flow": "grouping pass",
     "torch_profiler": "categories data_flow pass time",
     "report": "categories grouping lives oom pass stacks summary",
-    "ranks": "grouping lives pass summary",
+    "ranks": "categories grouping lives pass summary",
 }
 VIEW = {
     "json": "terminal",
@@ -97,7 +101,7 @@ VIEW = {
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
     "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
-    "database": "summary analyze/categories analyze/grouping analyze/lives analyze/pass analyze/summary analyze/tree",
+    "database": "summary analyze/categories analyze/grouping analyze/lives analyze/pass analyze/ranks analyze/summary analyze/tree",
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",
     "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
@@ -122,7 +126,7 @@ VIEW = {
 }
 CLI = {
     "terminal": "view/terminal",
-    "brief": "arguments view/brief view/json",
+    "brief": "arguments view/brief view/json view/terminal",
     "arguments": "terminal analyze/pass view/terminal",
     "process": "view/terminal",
     "output": "",
@@ -137,7 +141,7 @@ CLI = {
     "symbolize": "arguments installed process terminal",
     "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/capture view/json view/report view/terminal",
-    "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
+    "tables": "output ranks terminal analyze/categories analyze/lives analyze/pass analyze/ranks analyze/summary analyze/tree view/database",
     "collect": "arguments attach installed process ranks terminal analyze/ranks view/terminal",
     "query": "arguments attach installed process terminal view/terminal",
     "ranks": "arguments attach terminal analyze/ranks view/terminal",
@@ -156,7 +160,7 @@ ARROWS["tools/cli/launch"] = (("interpose/simcuda/user_tables", *ARROWS["tools/c
 
 ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 
-# What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
+# Headers that need only libc at run time. <string>, <vector>, <mutex>, <functional> and the like need libstdc++.
 HEADER_ONLY = set(
     "algorithm array atomic bit cassert cctype cerrno charconv cinttypes climits concepts csignal cstdarg cstddef cstdint cstdio "
     "cstdlib cstring ctime initializer_list iterator limits new numeric span string_view tuple type_traits utility".split()
@@ -195,9 +199,8 @@ def include_arrows(tree):
 
 
 def interposer_needs_libc_only(tree):
-    """The interposer is loaded into programs of any language: no header of it may need libstdc++, and nothing may throw.
-
-    The simulated device has a libstdc++ of its own inside, but throws as little: its callers are C.
+    """The interposer is loaded into programs of any language: its headers may not need libstdc++, and nothing may throw. The simulated device links libstdc++
+    statically, but may not throw either: its callers are C.
     """
     for source in cxx_sources(tree, "interpose"):
         for number, include, angle in source.includes:
@@ -254,13 +257,13 @@ RULES = (
             _include("tools/read/part.cc", '"interpose/ring_record.h"'),
             _include("tools/model/capture.cc", '"tracker/writer/writer.h"'),
             _include("tools/model/capture.cc", '"tools/analyze/summary/summary.h"'),
-            _include("tools/view/terminal/table.cc", '"CLI/CLI.hpp"'),
+            _include("tools/view/terminal/text_table.cc", '"CLI/CLI.hpp"'),
             _include("tracker/writer/pack.cc", '"google/protobuf/message.h"'),
             _include("tracker/writer/pack.cc", '"memoir/v1/capture.pb.h"'),
             _include("tools/model/capture.cc", "<boost/optional.hpp>"),
             _include("tools/brandnew/thing.cc", "<cstdint>"),
             _include("tools/view/brandnew/thing.cc", "<cstdint>"),
-            _include("tools/analyze/pass/options.h", '"tools/analyze/summary/summary.h"'),
+            _include("tools/analyze/pass/selection.h", '"tools/analyze/summary/summary.h"'),
         ),
     ),
     Rule(

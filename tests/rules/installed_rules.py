@@ -1,4 +1,4 @@
-"""What installed programs and libraries may need and show. Each rule looks at a tree as `cmake --install` leaves it."""
+"""The libraries that installed programs may need, and the symbols that they may export. Each rule looks at a tree as `cmake --install` leaves it."""
 
 import dataclasses
 import fnmatch
@@ -10,24 +10,26 @@ EM_X86_64 = b"\x3e\x00"  # e_machine
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_cuda_correlation memoir_tick_is_counter memoir_ring_layout_12 memoir_tracker InitializeInjectionNvtx2
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_cuda_correlation memoir_tick_is_counter memoir_ring_layout_13 memoir_tracker InitializeInjectionNvtx2
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingDefineModule memoir::RingDefineCode memoir::RingReadCounters memoir::RingCountDroppedAllocation memoir::RingCountStack
-  memoir::RingSegmentsWithRanges
+  memoir::RingExtentsWithRanges
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
+  memoir::KeepOwnFiles memoir::LeaveOwnFiles memoir::RunInOwnFiles memoir::RunInProgramsFiles memoir::WayOfFiles
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
   memoir::FollowNvtx memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
   memoir::FindImported memoir::FindDefinition memoir::RedirectImports memoir::RedirectSlot
-  memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountPassedCalls
+  memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountUnwrappedCalls
   memoir::CudaIsInUse memoir::FollowProfilers memoir::KernelNameId
 """
 TRACKER_EXPORTS = """
   memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_snapshot memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
   memoir_define_module memoir_enter_module memoir_exit_module memoir_set_parameter memoir_forget_parameter memoir_recording_modules
-  memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_set_module memoir_forget_module
+  memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_python_in_dynamo
+  memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_coordinates memoir_cuda_is_ready memoir_uncaught
   memoir_optimizer_holds memoir_parts memoir_python_tensor_layout memoir_look_at_module
   memoir_begin_range memoir_end_range memoir_module_holds memoir_program_starts memoir_recordings
@@ -56,7 +58,7 @@ BINARIES = {
     # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show; libm, glibc's own part, rounds
     # small floats.
     "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfpr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
-    # What torch asks NVIDIA's management library.
+    # The functions of NVIDIA's management library that torch calls.
     "lib/memoir/simulated/libnvidia-ml.so.1": Binary(frozenset(LIBC), ("nvml*",)),
     "lib/memoir/libmemoir_arrow.so": Binary(frozenset(CXX), tuple(ARROW_EXPORTS.split())),
     # Values on the simulated device: only where there is a torch with CUDA, whose allocator it follows.
@@ -70,7 +72,7 @@ BINARIES = {
 
 
 def binaries(tree):
-    """(path, what BINARIES says of it or None) of every ELF file."""
+    """(path, its entry in BINARIES or None) of every ELF file."""
     for path in sorted(pathlib.Path(tree).rglob("*")):
         if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
             name = path.relative_to(tree).as_posix()
@@ -130,7 +132,7 @@ def stays_and_moves(tree):
 
 
 def nothing_of_torch_by_chance(tree):
-    """Some of torch's wheels show their own std::filesystem, to which a library in the process would be bound; the libstdc++ of RHEL 8 has none."""
+    """Some of torch's wheels show their own std::filesystem, to which a library in the process would be bound; the libstdc++ of RHEL 8 lacks it."""
     for path, _ in process_libraries(tree):
         asked = re.findall(r"^ +U (std::filesystem::.*)$", output_of("nm", "-DC", "--undefined-only", path), re.MULTILINE)
         yield from (f"{path}: asks for {name}" for name in asked)

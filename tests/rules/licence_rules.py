@@ -11,12 +11,12 @@ LOCK = "tools/web/package-lock.json"
 ALLOWED = {
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Bitstream-Vera", "ISC", "LicenseRef-public-domain", "MIT", "Unlicense", "Zlib", "blessing",
     "bzip2-1.0.6", "Apache-2.0 WITH LLVM-exception", "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "LGPL-3.0-or-later OR GPL-2.0-or-later",  # elfutils, in a program of its own whose sources are open: docs/dependencies.md
+    "LGPL-3.0-or-later OR GPL-2.0-or-later",  # elfutils, in a separate program whose sources are open: docs/packaging/dependencies.md
 }
 
 
 def refused(expression):
-    """What in an SPDX expression is not in the allow-list: of alternatives one suffices, of AND all are asked for."""
+    """The licences of an SPDX expression that are not allowed: one alternative of OR suffices, AND needs all."""
     if expression in ALLOWED:
         return []
     parts = [part.strip(" ()") for part in expression.split(" AND ")]
@@ -43,7 +43,7 @@ def licences_are_allowed(tree):
 
 
 def notice_has_each_component(tree):
-    """Whoever ships Memoir's programs ships the notices of what is in them."""
+    """A package of Memoir's programs has the notices of the libraries in them."""
     notice = (tree / "NOTICE").read_text() if (tree / "NOTICE").exists() else ""
     listed = set(re.findall(r"^  (\S+(?: \S+)*)  ", notice, re.MULTILINE))
     for file, name, _ in shipped(tree):

@@ -7,11 +7,11 @@ import sys
 from sources import Rule
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGE = "python/memoir"
+PACKAGE = "python"
 
 
 def complaints(tree, *command):
-    """What `python -m COMMAND` says of the package in `tree`, a line each. Raises where it did not get so far."""
+    """The findings of `python -m COMMAND` in the package in `tree`, one line each. Raises if it failed."""
     done = subprocess.run([sys.executable, "-m", *command, PACKAGE], cwd=tree, capture_output=True, text=True)
     said = done.stdout.splitlines()
     if done.returncode not in (0, 1) or bool(said) != (done.returncode == 1):
@@ -31,7 +31,7 @@ def lint_is_clean(tree):
 
 
 def _package(text):
-    return {f"{PACKAGE}/__init__.py": text}
+    return {f"{PACKAGE}/memoir/__init__.py": text}
 
 
 RULES = (

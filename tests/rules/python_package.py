@@ -1,4 +1,4 @@
-"""What holds for the sources of the Python package: no circles, every option of a recording in memoir.start's signature, no silent exceptions."""
+"""Rules for the sources of the Python package: no circles, every option of a recording in memoir.start's signature, no silent exceptions."""
 
 import ast
 import re
@@ -6,11 +6,11 @@ import re
 from include_arrows import circles
 from sources import Rule, sources
 
-FOLDER = "python/memoir"
+FOLDER = "python/_torch_memoir"
 TABLE = "proto/memoir/options.def"
 API = f"{FOLDER}/_recording.py"
 
-# What memoir.start takes for an option of that kind.
+# The type of memoir.start's argument for an option of that kind.
 TYPES = {
     "kPath": "StrOrBytesPath",
     "kSize": "int | str",
@@ -37,17 +37,17 @@ def modules(tree):
     found = {}
     for source in sources(tree):
         if source.folder == FOLDER and source.suffix == ".py":
-            found["memoir" if source.stem == "__init__" else f"memoir.{source.stem}"] = ast.parse(source.text, source.path)
+            found["_torch_memoir" if source.stem == "__init__" else f"_torch_memoir.{source.stem}"] = ast.parse(source.text, source.path)
     return found
 
 
 def imported(node, known):
-    """The modules of `known` that an import names. `from memoir import _x` is the module _x, and not the package, which only leads there."""
+    """The modules of `known` that an import names. `from _torch_memoir import _x` is the module _x, and not the package, which only leads there."""
     if isinstance(node, ast.Import):
         return {alias.name for alias in node.names} & known
     if not isinstance(node, ast.ImportFrom):
         return set()
-    base = ".".join(filter(None, ("memoir" if node.level else "", node.module)))
+    base = ".".join(filter(None, ("_torch_memoir" if node.level else "", node.module)))
     return {name if (name := f"{base}.{alias.name}") in known else base for alias in node.names} & known
 
 
@@ -67,7 +67,7 @@ def options(tree):
 
 def start_takes_every_option(tree):
     """memoir.start has each option of options.def as an argument, in that order, of a type that fits, with a line of its docstring; session takes the same."""
-    defined = {node.name: node for node in ast.walk(modules(tree).get("memoir._recording", ast.Module([], []))) if isinstance(node, ast.FunctionDef)}
+    defined = {node.name: node for node in ast.walk(modules(tree).get("_torch_memoir._recording", ast.Module([], []))) if isinstance(node, ast.FunctionDef)}
     start, session = defined.get("start"), defined.get("session")
     if start is None or session is None:
         yield f"{API}: has no start, or no session"
@@ -90,7 +90,7 @@ def start_takes_every_option(tree):
 
 
 def exceptions_have_reasons(tree):
-    """What mypy or ruff is told to pass over names the one thing that is passed over, and says why."""
+    """A comment that silences mypy or ruff names one rule, and the reason."""
     for source in sources(tree):
         if source.folder == FOLDER and source.suffix == ".py":
             for number, line in enumerate(source.lines, 1):
@@ -114,10 +114,10 @@ RULES = (
     Rule(
         no_import_circles,
         (
-            {f"{FOLDER}/_a.py": "from memoir import _b\n", f"{FOLDER}/_b.py": "def f():\n    from memoir import _a\n"},
-            {f"{FOLDER}/_a.py": "import memoir._b\n", f"{FOLDER}/_b.py": "from memoir._c import x\n", f"{FOLDER}/_c.py": "from ._a import x\n"},
-            {f"{FOLDER}/__init__.py": "from memoir._a import x\n", f"{FOLDER}/_a.py": "def f():\n    from memoir import start\n"},
-            {f"{FOLDER}/_a.py": "if TYPE_CHECKING:\n    from . import _b\n", f"{FOLDER}/_b.py": "from memoir import _a\n"},
+            {f"{FOLDER}/_a.py": "from _torch_memoir import _b\n", f"{FOLDER}/_b.py": "def f():\n    from _torch_memoir import _a\n"},
+            {f"{FOLDER}/_a.py": "import _torch_memoir._b\n", f"{FOLDER}/_b.py": "from _torch_memoir._c import x\n", f"{FOLDER}/_c.py": "from ._a import x\n"},
+            {f"{FOLDER}/__init__.py": "from _torch_memoir._a import x\n", f"{FOLDER}/_a.py": "def f():\n    from _torch_memoir import start\n"},
+            {f"{FOLDER}/_a.py": "if TYPE_CHECKING:\n    from . import _b\n", f"{FOLDER}/_b.py": "from _torch_memoir import _a\n"},
         ),
     ),
     Rule(

@@ -1,7 +1,6 @@
-"""What captures are written with keeps its meaning: a number of proto/memoir/v1 is never another field, and never comes back once it went.
-
-The record beside the schemas, numbers.txt, has one line for each number that a capture was ever written with. A line is never
-removed or changed; a field that goes from the schema is `reserved` there, number and name.
+"""Numbers in captures keep their meaning: a number of proto/memoir/v1 is never used for another field, and is not used again after its field was removed.
+numbers.txt, next to the schemas, has one line for each number that a capture was ever written with. A line is never removed or changed; a field that goes from
+the schema is `reserved` there, number and name.
 """
 
 import re

@@ -79,5 +79,5 @@ def sources(tree):
 
 
 def cxx_sources(tree, *folders):
-    """C++ files below `folders` (all, where none is given)."""
+    """C++ files below `folders` (default: all)."""
     return [s for s in sources(tree) if s.suffix in CXX and (not folders or s.path.startswith(tuple(f + "/" for f in folders)))]

@@ -2,19 +2,24 @@
 
 import pathlib
 
+import bazel_files
 import category_rules
 import conventions
 import doctor_lines
+import glossary_words
 import include_arrows
 import launcher_variables
 import licence_rules
+import named_things
 import pages
 import pytest
 import python_package
+import requirement_rules
 import schema_rules
+import wording
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES
+RULES = include_arrows.RULES + bazel_files.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES + requirement_rules.RULES + wording.RULES + named_things.RULES + glossary_words.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 

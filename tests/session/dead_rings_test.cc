@@ -1,5 +1,5 @@
-// What becomes of the rings of processes that died, in the eyes of a program that records beside them.
-#include "tracker/session/dead_rings.h"
+// Rings of processes that died, as another recording program handles them.
+#include "tracker/session/dead_ring_drainer.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ class DeadRingsTest : public testing::Test {
     return path;
   }
 
-  static void LookUntil(DeadRings& dead, const std::function<bool()>& done) {
+  static void LookUntil(DeadRingDrainer& dead, const std::function<bool()>& done) {
     for (int tries = 0; tries < 60'000 && !done(); ++tries) {
       dead.Look();
       usleep(1000);
@@ -82,7 +82,7 @@ class DeadRingsTest : public testing::Test {
 
 TEST_F(DeadRingsTest, ThoseOfTheSameCaptureAreMergedOneAfterTheOther) {
   for (int i = 0; i < 3; ++i) LeaveRing(capture());
-  DeadRings dead(own(), capture(), MEMOIR_DRAIN);
+  DeadRingDrainer dead(own(), capture(), MEMOIR_DRAIN);
   LookUntil(dead, [this] { return FilesIn(rings()) == 0; });
   dead.Finish();
   EXPECT_EQ(FilesIn(capture()), 3u);
@@ -96,7 +96,7 @@ TEST_F(DeadRingsTest, TheProgramSeesNoChild) {
   struct sigaction before {};
   count.sa_handler = [](int) { children_that_ended = children_that_ended + 1; };
   sigaction(SIGCHLD, &count, &before);
-  DeadRings dead(own(), capture(), MEMOIR_DRAIN);
+  DeadRingDrainer dead(own(), capture(), MEMOIR_DRAIN);
   LookUntil(dead, [this] {
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
@@ -114,7 +114,7 @@ TEST_F(DeadRingsTest, ThoseOfOtherCapturesRestAWhile) {
   const std::string fresh = LeaveRing(other);
   LeaveRing(old, SecondsAgo(600));
   LeaveRing(capture());
-  DeadRings dead(own(), capture(), MEMOIR_DRAIN);
+  DeadRingDrainer dead(own(), capture(), MEMOIR_DRAIN);
   LookUntil(dead, [this] { return FilesIn(rings()) == 1; });
   dead.Finish();
   EXPECT_TRUE(fs::exists(fresh));
@@ -126,7 +126,7 @@ TEST_F(DeadRingsTest, ThoseWhoseCaptureIsGoneAreRemoved) {
   LeaveRing(capture());
   LeaveRing(folder_.path() + "/gone", SecondsAgo(600));
   fs::remove_all(capture());
-  DeadRings dead(own(), capture(), MEMOIR_DRAIN);
+  DeadRingDrainer dead(own(), capture(), MEMOIR_DRAIN);
   LookUntil(dead, [this] { return FilesIn(rings()) == 0; });
   EXPECT_FALSE(fs::exists(capture()));
 }
@@ -134,7 +134,7 @@ TEST_F(DeadRingsTest, ThoseWhoseCaptureIsGoneAreRemoved) {
 TEST_F(DeadRingsTest, ARunningProcessKeepsItsRing) {
   ASSERT_EQ(OpenRingIn(rings(), kMinRingBytes), "");
   LeaveRing("/captures/here");
-  DeadRings dead(RingPath(), "/captures/here", MEMOIR_DRAIN);
+  DeadRingDrainer dead(RingPath(), "/captures/here", MEMOIR_DRAIN);
   LookUntil(dead, [this] { return FilesIn(rings()) == 1; });
   EXPECT_TRUE(fs::exists(RingPath()));
   RingClose();
@@ -149,7 +149,7 @@ TEST_F(DeadRingsTest, ADrainThatFailsIsNotTriedAgainAndAgain) {
     return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
   };
   const std::string first = LeaveRing(capture()), second = LeaveRing(capture());
-  DeadRings dead(own(), capture(), program);
+  DeadRingDrainer dead(own(), capture(), program);
   LookUntil(dead, [&] { return lines() == 2; });
   dead.Finish();
   for (int i = 0; i < 50; ++i) dead.Look();
@@ -161,7 +161,7 @@ TEST_F(DeadRingsTest, ADrainThatFailsIsNotTriedAgainAndAgain) {
 TEST_F(DeadRingsTest, WithoutADrainTheyStay) {
   const std::string ring = LeaveRing(capture());
   for (const char* program : {"", "/no/such/program"}) {
-    DeadRings dead(own(), capture(), program);
+    DeadRingDrainer dead(own(), capture(), program);
     for (int i = 0; i < 10; ++i) dead.Look();
     dead.Finish();
   }

@@ -1,4 +1,4 @@
-// detail=auto and detail=blocks: what is recorded as steps repeat. Torch's hooks are those of controls_test.cc.
+// detail=auto and detail=blocks: what is recorded as steps repeat. Torch's hooks come from controls_test.cc.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,9 +6,9 @@
 #include <string>
 
 #include "tests/interpose/numbered_records.h"
-#include "tracker/detail/known_steps.h"
-#include "tracker/detail/step_module.h"
 #include "tracker/modules/outermost_calls.h"
+#include "tracker/repeated_steps/repeated_steps.h"
+#include "tracker/repeated_steps/step_module.h"
 #include "tracker/session/recording_controls.h"
 
 namespace memoir {
@@ -19,12 +19,12 @@ namespace {
 
 class DetailTest : public ::testing::Test {
  protected:
-  void Begin(Detail detail, const FullBudget::Limits& budget = {}) {
+  void Begin(Detail detail, const OperatorBudget::Limits& budget = {}) {
     ASSERT_EQ(OpenRingIn(folder_.path(), kDefaultRingBytes), "");
     ControlOptions options;
     options.detail = detail;
     options.budget = budget;
-    options.speaks = speaks_;
+    options.is_reporting = is_reporting_;
     options.patience_ns = 0;
     options.control_file = folder_.path() + "/control";
     std::string warning;
@@ -41,7 +41,7 @@ class DetailTest : public ::testing::Test {
   }
   void Step(std::uint64_t bytes) {
     controls_->Step(step_++);
-    known_steps::FollowDeviceBlock(0, bytes, 0);
+    repeated_steps::FollowDeviceBlock(0, bytes, 0);
   }
   void Learn(std::uint64_t bytes) {
     for (std::uint32_t i = 0; i < kTimesInFull; ++i) Step(bytes);
@@ -50,7 +50,7 @@ class DetailTest : public ::testing::Test {
   const TempFolder folder_;
   RecordingControls* controls_ = nullptr;
   std::uint64_t step_ = 0;
-  bool speaks_ = false;
+  bool is_reporting_ = false;
 };
 
 TEST_F(DetailTest, AutoRecordsOperatorsUntilAStepIsKnownAndAgainWhereOneDeviates) {
@@ -93,11 +93,11 @@ TEST_F(DetailTest, AutoGoesNoHigherThanWhatIsAskedFor) {
   Begin(Detail::kAuto);
   Learn(100);
   Step(100);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kOff));
   EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
   Step(300);
   EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kAll));
   EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
 }
 
@@ -105,8 +105,8 @@ TEST_F(DetailTest, AStepWithAPauseIsNeitherLearnedNorKnown) {
   Begin(Detail::kAuto);
   for (std::uint32_t i = 0; i < 2 * kTimesInFull; ++i) {
     Step(100);
-    ASSERT_TRUE(controls_->Want(RecordingLevel::kMemory));
-    ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+    ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kMemory));
+    ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kAll));
     EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
   }
 }
@@ -114,7 +114,7 @@ TEST_F(DetailTest, AStepWithAPauseIsNeitherLearnedNorKnown) {
 TEST_F(DetailTest, BlocksRecordsNoOperators) {
   Begin(Detail::kBlocks);
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kAll));
   Step(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
 }
@@ -122,9 +122,9 @@ TEST_F(DetailTest, BlocksRecordsNoOperators) {
 TEST_F(DetailTest, TheStepsOfAnOptimizerCountUntilTheProgramSaysItsOwn) {
   Begin(Detail::kAuto);
   const auto optimizer = [&](std::uint64_t bytes) {
-    known_steps::FollowDeviceBlock(0, bytes, 0);
-    controls_->RangeBegins(&step_, "Optimizer.step#Adam.step");
-    controls_->RangeEnds(&step_, "Optimizer.step#Adam.step");
+    repeated_steps::FollowDeviceBlock(0, bytes, 0);
+    controls_->BeginRange(&step_, "Optimizer.step#Adam.step");
+    controls_->EndRange(&step_, "Optimizer.step#Adam.step");
   };
   for (std::uint32_t i = 0; i <= kTimesInFull; ++i) optimizer(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
@@ -134,11 +134,11 @@ TEST_F(DetailTest, TheStepsOfAnOptimizerCountUntilTheProgramSaysItsOwn) {
 
 // A call of a module with a block of this size.
 void Call(std::uint64_t module, std::uint64_t bytes) {
-  ModuleIsEntered(module);
-  ModuleIsEntered(module + 8);  // a part of it
-  known_steps::FollowDeviceBlock(0, bytes, 0);
-  ModuleIsLeft();
-  ModuleIsLeft();
+  NoteModuleEntered(module);
+  NoteModuleEntered(module + 8);  // a part of it
+  repeated_steps::FollowDeviceBlock(0, bytes, 0);
+  NoteModuleLeft();
+  NoteModuleLeft();
 }
 
 TEST_F(DetailTest, WithoutMarksTheCallsOfAModuleAreSteps) {
@@ -191,7 +191,7 @@ TEST_F(DetailTest, StepsThatNeverRepeatAreRecordedInFullAsLongAsThatTakesNoMoreT
     controls_->Look();
   }
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
-  EXPECT_FALSE(KnownStepsAreFull());
+  EXPECT_FALSE(ReferenceStepsAreFull());
   while (controls_->level() == RecordingLevel::kMemory) controls_->Look();  // time goes by
   EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
 }
@@ -243,11 +243,11 @@ TEST_F(DetailTest, StepsThatAreAskedForHaveTheOperatorsThatBlocksHasNot) {
   AskForSteps(3);
   Step(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kOff));
   EXPECT_EQ(controls_->level(), RecordingLevel::kOff) << "a pause holds";
   Step(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kAll));
   Step(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
   Step(100);
@@ -256,7 +256,7 @@ TEST_F(DetailTest, StepsThatAreAskedForHaveTheOperatorsThatBlocksHasNot) {
 
 TEST_F(DetailTest, WhatIsOffIsOffAgainBehindThem) {
   Begin(Detail::kFull);
-  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  ASSERT_TRUE(controls_->RequestLevel(RecordingLevel::kOff));
   AskForSteps(1);
   EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
   Step(100);
@@ -279,13 +279,13 @@ TEST_F(DetailTest, WhereNothingElseBeginsStepsCallsOfAModuleBeginThoseThatAreAsk
 }
 
 TEST_F(DetailTest, SaysThatTheStepsWhichAreAskedForDoNotBegin) {
-  speaks_ = true;
+  is_reporting_ = true;
   Begin(Detail::kFull);
   ::testing::internal::CaptureStderr();
   AskForSteps(2);
   controls_->Look();
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("asks for steps in full, and no step has begun since"), std::string::npos) << said;
+  EXPECT_NE(said.find("requests steps in full, but no step has begun since"), std::string::npos) << said;
   EXPECT_EQ(said.find('\n'), said.size() - 1) << "one line";
 }
 

@@ -1,4 +1,4 @@
-// What is said where a rank is named twice.
+// The message if a rank is given twice.
 #include "tracker/session/rank.h"
 
 #include <gtest/gtest.h>

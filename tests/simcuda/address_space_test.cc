@@ -1,4 +1,4 @@
-// Addresses of a device: lowest first, neighbours merge, and what cannot be had is refused.
+// Addresses of a device: lowest first, neighbours merge, and other requests are refused.
 #include "interpose/simcuda/address_space.h"
 
 #include <sys/resource.h>

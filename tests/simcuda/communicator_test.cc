@@ -19,35 +19,37 @@ namespace {
 
 constexpr int kPatience = 60;
 
-std::string Complete(Call call, int patience = kPatience) {
+std::string Complete(NcclCall call, int patience = kPatience) {
   call.communicator->Enqueue(call);
-  std::vector<Call> calls;
+  std::vector<NcclCall> calls;
   calls.push_back(std::move(call));
   return CompleteCalls(calls, patience);
 }
 
 // The sum of everybody's `mine`.
-Call Sum(std::shared_ptr<Communicator> communicator, int mine, int* sum) {
-  Call call;
+NcclCall Sum(std::shared_ptr<Communicator> communicator, int mine, int* sum) {
+  NcclCall call;
   call.communicator = std::move(communicator);
   call.name = "sum";
-  call.needs = kEverybody;
+  call.needs = kAllRanks;
   call.gives = call.takes = sizeof mine;
   call.give = [mine](char* room) { std::memcpy(room, &mine, sizeof mine); };
-  call.finish = [sum](const Parts& parts) { Reduce(parts, 0, Element::kInt32, 1, {}, reinterpret_cast<char*>(sum)); };
+  call.finish = [sum](const RankParts& parts) {
+    Reduce(parts, 0, ElementType::kInt32, 1, {}, reinterpret_cast<char*>(sum));
+  };
   return call;
 }
 
-Call Pass(std::shared_ptr<Communicator> communicator, Call::Kind kind, int peer, int* value) {
-  Call call;
+NcclCall Pass(std::shared_ptr<Communicator> communicator, NcclCall::Kind kind, int peer, int* value) {
+  NcclCall call;
   call.communicator = std::move(communicator);
   call.kind = kind;
   call.name = "pass";
   call.peer = peer;
-  call.gives = kind == Call::Kind::kSend ? sizeof *value : 0;
+  call.gives = kind == NcclCall::Kind::kSend ? sizeof *value : 0;
   call.takes = sizeof *value;
   call.give = [value](char* room) { std::memcpy(room, value, sizeof *value); };
-  call.finish = [value](const Parts& parts) {
+  call.finish = [value](const RankParts& parts) {
     if (parts[0] != nullptr) std::memcpy(value, parts[0], sizeof *value);
   };
   return call;
@@ -55,7 +57,7 @@ Call Pass(std::shared_ptr<Communicator> communicator, Call::Kind kind, int peer,
 
 std::shared_ptr<Communicator> Join(const Invitation& invitation, int ranks, int rank, std::string* error = nullptr) {
   auto made = std::make_shared<Communicator>(ranks, rank, rank);
-  Call join;
+  NcclCall join;
   join.communicator = made;
   std::string wrong = made->Meet(invitation, rank, 0, &join);
   if (wrong.empty()) wrong = Complete(join);
@@ -63,7 +65,7 @@ std::shared_ptr<Communicator> Join(const Invitation& invitation, int ranks, int 
   return wrong.empty() ? made : nullptr;
 }
 
-// Each rank on a thread of its own.
+// Each rank on a separate thread.
 void InRanks(int ranks, const std::function<void(std::shared_ptr<Communicator>)>& body) {
   const Invitation invitation = Invite();
   std::vector<std::thread> threads;
@@ -93,10 +95,10 @@ TEST(Communicator, AGroupOfSendsBothWaysDoesNotLock) {
     ASSERT_NE(own, nullptr);
     std::vector<int> given(kMany), got(kMany);
     std::iota(given.begin(), given.end(), 1000 * own->rank());
-    std::vector<Call> calls;
+    std::vector<NcclCall> calls;
     for (int i = 0; i < kMany; ++i) {
-      for (const Call::Kind kind : {Call::Kind::kSend, Call::Kind::kReceive}) {
-        int* const value = &(kind == Call::Kind::kSend ? given : got)[static_cast<std::size_t>(i)];
+      for (const NcclCall::Kind kind : {NcclCall::Kind::kSend, NcclCall::Kind::kReceive}) {
+        int* const value = &(kind == NcclCall::Kind::kSend ? given : got)[static_cast<std::size_t>(i)];
         calls.push_back(Pass(own, kind, 1 - own->rank(), value));
         own->Enqueue(calls.back());
       }
@@ -130,17 +132,17 @@ TEST(Communicator, JoiningIsChecked) {
   std::string error;
   Join({}, 2, 0, &error);
   EXPECT_THAT(error, testing::HasSubstr("was not made by this simulated NCCL"));
-  Join(invitation, Board::kMostRanks + 1, 0, &error);
+  Join(invitation, MessageBoard::kMostRanks + 1, 0, &error);
   EXPECT_THAT(error, testing::HasSubstr("at most 64 processes"));
   Invitation stale = invitation;
   stale.nonce += 1;
   Join(stale, 2, 0, &error);
   EXPECT_THAT(error, testing::HasSubstr("is another one by now"));
   Communicator one(2, 0, 0), same(2, 0, 0), larger(3, 1, 1);
-  Call join;
+  NcclCall join;
   EXPECT_EQ(one.Meet(invitation, 0, 0, &join), "");
   EXPECT_THAT(same.Meet(invitation, 0, 0, &join), testing::HasSubstr("there is a rank 0 already"));
-  EXPECT_THAT(larger.Meet(invitation, 1, 0, &join), testing::HasSubstr("another rank takes it to have 2 ranks"));
+  EXPECT_THAT(larger.Meet(invitation, 1, 0, &join), testing::HasSubstr("another rank made it for 2 ranks"));
   CloseInvitation(invitation);
   CloseInvitation(invitation);
 }
@@ -169,10 +171,11 @@ TEST(Communicator, AloneEveryOtherRankHoldsTheSame) {
   EXPECT_EQ(Complete(Sum(alone, 3, &sum)), "");
   EXPECT_EQ(sum, 3 * 4096);
   int given = 7, got = 0, nothing = 9;
-  std::vector<Call> calls = {Pass(alone, Call::Kind::kSend, 6, &given), Pass(alone, Call::Kind::kReceive, 4, &got)};
+  std::vector<NcclCall> calls = {Pass(alone, NcclCall::Kind::kSend, 6, &given),
+                                 Pass(alone, NcclCall::Kind::kReceive, 4, &got)};
   EXPECT_EQ(CompleteCalls(calls, kPatience), "");
   EXPECT_EQ(got, 7) << "what it sends on, it gets from the one before";
-  EXPECT_EQ(Complete(Pass(alone, Call::Kind::kReceive, 4, &nothing)), "");
+  EXPECT_EQ(Complete(Pass(alone, NcclCall::Kind::kReceive, 4, &nothing)), "");
   EXPECT_EQ(nothing, 9) << "the caller is told that nothing came";
 }
 

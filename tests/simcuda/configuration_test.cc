@@ -1,4 +1,4 @@
-// Cards from text, and what is asked of them: good values, and one clear line for each bad one.
+// Cards and options parsed from text: good values, and one clear line for each bad one.
 #include "interpose/simcuda/configuration.h"
 
 #include <algorithm>
@@ -23,23 +23,15 @@ constexpr char kCard[] =
     "shared_memory_per_block = 48KiB\nl2_cache = 4MiB\nclock_mhz = 1000\nmemory_bus_bits = 64\n";
 
 std::string ErrorOf(const std::string& text) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   return ParseProfiles(text, profiles);
 }
 
-TEST(ParseBytes, UnitsAndNonsense) {
-  EXPECT_EQ(ParseBytes("4096"), 4096u);
-  EXPECT_EQ(ParseBytes("512MiB"), 512 * kMiB);
-  EXPECT_EQ(ParseBytes("2G"), 2 * kGiB);
-  for (const char* text : {"", "G", "-1", "1.5GiB", "5XB", "99999999999999999999", "999999999TiB", "0"})
-    EXPECT_EQ(ParseBytes(text), 0u) << text;
-}
-
 TEST(Profiles, TheBuiltInOnesAreWhole) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   ASSERT_EQ(ParseProfiles(BuiltInProfiles(), profiles), "");
   std::vector<std::string> keys;
-  for (const Profile& profile : profiles) {
+  for (const CardProfile& profile : profiles) {
     keys.push_back(profile.key);
     EXPECT_GT(profile.memory, 7 * kGiB) << profile.key;
     EXPECT_LE(profile.memory, profile.memory_most) << profile.key << ": drivers differ";
@@ -52,7 +44,7 @@ TEST(Profiles, TheBuiltInOnesAreWhole) {
 }
 
 TEST(Profiles, OneCardIsLikeAnotherButForWhatFollows) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   const std::string base = std::string("[x]\n") + kCard + "common = yes\nunowned = 3MiB\n";
   ASSERT_EQ(ParseProfiles(base + "[y]\nlike = x\nmemory = 9GiB\nmemory_most = 10GiB\n", profiles), "");
   ASSERT_EQ(profiles.size(), 2u);
@@ -66,21 +58,21 @@ TEST(Profiles, OneCardIsLikeAnotherButForWhatFollows) {
 }
 
 TEST(Profiles, MemoryOfItsOwnBringsNoMostOfAnother) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   const std::string base = std::string("[x]\n") + kCard + "memory_most = 10GiB\n";
   ASSERT_EQ(ParseProfiles(base + "[y]\nlike = x\nmemory = 4GiB\n[z]\nlike = x\nmemory_most = 9GiB\nmemory = 4GiB\n"
                                  "[w]\nlike = x\nname = W\n",
                           profiles),
             "");
   std::vector<std::uint64_t> most;
-  for (const Profile& profile : profiles) most.push_back(profile.memory_most);
+  for (const CardProfile& profile : profiles) most.push_back(profile.memory_most);
   EXPECT_THAT(most, ::testing::ElementsAre(10 * kGiB, 0, 9 * kGiB, 10 * kGiB));
 }
 
 TEST(Profiles, EveryFieldIsRead) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   ASSERT_EQ(ParseProfiles(std::string("[mine]   # a comment\n") + kCard, profiles), "");
-  const Profile& card = profiles.at(0);
+  const CardProfile& card = profiles.at(0);
   EXPECT_EQ(card.key, "mine");
   EXPECT_EQ(card.name, "Card");
   EXPECT_EQ(card.compute_major, 8);
@@ -91,7 +83,7 @@ TEST(Profiles, EveryFieldIsRead) {
 }
 
 TEST(Profiles, TheLaterOfTwoCounts) {
-  std::vector<Profile> profiles;
+  std::vector<CardProfile> profiles;
   const std::string card = std::string("[x]\n") + kCard;
   ASSERT_EQ(ParseProfiles(card + card + "name = Second\n", profiles), "");
   ASSERT_EQ(profiles.size(), 1u);

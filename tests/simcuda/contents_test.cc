@@ -1,4 +1,4 @@
-// What device memory holds: small copies come back, everything else reads as zero, and what is kept stays bounded.
+// Contents of device memory: small copies come back, everything else reads as zero, and the kept bytes stay bounded.
 #include "interpose/simcuda/contents.h"
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "interpose/simcuda/address_space.h"
-#include "interpose/simcuda/answers.h"
+#include "interpose/simcuda/copy_answers.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -57,7 +57,7 @@ TEST_F(ContentsTest, LargeCopiesAreDroppedWithWhatWasThere) {
 TEST_F(ContentsTest, ForgettingAPartLeavesTheRestOfItsPages) {
   const std::string text(3 * 4096, 'a');
   contents.Copy(At(0), text.data(), text.size());
-  contents.Forget(space.base() + 4000, 4400);
+  contents.MarkUnknown(space.base() + 4000, 4400);
   EXPECT_EQ(Read(0, text.size()), std::string(4000, 'a') + std::string(4400, '\0') + std::string(3 * 4096 - 8400, 'a'));
   EXPECT_EQ(contents.kept_bytes(), 2 * 4096u);
 }
@@ -88,7 +88,7 @@ TEST_F(ContentsTest, SaysWhenTheHostReadsWhatNobodyKnows) {
   std::uint64_t number = 7;
   EXPECT_FALSE(contents.Copy(&number, At(0), sizeof number));
   EXPECT_EQ(number, 0u);
-  EXPECT_TRUE(contents.Copy(At(64), At(0), sizeof number));  // within the device nobody reads it
+  EXPECT_TRUE(contents.Copy(At(64), At(0), sizeof number));  // no kernel on the device reads it
   EXPECT_FALSE(contents.Copy(&number, At(64), sizeof number));
   ExchangeAnswers({{5}, 1, 0});
   EXPECT_TRUE(contents.Copy(&number, At(64), sizeof number));
@@ -113,12 +113,12 @@ TEST_F(ContentsTest, KnowsWhatWasWritten) {
   contents.Fill(At(0), 0, 8 << 20);
   EXPECT_TRUE(known(0, 8 << 20)) << "zeros of any size";
   EXPECT_EQ(contents.kept_bytes(), 0u);
-  contents.Forget(space.base() + 4096, 10);
+  contents.MarkUnknown(space.base() + 4096, 10);
   EXPECT_FALSE(known(4090, 20));
   const std::string large(Contents::kLargestKept + 1, 'x');
   contents.Copy(At(0), large.data(), large.size());
   EXPECT_FALSE(known(0, 100)) << "dropped";
-  ASSERT_TRUE(contents.Know(space.base() + 200, 8));
+  ASSERT_TRUE(contents.MarkKnown(space.base() + 200, 8));
   std::memset(At(200), 1, 8);
   EXPECT_TRUE(known(200, 8));
   EXPECT_EQ(Read(200, 8), std::string(8, '\1'));
@@ -127,7 +127,7 @@ TEST_F(ContentsTest, KnowsWhatWasWritten) {
 
 TEST_F(ContentsTest, UnknownCountsAreAnswered) {
   contents.Copy(At(0), "12345678", 8);
-  const Answers before = ExchangeAnswers({{7, 9, 0, 0}, 2, 0});
+  const CopyAnswers before = ExchangeAnswers({{7, 9, 0, 0}, 2, 0});
   EXPECT_EQ(before.count, 0u);
   EXPECT_EQ(Read(0, 8), "12345678") << "known";
   EXPECT_EQ(Read(4096, 8), std::string("\7\0\0\0\0\0\0\0", 8));
@@ -149,8 +149,8 @@ TEST_F(SmallContentsTest, WhatIsKeptIsBounded) {
   EXPECT_EQ(contents.kept_bytes(), 16 * 4096u);
   EXPECT_EQ(contents.dropped_copies(), 84u);
   EXPECT_EQ(Read(99 * 8192, 1), std::string(1, '\0'));
-  EXPECT_FALSE(contents.Know(space.base() + 99 * 8192, 1)) << "no room, so nobody may write there";
-  contents.Forget(space.base(), kRegion);
+  EXPECT_FALSE(contents.MarkKnown(space.base() + 99 * 8192, 1)) << "no room, so nobody may write there";
+  contents.MarkUnknown(space.base(), kRegion);
   contents.Copy(At(0), page.data(), page.size());
   EXPECT_EQ(Read(0, 4096), page);
 }
@@ -179,7 +179,7 @@ TEST_F(ContentsTest, AsAnArrayWouldHoldIt) {
         model.replace(to, bytes, bytes, '\t');
         break;
       default:
-        contents.Forget(space.base() + to, bytes);
+        contents.MarkUnknown(space.base() + to, bytes);
         model.replace(to, bytes, bytes, '\0');
     }
     ASSERT_EQ(Read(0, kBytes), model) << i;

@@ -14,8 +14,8 @@
 namespace memoir::simcuda {
 namespace {
 
-Profile SmallCard() {
-  Profile profile;
+CardProfile SmallCard() {
+  CardProfile profile;
   profile.memory = 100 * kMiB;
   profile.context = 10 * kMiB;
   return profile;
@@ -49,7 +49,7 @@ TEST_F(DeviceTest, ExactlyWhatIsFreeFits) {
 TEST_F(DeviceTest, HugeRequestsAreRefused) {
   EXPECT_EQ(Allocate(UINT64_MAX), 0u);
   EXPECT_EQ(Allocate(UINT64_MAX - kGranularity), 0u);
-  EXPECT_FALSE(device.Charge(UINT64_MAX, Holder::kMapped));
+  EXPECT_FALSE(device.Charge(UINT64_MAX, BudgetHolder::kMapped));
   EXPECT_EQ(device.Info().used, 10 * kMiB);
 }
 

@@ -1,6 +1,6 @@
-// A child that another thread's call of CUDA was forked beside calls CUDA itself, and ends.
+// A child that was forked during another thread's call of CUDA calls CUDA itself, and ends.
 //
-// A child that hangs is ended by its own alarm, which no test that works ever meets.
+// A child that hangs is ended by its own alarm, which never happens in a passing test.
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/api/identity.h"
+#include "interpose/simcuda/api/simulation_queries.h"
 #include "tests/simcuda/simulated_library.h"
 
 extern "C" {
@@ -147,7 +147,7 @@ class BusyThreads {
   std::vector<std::thread> threads_;
 };
 
-// What `run` did in a child: 0 is well, and a number below 0 the signal that ended it (-SIGALRM: it hung).
+// The result of `run` in a child: 0 for success, a negative number for the signal that ended it (-SIGALRM: it hung).
 template <typename Run>
 int InChild(const Run& run) {
   const pid_t pid = fork();

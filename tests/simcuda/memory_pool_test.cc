@@ -9,8 +9,8 @@ namespace {
 
 class PoolTest : public testing::Test {
  protected:
-  static Profile Card() {
-    Profile profile;
+  static CardProfile Card() {
+    CardProfile profile;
     profile.memory = 200 * kMiB;
     profile.context = 8 * kMiB;
     return profile;
@@ -30,7 +30,7 @@ TEST_F(PoolTest, HoldsOnUntilItIsSynchronised) {
   EXPECT_FALSE(pool.Free(a));
   EXPECT_EQ(PoolOfBlock(a), nullptr);
   EXPECT_EQ(device.Info().used, 72 * kMiB);
-  pool.Synchronized();
+  pool.TrimToThreshold();
   EXPECT_EQ(device.Info().used, 8 * kMiB);
   EXPECT_EQ(pool.statistics().reserved_high, 64 * kMiB);
 }
@@ -38,7 +38,7 @@ TEST_F(PoolTest, HoldsOnUntilItIsSynchronised) {
 TEST_F(PoolTest, TheThresholdIsKept) {
   pool.set_release_threshold(UINT64_MAX);
   pool.Free(pool.Allocate(10 * kMiB));
-  pool.Synchronized();
+  pool.TrimToThreshold();
   EXPECT_EQ(pool.statistics().reserved, 32 * kMiB);
   pool.TrimTo(0);
   EXPECT_EQ(pool.statistics().reserved, 0u);

@@ -1,5 +1,4 @@
-// What NCCL takes of a card: once for a communicator and for each peer, refunded in the end, refused where it does not
-// fit.
+// NCCL's memory on a card: once for a communicator and for each peer, freed at its end, refused if it does not fit.
 #include "interpose/simcuda/nccl_buffers.h"
 
 #include <string>
@@ -12,8 +11,8 @@
 namespace memoir::simcuda {
 namespace {
 
-Profile Card() {
-  Profile profile;
+CardProfile Card() {
+  CardProfile profile;
   profile.memory = 100 * kMiB;
   profile.context = 10 * kMiB;
   profile.nccl_pair = 20 * kMiB;
@@ -26,7 +25,7 @@ class NcclBuffersTest : public testing::Test {
  protected:
   std::uint64_t Taken() const { return device.Info().used - (device.started() ? 10 * kMiB : 0); }
 
-  const Profile card = Card();
+  const CardProfile card = Card();
   Contents contents;
   Device device{0, card, contents};
 };
@@ -53,12 +52,12 @@ TEST_F(NcclBuffersTest, OnceForEachPeerOfTheMachine) {
 
 TEST_F(NcclBuffersTest, WhatDoesNotFitIsRefused) {
   NcclBuffers buffers, unknown;
-  ASSERT_TRUE(device.Charge(80 * kMiB, Holder::kMapped));
+  ASSERT_TRUE(device.Charge(80 * kMiB, BudgetHolder::kMapped));
   EXPECT_THAT(buffers.ForCollective(device, card, 4),
               testing::HasSubstr("NCCL needs 30.00 MiB of device 0 for a communicator of 4 ranks (an estimate"));
   EXPECT_EQ(buffers.bytes(), 0u);
-  EXPECT_EQ(unknown.ForCollective(device, Profile(), 4), "") << "a card of which nothing is known";
-  device.Refund(80 * kMiB, Holder::kMapped);
+  EXPECT_EQ(unknown.ForCollective(device, CardProfile(), 4), "") << "a card of which nothing is known";
+  device.Refund(80 * kMiB, BudgetHolder::kMapped);
   EXPECT_EQ(buffers.ForCollective(device, card, 4), "");
 }
 

@@ -1,4 +1,4 @@
-// What collectives make of parts: every type, every operation, and the same bits as the types' definitions give.
+// Reductions of collectives: every type, every operation, with the bits that the types' definitions give.
 #include "interpose/simcuda/reduction.h"
 
 #include <cmath>
@@ -17,8 +17,8 @@ constexpr Reduction kAll[] = {Reduction::kSum, Reduction::kProduct, Reduction::k
 
 // Small floats by their bits, others by value.
 template <typename T>
-T ReduceTwo(Element element, T first, T second, Operation operation) {
-  Parts parts;
+T ReduceTwo(ElementType element, T first, T second, ReduceOperation operation) {
+  RankParts parts;
   parts.of = {reinterpret_cast<const char*>(&first), reinterpret_cast<const char*>(&second)};
   T out{};
   Reduce(parts, 0, element, 1, operation, reinterpret_cast<char*>(&out));
@@ -26,8 +26,8 @@ T ReduceTwo(Element element, T first, T second, Operation operation) {
 }
 
 template <typename T>
-T ReduceThree(Element element, std::vector<T> values, Reduction reduction) {
-  Parts parts;
+T ReduceThree(ElementType element, std::vector<T> values, Reduction reduction) {
+  RankParts parts;
   for (const T& value : values) parts.of.push_back(reinterpret_cast<const char*>(&value));
   T out{};
   Reduce(parts, 0, element, 1, {.reduction = reduction}, reinterpret_cast<char*>(&out));
@@ -36,7 +36,7 @@ T ReduceThree(Element element, std::vector<T> values, Reduction reduction) {
 
 // 1, 2 and 3 come to 6, 6, 3, 1 and 2: in every type exactly.
 template <typename T>
-void ExpectAll(Element element, std::vector<T> one_to_three, T six) {
+void ExpectAll(ElementType element, std::vector<T> one_to_three, T six) {
   EXPECT_EQ(BytesOf(element), sizeof(T));
   const T expected[] = {six, six, one_to_three[2], one_to_three[0], one_to_three[1]};
   for (int i = 0; i < kReductions; ++i)
@@ -44,77 +44,77 @@ void ExpectAll(Element element, std::vector<T> one_to_three, T six) {
 }
 
 TEST(Reduction, EveryTypeAndOperation) {
-  ExpectAll<std::int8_t>(Element::kInt8, {1, 2, 3}, 6);
-  ExpectAll<std::uint8_t>(Element::kUint8, {1, 2, 3}, 6);
-  ExpectAll<std::int32_t>(Element::kInt32, {1, 2, 3}, 6);
-  ExpectAll<std::uint32_t>(Element::kUint32, {1, 2, 3}, 6);
-  ExpectAll<std::int64_t>(Element::kInt64, {1, 2, 3}, 6);
-  ExpectAll<std::uint64_t>(Element::kUint64, {1, 2, 3}, 6);
-  ExpectAll<float>(Element::kFloat32, {1, 2, 3}, 6);
-  ExpectAll<double>(Element::kFloat64, {1, 2, 3}, 6);
-  ExpectAll<std::uint16_t>(Element::kFloat16, {0x3c00, 0x4000, 0x4200}, 0x4600);
-  ExpectAll<std::uint16_t>(Element::kBfloat16, {0x3f80, 0x4000, 0x4040}, 0x40c0);
-  ExpectAll<std::uint8_t>(Element::kFloat8E4M3, {0x38, 0x40, 0x44}, 0x4c);
-  ExpectAll<std::uint8_t>(Element::kFloat8E5M2, {0x3c, 0x40, 0x42}, 0x46);
+  ExpectAll<std::int8_t>(ElementType::kInt8, {1, 2, 3}, 6);
+  ExpectAll<std::uint8_t>(ElementType::kUint8, {1, 2, 3}, 6);
+  ExpectAll<std::int32_t>(ElementType::kInt32, {1, 2, 3}, 6);
+  ExpectAll<std::uint32_t>(ElementType::kUint32, {1, 2, 3}, 6);
+  ExpectAll<std::int64_t>(ElementType::kInt64, {1, 2, 3}, 6);
+  ExpectAll<std::uint64_t>(ElementType::kUint64, {1, 2, 3}, 6);
+  ExpectAll<float>(ElementType::kFloat32, {1, 2, 3}, 6);
+  ExpectAll<double>(ElementType::kFloat64, {1, 2, 3}, 6);
+  ExpectAll<std::uint16_t>(ElementType::kFloat16, {0x3c00, 0x4000, 0x4200}, 0x4600);
+  ExpectAll<std::uint16_t>(ElementType::kBfloat16, {0x3f80, 0x4000, 0x4040}, 0x40c0);
+  ExpectAll<std::uint8_t>(ElementType::kFloat8E4M3, {0x38, 0x40, 0x44}, 0x4c);
+  ExpectAll<std::uint8_t>(ElementType::kFloat8E5M2, {0x3c, 0x40, 0x42}, 0x46);
 }
 
 TEST(Reduction, PartsAreScaledBefore) {
-  EXPECT_EQ(ReduceTwo<float>(Element::kFloat32, 3, 5, {.scaled = true, .scale = 0.5}), 4);
-  EXPECT_EQ(ReduceTwo<std::uint16_t>(Element::kFloat16, 0x3c00, 0x4000, {.scaled = true, .scale = 2}), 0x4600);
+  EXPECT_EQ(ReduceTwo<float>(ElementType::kFloat32, 3, 5, {.scaled = true, .scale = 0.5}), 4);
+  EXPECT_EQ(ReduceTwo<std::uint16_t>(ElementType::kFloat16, 0x3c00, 0x4000, {.scaled = true, .scale = 2}), 0x4600);
   const double scale = 0.25;
-  EXPECT_EQ(ReadElement(&scale, Element::kFloat64), 0.25);
+  EXPECT_EQ(ReadElement(&scale, ElementType::kFloat64), 0.25);
   const std::uint8_t eighth = 0x20;  // 2^-3
-  EXPECT_EQ(ReadElement(&eighth, Element::kFloat8E4M3), 0.125);
+  EXPECT_EQ(ReadElement(&eighth, ElementType::kFloat8E4M3), 0.125);
 }
 
 TEST(Reduction, IntegersWrap) {
-  EXPECT_EQ(ReduceTwo<std::int8_t>(Element::kInt8, 127, 1, {}), -128);
-  EXPECT_EQ(ReduceTwo<std::int64_t>(Element::kInt64, std::numeric_limits<std::int64_t>::max(), 1, {}),
+  EXPECT_EQ(ReduceTwo<std::int8_t>(ElementType::kInt8, 127, 1, {}), -128);
+  EXPECT_EQ(ReduceTwo<std::int64_t>(ElementType::kInt64, std::numeric_limits<std::int64_t>::max(), 1, {}),
             std::numeric_limits<std::int64_t>::min());
 }
 
 // Each value of each small type is read and written back as it was; all but NaN, whose bits may differ.
 template <typename T>
-void ExpectAllBitsKept(Element element, unsigned values) {
+void ExpectAllBitsKept(ElementType element, unsigned values) {
   for (unsigned bits = 0; bits < values; ++bits) {
     const T value = static_cast<T>(bits);
-    Parts parts;
+    RankParts parts;
     parts.of = {reinterpret_cast<const char*>(&value)};
     T out{};
     Reduce(parts, 0, element, 1, {}, reinterpret_cast<char*>(&out));
     const double number = ReadElement(&value, element);
     if (std::isnan(number)) {
       EXPECT_TRUE(std::isnan(ReadElement(&out, element))) << bits;
-    } else if (!std::isinf(number) || element == Element::kFloat16 || element == Element::kBfloat16) {
+    } else if (!std::isinf(number) || element == ElementType::kFloat16 || element == ElementType::kBfloat16) {
       ASSERT_EQ(out, value) << bits;
     }
   }
 }
 
 TEST(Reduction, SmallFloatsComeBack) {
-  ExpectAllBitsKept<std::uint16_t>(Element::kFloat16, 1 << 16);
-  ExpectAllBitsKept<std::uint16_t>(Element::kBfloat16, 1 << 16);
-  ExpectAllBitsKept<std::uint8_t>(Element::kFloat8E4M3, 1 << 8);
-  ExpectAllBitsKept<std::uint8_t>(Element::kFloat8E5M2, 1 << 8);
+  ExpectAllBitsKept<std::uint16_t>(ElementType::kFloat16, 1 << 16);
+  ExpectAllBitsKept<std::uint16_t>(ElementType::kBfloat16, 1 << 16);
+  ExpectAllBitsKept<std::uint8_t>(ElementType::kFloat8E4M3, 1 << 8);
+  ExpectAllBitsKept<std::uint8_t>(ElementType::kFloat8E5M2, 1 << 8);
 }
 
 TEST(Reduction, SmallFloatsRoundToEvenAndOverflow) {
   // 2048 + 1 lies between 2048 and 2050 in half.
-  EXPECT_EQ(ReduceTwo<std::uint16_t>(Element::kFloat16, 0x6800, 0x3c00, {}), 0x6800);
-  EXPECT_EQ(ReduceTwo<std::uint16_t>(Element::kFloat16, 0x6801, 0x3c00, {}), 0x6802);
-  EXPECT_EQ(ReduceTwo<std::uint16_t>(Element::kFloat16, 0x7bff, 0x7bff, {}), 0x7c00) << "infinity";
-  EXPECT_EQ(ReduceTwo<std::uint8_t>(Element::kFloat8E4M3, 0x7e, 0x7e, {}), 0x7e) << "the largest, 448";
-  EXPECT_EQ(ReduceTwo<std::uint8_t>(Element::kFloat8E5M2, 0xfb, 0xfb, {}), 0xfb) << "-57344";
-  EXPECT_EQ(ReduceTwo<std::uint16_t>(Element::kFloat16, 0x0001, 0x0001, {}), 0x0002) << "subnormal";
+  EXPECT_EQ(ReduceTwo<std::uint16_t>(ElementType::kFloat16, 0x6800, 0x3c00, {}), 0x6800);
+  EXPECT_EQ(ReduceTwo<std::uint16_t>(ElementType::kFloat16, 0x6801, 0x3c00, {}), 0x6802);
+  EXPECT_EQ(ReduceTwo<std::uint16_t>(ElementType::kFloat16, 0x7bff, 0x7bff, {}), 0x7c00) << "infinity";
+  EXPECT_EQ(ReduceTwo<std::uint8_t>(ElementType::kFloat8E4M3, 0x7e, 0x7e, {}), 0x7e) << "the largest, 448";
+  EXPECT_EQ(ReduceTwo<std::uint8_t>(ElementType::kFloat8E5M2, 0xfb, 0xfb, {}), 0xfb) << "-57344";
+  EXPECT_EQ(ReduceTwo<std::uint16_t>(ElementType::kFloat16, 0x0001, 0x0001, {}), 0x0002) << "subnormal";
 }
 
 TEST(Reduction, OfEqualPartsIsAsOfMany) {
   for (const Reduction reduction : kAll) {
     const float value = 1.5;
     const std::int32_t whole = 3;
-    Parts same, each;
+    RankParts same, each;
     same.same = true;
-    Parts same_whole = same, each_whole;
+    RankParts same_whole = same, each_whole;
     for (int rank = 0; rank < 5; ++rank) {
       each.of.push_back(reinterpret_cast<const char*>(&value));
       each_whole.of.push_back(reinterpret_cast<const char*>(&whole));
@@ -122,12 +122,12 @@ TEST(Reduction, OfEqualPartsIsAsOfMany) {
     same.of = each.of;
     same_whole.of = each_whole.of;
     float one = 0, many = 0;
-    Reduce(same, 0, Element::kFloat32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&one));
-    Reduce(each, 0, Element::kFloat32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&many));
+    Reduce(same, 0, ElementType::kFloat32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&one));
+    Reduce(each, 0, ElementType::kFloat32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&many));
     EXPECT_EQ(one, many);
     std::int32_t one_whole = 0, many_whole = 0;
-    Reduce(same_whole, 0, Element::kInt32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&one_whole));
-    Reduce(each_whole, 0, Element::kInt32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&many_whole));
+    Reduce(same_whole, 0, ElementType::kInt32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&one_whole));
+    Reduce(each_whole, 0, ElementType::kInt32, 1, {.reduction = reduction}, reinterpret_cast<char*>(&many_whole));
     EXPECT_EQ(one_whole, many_whole);
   }
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMebibyte = 1u << 20;
 // nullptr when the library has no such function.
 void* Symbol(const char* name);
 
-// What is free on the current device.
+// Free bytes on the current device.
 std::uint64_t FreeBytes();
 
 }  // namespace memoir::simcuda

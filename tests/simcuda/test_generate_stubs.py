@@ -1,4 +1,4 @@
-"""What generate_stubs.py makes of declarations, as they stand in headers."""
+"""The output of generate_stubs.py for declarations as in headers."""
 
 import pathlib
 import sys

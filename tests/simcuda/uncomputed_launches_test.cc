@@ -1,4 +1,4 @@
-// What a kernel that nobody computes is handed is unknown afterwards: at once, and after each replay of a graph.
+// Arguments of a kernel that is not computed are unknown afterwards: at once, and after each replay of a graph.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/api/values.h"
+#include "interpose/simcuda/api/computed_values.h"
 #include "tests/simcuda/simulated_library.h"
 
 namespace memoir::simcuda {

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::uint64_t Value(const std::string& formula, std::initializer_list<Figure> figures = {}) {
+std::uint64_t Value(const std::string& formula, std::initializer_list<WorkspaceFigure> figures = {}) {
   Workspaces workspaces;
   EXPECT_EQ(workspaces.Parse("cusolver.gesvd = " + formula), "") << formula;
   return workspaces.Bytes("cusolver.gesvd", figures);
@@ -75,7 +75,7 @@ TEST_F(BuiltInWorkspacesTest, AreWhatUsersPublished) {
   EXPECT_EQ(Solver("cusolver.syevj_batched", 4, 4, 2'047'171), 2'147'483'407u);
 }
 
-// docs/real_card.md.
+// docs/tested/real_card.md.
 TEST_F(BuiltInWorkspacesTest, AreWhatACardAskedFor) {
   const auto transforms = [&](const char* name, std::uint64_t elements, std::uint64_t batch) {
     return workspaces.Bytes(name, {{Word::kCount, elements}, {Word::kBatch, batch}, {Word::kElement, 8}});

@@ -1,8 +1,7 @@
-"""What torch's CUDA allocator promises, in the manner of PyTorch's own tests of it: each function asserts, and none knows what device it runs on.
+"""Guarantees of torch's CUDA allocator, tested as PyTorch's own tests do: each function asserts, without knowing its device. python allocator_cases.py
+[CASE...]        prints {case: null, or what went wrong} as JSON; on a GPU just so, on the simulated one with it preloaded
 
-    python allocator_cases.py [CASE...]        prints {case: null, or what went wrong} as JSON; on a GPU just so, on the simulated one with it preloaded
-
-The same cases run with several allocators (PYTORCH_CUDA_ALLOC_CONF); those that are of one alone say so. stream_and_pool_cases.py holds the others.
+The same cases run with several allocators (PYTORCH_CUDA_ALLOC_CONF); cases for one allocator only are marked. stream_and_pool_cases.py holds the others.
 """
 
 import gc

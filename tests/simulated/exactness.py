@@ -1,4 +1,4 @@
-"""What the property test of device memory has shown, in numbers: its counts, and docs/exactness.md made of them.
+"""The counts of the property test of device memory, and docs/tested/exactness.md, made from them.
 
     MEMOIR_EXACTNESS_PROGRAMS=25 MEMOIR_EXACTNESS_COUNTS=FILE pytest tests/simulated/test_device_books.py     with each torch; adds to FILE
     python tests/simulated/exactness.py FILE                                                                   prints the page
@@ -54,9 +54,9 @@ def page(runs):
         "each device: allocated, active and reserved bytes (all, small pool, large pool), requested bytes, retries, OOMs.",
         "One byte of difference anywhere ends a run.",
         "",
-        "One number may be late.",
+        "The count of retries may be late.",
         "Where torch's allocator raises an error of the driver in place of its own out-of-memory error (seen under expandable",
-        "segments), it has counted a retry that nobody can see before its next statistics.",
+        "segments), it has counted a retry that is not visible before its next statistics.",
         f"After {sum(run['retries told late'] for run in runs):,} operations the count of retries was behind by just these.",
         "",
         f"| programs | recordings | operations after which all was compared | events | {' | '.join(faults)} | runs that differ |",

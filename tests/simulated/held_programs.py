@@ -1,8 +1,8 @@
-"""Further ways to keep more in every step, beside those of leak_programs.py, and further healthy programs: all in one process.
+"""More ways to keep more in every step than in leak_programs.py, and more healthy programs: all in one process.
 
     python held_programs.py [--device cuda] [--gc-off] [--healthy] [--steps 48]
 
-A line that leaks ends with "# LEAK: ..., by ...": where the tensors are held. leak_programs.py says it in HELD_BY of its names.
+A line that leaks ends with "# LEAK: ..., by ...": where the tensors are held. leak_programs.py has it in HELD_BY of its names.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Models under torch's own MemoryTracker, with Memoir beside it: memory_tracker_programs.py FOLDER recording|ours NAME...
+"""Models under torch's own MemoryTracker, with Memoir in the same process: memory_tracker_programs.py FOLDER recording|ours NAME...
 
 FOLDER/NAME.pickle is what torch's tracker saved. recording: FOLDER/NAME is the capture. ours: FOLDER/NAME.ours.pickle is what memoir.MemoryTracker saved.
 """
@@ -191,7 +191,7 @@ def retries():
 
 
 def run_beside(folder, name, ours):
-    """torch's tracker beside a recording, or beside Memoir's own tracker `ours`."""
+    """torch's tracker during a recording, or together with Memoir's own tracker `ours`."""
     module, run = PROGRAMS[name]()
     tracker = MemoryTracker()
     if ours is None:
@@ -199,7 +199,7 @@ def run_beside(folder, name, ours):
     tracker.start_monitor(module)
     if ours is not None:
         ours.start_monitor(module)
-    # What torch's tracker makes of Python objects sets off collections while it reads its figures, one by one: they fall between two of them.
+    # Python objects of torch's tracker trigger collections while it reads its figures one by one: between two figures.
     gc.collect()
     gc.disable()
     run()

@@ -162,7 +162,7 @@ def free():
 
 @case
 def buffers(ranks, rank, text):
-    """What NCCL takes of the card at a first collective, a second, a first exchange; and that it is given back."""
+    """NCCL's memory on the card at a first collective, a second, a first exchange; and that it is freed."""
     all_, steps = join(ranks, rank, text), [free()]
     for _ in range(2):
         all_.gather(rank)
@@ -183,7 +183,7 @@ def no_room_for_buffers(ranks, rank, text):
 
 @case
 def parts(ranks, rank, text):
-    """By parity, the higher ranks first; of nobody's colour; without rank 1."""
+    """By parity, the higher ranks first; without a colour; without rank 1."""
     all_ = join(ranks, rank, text)
     halves = all_.part("ncclCommSplit", rank % 2, -rank)
     upper = all_.part("ncclCommSplit", 5 if rank >= 2 else -1, 0)

@@ -1,17 +1,19 @@
-"""One rank of a pipeline, with something that is wrong on it alone: odd_rank.py STAGE STAGES WHAT [SEED]
+"""One rank of a pipeline, with a fault on this rank only: odd_rank.py STAGE STAGES WHAT [SEED]
 
-WHAT: "plain", "varied" (lengths of its own, as healthy data has) or one of ODDITIES, from step BEGINS on where it can begin late.
+WHAT: "plain", "varied" (random lengths, as in healthy data) or one of ODDITIES, from step BEGINS on where it can begin late.
 """
 
 import ctypes
+import os
 import random
+import signal
 import sys
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 WIDTH, WORDS, BATCH, LENGTH, STEPS, BEGINS = 512, 4096, 4, 256, 16, 6
-ODDITIES = ("longer", "leak", "grad", "uneven", "copy", "wide", "workspace", "fewer", "precision", "kept_activations", "adam", "hook")
+ODDITIES = ("longer", "leak", "grad", "uneven", "copy", "wide", "workspace", "fewer", "precision", "kept_activations", "adam", "hook", "killed")
 
 
 class Block(torch.nn.Module):
@@ -70,6 +72,8 @@ def main(number, stages, what, seed):
         model.blocks[1].register_forward_hook(lambda module, given, output: kept.append(output) if BEGINS <= step < BEGINS + 4 else None)
     for step in range(5 if what == "fewer" else STEPS):
         begun = step >= BEGINS
+        if what == "killed" and begun:
+            os.kill(os.getpid(), signal.SIGKILL)
         batch = BATCH + 2 if what == "uneven" else BATCH
         length = 2 * LENGTH if what == "longer" and begun else LENGTH - lengths.randrange(64) if what == "varied" else LENGTH
         with torch.autocast("cuda", torch.bfloat16, enabled=what != "precision"):

@@ -1,6 +1,6 @@
-"""The rows of what a simulated device must run beside training: one function each, one process for all. `python operator_programs.py` prints what each allocated, as JSON.
-
-Of each: bytes at the peak above what was there before, allocations, and the beginning of a digest of the allocator's (action, size) sequence. Nothing here knows of the simulation.
+"""Operators outside of training that a simulated device must run: one function each, one process for all. `python operator_programs.py` prints the allocations
+of each, as JSON: bytes at the peak above the bytes before it, allocations, and the beginning of a digest of the allocator's (action, size) sequence. No code
+here depends on the simulation.
 """
 
 import hashlib

@@ -1,6 +1,5 @@
-"""A training program as it would be written for torchrun: `parallel_programs.py STYLE...` trains in each style, and prints as JSON what can be said of it.
-
-It reads its rank from the environment and knows nothing of simulation. Values that are checked come from the host: kernels do nothing.
+"""A training program as it would be written for torchrun: `parallel_programs.py STYLE...` trains in each style, and prints its figures as JSON. It reads its
+rank from the environment and does not depend on simulation. Checked values come from the host: kernels do nothing.
 """
 
 import json

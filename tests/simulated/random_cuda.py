@@ -1,8 +1,8 @@
 """Random programs on CUDA devices that keep torch's own books: random_cuda.py SEEDS OPERATIONS BOOKS CAPTURE [--warm | --restart]
 
-One process, a program for each seed. After every operation it marks its place (an empty named range) and notes memory_stats() of all devices
-at once; the test rebuilds the same numbers from the capture. --warm: CUDA is in use before memoir.start(). --restart: of each program the
-first and the last third are recorded, each into a folder of its own; the middle is not.
+One process, a program for each seed. After every operation it makes an empty named range and notes memory_stats() of all devices at once; the test rebuilds the
+same numbers from the capture. --warm: CUDA is in use before memoir.start(). --restart: the first and the last third of each program are recorded, each into a
+separate folder; the middle is not.
 """
 
 import gc
@@ -22,11 +22,11 @@ rng = random.Random()
 books, live, graphs, kept, pools = [], [], [], [], []
 recording = None  # number of the one that runs
 caught = {"out_of_memory": 0, "driver_error": 0}
-untold = {}  # device: retries that torch counted in calls which an error of the driver ended; it tells of them with its next statistics
+untold = {}  # device: retries that torch counted in calls that an error of the driver ended; they are in its next statistics
 
 
 def note(what):
-    """torch's numbers, after everything so far; an empty range says where that is in the recording."""
+    """torch's numbers after everything so far; an empty range marks the instant in the recording."""
     with torch.profiler.record_function(f"books {len(books)}"):
         pass
     row = {"what": what, "recording": recording, "untold": dict(untold)}
@@ -127,7 +127,7 @@ def graph_of_blocks(pool):
 
 
 def without_deleter(tensor):
-    """The same memory, given back by nobody: as cudagraph trees hand out the outputs of a replay."""
+    """The same memory without a deallocation, as cudagraph trees return the outputs of a replay."""
     storage = torch._C._construct_storage_from_data_pointer(tensor.data_ptr(), tensor.device, tensor.untyped_storage().nbytes())
     return torch.empty([0], dtype=tensor.dtype, device=tensor.device).set_(storage, 0, tensor.shape)
 
@@ -170,7 +170,7 @@ def all_that_is_there():
 
 
 def retry():
-    """What is asked for is there once the cache is given back."""
+    """The request succeeds once the cache is freed."""
     left = torch.cuda.mem_get_info(1)[0]
     torch.empty(left * 6 // 10, dtype=torch.uint8, device="cuda:1")
     torch.empty(left * 8 // 10, dtype=torch.uint8, device="cuda:1")

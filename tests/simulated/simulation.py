@@ -10,7 +10,7 @@ ON_GPU = os.environ.get("TESTED_ON_GPU", "0") not in ("", "0")
 
 
 def environment(tree, **variables):
-    """What the device with its values needs, without any recording. On a real GPU what is said of the simulated one is left out."""
+    """The environment that the device and its values need, without any recording. On a real GPU without the simulated device's variables."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("MEMOIR_", "PYTORCH_", "LD_PRELOAD"))}
     if ON_GPU:
         return {**clean, **{key: str(value) for key, value in variables.items() if not key.startswith("MEMOIR_SIM_")}}
@@ -25,7 +25,7 @@ def simulate(tree, source, *arguments, **variables):
 
 
 def answers(tree, source, *arguments, **variables):
-    """What `source` prints last, as JSON."""
+    """The last line that `source` prints, parsed as JSON."""
     done = simulate(tree, source, *arguments, **variables)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

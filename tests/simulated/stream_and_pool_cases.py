@@ -1,4 +1,4 @@
-"""What torch's CUDA allocator promises of streams, graphs, pools, pinned memory and its history: as allocator_cases.py, which see."""
+"""Guarantees of torch's CUDA allocator for streams, graphs, pools, pinned memory and its history; see allocator_cases.py."""
 
 import gc
 import os

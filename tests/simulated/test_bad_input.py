@@ -1,4 +1,4 @@
-"""What cannot be simulated is one line that names cause and fix; the program then finds no GPU, and nothing crashes."""
+"""A request that cannot be simulated gets one line that names cause and fix; the program then finds no GPU, and nothing crashes."""
 
 import subprocess
 import sys
@@ -112,7 +112,7 @@ def test_a_library_with_a_runtime_of_its_own(tree):
     done = simulate(tree, OWN_RUNTIME)
     assert done.returncode == 0 and done.stdout.strip() == "[1, 1]", done       # CUBLAS_STATUS_NOT_INITIALIZED
     line = only_line(done)
-    assert line.startswith("memoir: simulated GPU: libcublas.so.") and "brings a CUDA runtime of its own" in line
+    assert line.startswith("memoir: simulated GPU: libcublas.so.") and "is linked with its own CUDA runtime" in line
 
 
 def test_programs_that_have_no_use_for_it_are_as_before(tree):
@@ -147,9 +147,9 @@ def test_memory_of_the_host_stays_bounded_and_other_devices_do_not_exist(tree):
 
 
 def test_a_torch_without_cuda(tree):
-    """As its start-up meets it: none such is at hand."""
+    """The state at its start-up, faked: no such machine is available."""
     program = ("import sys, types; sys.modules['torch'] = types.SimpleNamespace(__version__='2.11.0+cpu', version=types.SimpleNamespace(cuda=None))\n"
-               f"sys.path.insert(0, {str(tree / 'lib/memoir/python')!r}); from memoir import _startup; _startup.from_torch(); print('goes on')")
+               f"sys.path.insert(0, {str(tree / 'lib/memoir/python')!r}); from _torch_memoir import _startup; _startup.from_torch(); print('goes on')")
     done = simulate(tree, program, MEMOIR_SIM_GPU="l4")
     assert done.returncode == 0 and done.stdout.strip() == "goes on", done
     assert only_line(done) == ("memoir: --simulate l4: torch 2.11.0+cpu is built without CUDA and sees no GPU, simulated or not; install one with it: pip install "

@@ -105,6 +105,6 @@ def test_each_holder_has_its_row(tree, tmp_path, rows, options, variables):
     held = {row["name"]: row["bytes"] // MIB for row in device["rows"]}
     for name, mib in rows.items():
         assert mib <= held[name] <= mib * 1.7, held
-    # Blocks that torch takes one by one fill the driver's pages of 2 MiB in part.
-    left = 2 * MIB * 8 if "PYTORCH_NO_CUDA_MEMORY_CACHING" in variables else 0
+    # Blocks that torch takes one by one fill the driver's pages of 2 MiB in part. 9 MiB of an H100 belong to no process.
+    left = 2 * MIB * 8 if "PYTORCH_NO_CUDA_MEMORY_CACHING" in variables else 9 * MIB if "nccl" in options else 0
     assert 0 <= device["unexplained_bytes"] <= left and checked.returncode == 0

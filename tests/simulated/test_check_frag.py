@@ -1,6 +1,7 @@
-"""The map of segments and what of them is unusable are those of torch.cuda.memory_snapshot() at the same moment, for layouts that are made on purpose."""
+"""The map of segments and their unusable bytes equal torch.cuda.memory_snapshot() at the same moment, for layouts made on purpose."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -93,7 +94,7 @@ def blocks_of(segment):
 
 
 def unusable(segment):
-    """What stands beside blocks in pages that cannot be given back, and what a private pool has free."""
+    """Free bytes next to blocks in pages that cannot be freed, and free bytes of a private pool."""
     used = sum(size for _, size, _ in blocks_of(segment))
     if tuple(segment["segment_pool_id"]) != (0, 0):
         return segment["total_size"] - used
@@ -146,6 +147,10 @@ def test_what_pins_is_named(tree, ran):
     assert 0 < pin["oldest_ns"] < device["peak"]["time_ns"]
     text = memoir(tree, "check", "frag", ran[1], code=3).stdout
     assert "aten::ones in pins" in text and "unusable of" in text
+    # The time in the command is short, and of the same instant.
+    time = re.search(r"^more: memoir show --at (\d+\.\d{3,9}s) --by segment ", text, re.MULTILINE)[1]
+    (there,) = json.loads(memoir(tree, "show", "--at", time, "--by", "segment", "--json", ran[1]).stdout)["devices"]
+    assert sum(segment["unusable_bytes"] for segment in there["segments"]) == device["peak"]["unusable_bytes"]
 
 
 def test_the_map_in_the_terminal(tree, ran):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-# Every step but the first ones is a case of its own, and cleans up behind itself.
+# Every step except the first ones is a separate case, and cleans up after itself.
 PROGRAM = '''
 import gc, sys, torch, memoir
 from torch import nn
@@ -224,7 +224,7 @@ def test_one_rank_of_two(tree, ranks):
     assert checked.returncode == 3 and (error["rank"], error["device"], error["optimizer_steps"]) == (1, "cuda:1", 2)
     # No memoir.step(): the optimizer's steps are the program's.
     assert error["growth"]["since"] == "optimizer step" and error["growth"]["same_call"]
-    # The gradient of the first weight is as large as ever; that of its output grew with the batch.
+    # The gradient of the first weight has the same size; its output's gradient grew with the batch.
     assert (error["class"], error["phase"]) == ("Victim", "backward") and error["growth"]["asked_bytes_then"] == error["asked_bytes"] == 1 << 30
     assert error["growth"]["by_module"][0] == {"name": "1", "bytes": (400 - 16) * MIB}
 
@@ -330,7 +330,7 @@ BYTES = 16 * 8 * 2    # of inputs for each word of a sentence
 
 
 def test_the_input_that_would_have_fitted(tree, tmp_path):
-    """What is estimated does fit when it is run, and is not much less than what does not."""
+    """The estimated input fits when it is run, and is not much smaller than one that does not fit."""
     program = tmp_path / "program.py"
     program.write_text(LENGTHS)
 
@@ -351,3 +351,42 @@ def test_the_input_that_would_have_fitted(tree, tmp_path):
     assert max(USUAL) < length < 4000
     assert train("fitting", length)[0]
     assert not train("above", length * 5 // 4)[0]
+
+
+# A server as they are: weights are loaded and forgotten about, a cache takes what is free, graphs are captured last.
+SERVER = '''
+import sys, torch
+from torch import nn
+MIB = 1 << 20
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.head = nn.Linear(2048, 8192), nn.Linear(8192, 2048), nn.Linear(2048, 1024)
+    def forward(self, x): return self.head(self.down(torch.relu(self.up(x))))
+torch.save(Model().state_dict(), sys.argv[1])
+model = Model().cuda()
+state = torch.load(sys.argv[1], map_location="cuda")
+model.load_state_dict(state)
+with torch.no_grad():
+    cache = torch.empty(torch.cuda.mem_get_info()[0] // MIB - 60, MIB, dtype=torch.uint8, device="cuda")
+    graphs = []
+    for batch in (4, 8, 16, 32, 64, 128, 256):
+        x = torch.zeros(batch, 2048, device="cuda")
+        graphs.append(torch.cuda.CUDAGraph())
+        with torch.cuda.graph(graphs[-1]): model(x)
+'''
+
+
+def test_a_full_device_is_not_called_fragmented(tree, tmp_path):
+    (tmp_path / "serve.py").write_text(SERVER)
+    done, capture = record(tree, tmp_path, tmp_path / "serve.py", tmp_path / "weights.pt")
+    assert "torch.OutOfMemoryError" in done.stderr, done.stderr[-2000:]
+    error = json.loads(memoir(tree, "check", "oom", "--json", capture).stdout)["out_of_memory"][-1]
+    largest = error["by_line"][0]
+    assert error["cause"] == "full" and largest["bytes"] > error["allocated_bytes"] // 2, error
+    assert SERVER.splitlines()[largest["line"]["line"] - 1].lstrip().startswith("cache = "), largest
+    (copy,) = [row for row in error["by_line"] if row["category"] == "parameter (second copy)"]
+    assert SERVER.splitlines()[copy["line"]["line"] - 1].startswith("state = ") and copy["blocks"] == 6, copy
+    said = " ".join(" ".join(line.removeprefix("memoir: ") for line in done.stderr.splitlines() if line.startswith("memoir:")).split())
+    assert "why FULL: serve.py:" in said and "FRAGMENTATION" not in said and "grow with it" not in said, said
+    assert "by category " in said and "without a second copy of the parameters, " in said, said

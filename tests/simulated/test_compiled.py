@@ -1,4 +1,5 @@
-"""Values beside kernels that nobody computes: triton's, by hand and of torch.compile, and those of replayed CUDA graphs. What they may have written reads as zero, never as it was before."""
+"""Values with kernels that are not computed: triton's, written by hand and by torch.compile, and replayed CUDA graphs'. Memory that they may have written reads
+as zero, never as before."""
 
 import json
 import subprocess

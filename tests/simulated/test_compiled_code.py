@@ -1,4 +1,4 @@
-"""Memory of what inductor generates for a GPU is of the program's lines and modules, with CUDA graphs or without."""
+"""Memory of inductor's code for a GPU belongs to the program's lines and modules, with CUDA graphs or without."""
 
 import json
 import os

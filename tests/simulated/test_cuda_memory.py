@@ -1,6 +1,6 @@
 """The CUDA half of tests of memory in the manner of PyTorch's own: allocator_cases.py and stream_and_pool_cases.py, under several allocators.
 
-Nothing here knows of the simulation: with TESTED_ON_GPU=1 the same cases run on a real one (docs/simulated_device.md).
+Nothing here knows of the simulation: with TESTED_ON_GPU=1 the same cases run on a real one (docs/hacking.md, "Tests on a GPU").
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the capture says of a CUDA device is what torch.cuda.memory_stats() says of it: to the byte, after every operation of random programs."""
+"""The capture's figures of a CUDA device equal torch.cuda.memory_stats(): to the byte, after every operation of random programs."""
 
 import json
 import os
@@ -64,7 +64,7 @@ class Device:
             getattr(self, kind)(event)
         elif kind == "segment_allocate":
             self.reserve(event, event["bytes"])
-        elif kind in ("segment_map", "segment_found"):  # what was found may be of an expandable one
+        elif kind in ("segment_map", "segment_found"):  # the segment found may be an expandable one
             self.reserve(event, 2 * MIB)
         elif kind in ("segment_free", "segment_unmap"):
             self.give_back(event)
@@ -78,7 +78,7 @@ class Device:
 
 
 def run(tree, tmp_path, seeds, variable, configuration, mode):
-    """What the program noted, and its captures by number."""
+    """The program's notes, and its captures by number."""
     books, capture = tmp_path / "books.json", tmp_path / "capture"
     device = {"MEMOIR_SIM_GPU": "l4", "MEMOIR_SIM_MEMORY": "1GiB", "MEMOIR_SIM_DEVICES": 2, variable: configuration}
     command = [sys.executable, PROGRAM, ",".join(map(str, seeds)), OPERATIONS, books, capture, *mode]
@@ -181,5 +181,5 @@ def test_the_capture_is_what_torch_says(tree, tmp_path, variable, configuration,
 
 def test_the_page_is_made_of_its_counts():
     runs = json.loads(exactness.COUNTS.read_text())
-    assert (pathlib.Path(__file__).parents[2] / "docs/exactness.md").read_text() == exactness.page(runs)
+    assert (pathlib.Path(__file__).parents[2] / "docs/tested/exactness.md").read_text() == exactness.page(runs)
     assert {run["torch"].split("+")[0] for run in runs} == {"2.11.0", "2.15.0"} and not any(run["difference"] for run in runs)

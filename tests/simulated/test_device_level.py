@@ -1,4 +1,4 @@
-"""Where torch's allocator tells of no blocks: what it is asked for is recorded at device level, with operator and module, and one line says so."""
+"""If torch's allocator reports no blocks, requests are recorded at device level, with operator and module, and one line reports it."""
 
 import json
 import subprocess

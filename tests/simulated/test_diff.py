@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).with_name("diff_programs.py")
 TREE_OF_PROGRAM = PROGRAM.parent
 GROUPINGS = ["operator", "module", "line", "category", "category,module", "category,line", "parameter", "leaf", "range", "region", "thread", "shape", "pool", "rank"]
 
-# What the first line says of each, besides the line that the program has marked.
+# Words of the first line for each program, besides the line that the program has marked.
 SEEDED = {
     "batch": ["head"],
     "sequence": ["head"],
@@ -45,7 +45,7 @@ def marked():
 def captures(tree, tmp_path_factory):
     """One recording of each regression, two of the program as it was, and one of it after an edit that moves its lines and wraps its model."""
     folder = tmp_path_factory.mktemp("diff")
-    # Without it checkpointing, which has a line of its own, as it was before an edit.
+    # Checkpointing without its separate line, as before an edit.
     edited = folder / "edited" / PROGRAM.name
     edited.parent.mkdir()
     text = PROGRAM.read_text().replace('"""A training program', '"""One more line.\n\nA training program', 1)

@@ -1,4 +1,4 @@
-"""What CUDA's driver gives past torch's caching allocator is in the capture, in the name of the library that called; and so is what it refuses."""
+"""Driver allocations outside torch's caching allocator are in the capture, with the library that called; and so are refusals."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def foreign(tmp_path_factory):
 
 
 def events_of(tree, tmp_path, program, *arguments, card="l4", options=(), **variables):
-    """Those of the driver, in order."""
+    """The driver's events, in order."""
     command = [tree / "bin/memoir", "run", "-q", "-o", tmp_path / "capture", "--simulate", card, *options, "--", sys.executable, "-c", f"MIB = 1 << 20\n{program}", *arguments]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, env={**os.environ, **variables})
     assert done.returncode == 0, done.stderr[-3000:]
@@ -102,7 +102,7 @@ def events_in(tree, capture):
 
 
 def given(events, library):
-    """(call, device, bytes) of what that library was given, and whether all of it was given back later."""
+    """(call, device, bytes) of that library's allocations, and whether all were freed later."""
     blocks = [e for e in events if e["event"] == "driver_allocate" and e["library"] == library]
     freed = {(e["device"], e["address"]): e["serial"] for e in events if e["event"] == "driver_free"}
     return [(b["call"], b["device"], b["bytes"] / MIB, freed.get((b["device"], b["address"]), 0) > b["serial"]) for b in blocks]
@@ -182,7 +182,7 @@ def test_others_hold_memory_too(tree, tmp_path):
 
 
 def test_a_recording_that_begins_and_pauses_in_the_middle(tree, foreign, tmp_path):
-    """Without preloading the recorder. What came before is in no block, and its end is not taken for another's."""
+    """Without preloading the recorder. Earlier allocations have no block, and their deallocations do not end other blocks."""
     done = simulate(tree, f"MIB = 1 << 20\n{LATE}", foreign, tmp_path / "capture", MEMOIR_SIM_GPU="l4")
     assert done.returncode == 0, done.stderr[-3000:]
     events = events_in(tree, tmp_path / "capture")

@@ -57,7 +57,7 @@ def test_a_model_that_does_not_fit(tree):
 
 
 def test_largest_batch(tree, tmp_path):
-    """Each of the values by itself must say the same as the search."""
+    """Each value tried alone must give the same answer as the search."""
     command = ["--", sys.executable, EXAMPLE, *SMALL, "--batch", "{BATCH}"]
     done = fit(tree, "--json", "--gpu", "t4", "--mem", "1500MiB", "--vary", "BATCH=2:8:2", *command, cwd=tmp_path)
     report = json.loads(done.stdout)
@@ -160,7 +160,7 @@ def test_a_card_with_what_it_takes_is_enough_and_one_without_torchs_own_peak_is_
     assert found["verdict"] == "fits" and found["need"]["low_bytes"] == takes > 256 * MIB
     enough = simulate(tree, PROGRAMS, program, MEMOIR_SIM_GPU=card, MEMOIR_SIM_MEMORY=takes)
     assert enough.returncode == 0, enough.stderr[-2000:]
-    # What torch's tensors had at once is needed on any card; of a program that keeps everything, all of it.
+    # Tensors that are live together are needed on any card; if a program keeps everything, all of them.
     least = takes if program == "keeps" else context + run["recording"]["peak_allocated_bytes"]
     scarce = simulate(tree, PROGRAMS, program, MEMOIR_SIM_GPU=card, MEMOIR_SIM_MEMORY=least - 2 * MIB)
     assert scarce.returncode == 1 and "OutOfMemoryError" in scarce.stderr, scarce
@@ -175,7 +175,7 @@ def test_verdict_flips_with_the_cards_memory(tree, tmp_path):
         card, = json.loads(done.stdout)["cards"]
         verdicts[memory] = card["verdict"], done.returncode, card["need"]["high_bytes"] // MIB
     assert verdicts == {1144: ("does_not_fit", 1, 1145), 1145: ("fits_barely", 0, 1145)}
-    # What -o keeps says what it is.
+    # A capture kept by -o names its origin.
     for view in (["show"], ["show", "--json"], ["export", "events"]):
         done = subprocess.run([tree / "bin/memoir", *view, tmp_path / "1144"], capture_output=True, text=True, timeout=100)
         assert done.returncode == 0 and "Tesla T4 (t4) with 1.12 GiB" in " ".join(done.stdout.split()), done

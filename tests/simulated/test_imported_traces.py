@@ -1,4 +1,4 @@
-"""A trace of torch.profiler opens as a capture in every verb, with the profiler's peaks and those of torch.cuda.memory_stats()."""
+"""A trace of torch.profiler opens as a capture in every verb, with the peaks of the profiler and of torch.cuda.memory_stats()."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ KINDS = {0: "cpu", 1: "cuda:0"}
 
 
 def memory_of(path):
-    """Of each device its events by time."""
+    """The events of each device by time."""
     with (gzip.open if path.name.endswith(".gz") else open)(path, "rt") as file:
         events = [event for event in json.load(file)["traceEvents"] if event["name"] == "[memory]"]
     devices = {}

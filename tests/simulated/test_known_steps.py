@@ -35,7 +35,7 @@ CASES = [
     Case("transformer", 14, 4),
     # Until the steps with an evaluation are known, which come each fifth time, what follows them is recorded in full, too.
     Case("images", 18, 10),
-    # 16 has a length of its own.
+    # Step 16 has another length.
     Case("sequences", 24, 11, (16,)),
     Case("experts", 16, 6),
     Case("experts uneven", 16, 16),
@@ -55,7 +55,7 @@ CASES = [
 
 
 def caches(folder):
-    """Of a program that compiles. What is not in them is tried for a while by the clock, so that no two runs allocate the same."""
+    """For a program that compiles. Kernels that are not cached are timed, so no two runs allocate the same."""
     return {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TRITON_CACHE_DIR": str(folder / "triton"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
 
@@ -75,7 +75,7 @@ def show(tree, capture):
 
 
 def figures(report):
-    """Of each device what is exact whatever the detail."""
+    """The figures of each device that are exact at every detail."""
     names = ("peak_allocated_bytes", "peak_active_bytes", "peak_reserved_bytes", "allocations", "allocated_bytes", "deallocated_bytes", "live_bytes_at_end")
     return {device["device"]: {name: device.get(name) for name in names} for device in report["devices"] if device["device"].startswith("cuda")}
 
@@ -100,6 +100,6 @@ def test_what_is_inferred_is_what_is_recorded(tree, tmp_path, case):
     assert steps["steps_in_full"] <= case.in_full and (steps["steps_in_full"] == case.steps or steps["inferred_blocks"] > 0)
     assert found.by_time["operator and category"] >= 0.999
     assert host.by_time["operator and category"] >= 0.999 and not host.missed("operator and category")
-    # Of a step that deviates: the operator that shows it has begun by then, and so have the modules around it.
+    # For a step that deviates: the operator that shows it has begun before, and so have its modules.
     assert found.missed("operator and category") == case.missed
     assert min(found.at_peaks["operator and category"]) >= 0.99

@@ -46,7 +46,7 @@ def judge(leaks, left_out, where):
     wanted = {place: what for place, what in seeded().items() if what[0] not in left_out}
     found = {(Path(leak["file"]).name, leak["line"]): leak for leak in leaks}
     missing = [name for place, (name, _) in wanted.items() if place not in found]
-    # What stands on a line beside the one that was seeded is kept by it, too.
+    # The tensors on the other marked lines are kept by the seeded line, too.
     near = {(file, line + by) for file, line in seeded() for by in (-1, 0, 1)} | {("held_programs.py", line) for line in graph_lines()}
     accused = [place for place in found if place not in near]
     nameless = {name: found[place]["holder"] for place, (name, path) in wanted.items() if place in found and not any(holder["name"].startswith(path) for holder in found[place]["holders"])}
@@ -97,7 +97,7 @@ class Trainer:
             self.losses.append((self.model(torch.ones(256, 256)) ** 2).mean())
             if step == 20: raise RuntimeError("in the middle")
 Trainer().fit(int(sys.argv[1]))
-print("searched", "memoir._search" in sys.modules)
+print("searched", "_torch_memoir._search" in sys.modules)
 """
 
 
@@ -111,7 +111,7 @@ def test_steps_of_an_optimizer_and_an_error_that_ends_the_program(tree, tmp_path
     assert {leak["line"] for leak in leaks} == {13}
     (name,) = {holder["name"].partition(" (")[0] for leak in leaks for holder in leak["holders"]}
     assert name == "Trainer.losses[…]"
-    if steps == 40:  # looked for at the end, too, when no frame is left but those of the error's traceback
+    if steps == 40:  # searched at the end, too, when only frames of the error's traceback are left
         (leak,) = leaks
         assert sum(holder["blocks"] for holder in leak["holders"]) == leak["blocks"]
 
@@ -224,10 +224,10 @@ def main():
         assert seen == [], (step, seen[:9])
         assert before[0::2] == (gc.isenabled(), torch.is_grad_enabled())
         assert torch._C._is_cow_tensor(cow), "materialised"
-    assert "memoir._search" in sys.modules
+    assert "_torch_memoir._search" in sys.modules
     del temporary
     assert gone() is None, "kept"
-    assert not [thing for thing in gc.get_objects() if type.__getattribute__(type(thing), "__module__") == "memoir._search"], "kept until the garbage collector comes"
+    assert not [thing for thing in gc.get_objects() if type.__getattribute__(type(thing), "__module__") == "_torch_memoir._search"], "kept until the garbage collector comes"
     kept.clear()
     assert sys.getrefcount(own[0]) == 2, sys.getrefcount(own[0])
     assert locals()["step"] == 12

@@ -54,7 +54,7 @@ def is_found(leaks, names):
     by_line = {leak["line"]: leak for leak in leaks}
     seeded = {line: name for name, line in names.items()}
     assert not set(names) - {seeded[line] for line in by_line if line in seeded}, "not found"
-    # What stands on a line beside the one that was seeded is kept by it, too.
+    # The tensors on the other marked lines are kept by the seeded line, too.
     others = [leak for line, leak in by_line.items() if line not in seeded and line - 1 not in seeded and line + 1 not in seeded]
     assert not others, "accused"
     assert all(leak["file"].endswith("leak_programs.py") for leak in leaks)
@@ -82,11 +82,12 @@ def test_healthy_programs_are_not_accused(tree, tmp_path):
 
 def test_the_summary_and_the_check_say_the_same_and_commands_work(tree, on_cpu):
     capture, said = on_cpu
-    # Its lines are those of the terminal, each after "memoir: ".
+    # The lines of the terminal, each after "memoir: ".
     line = re.search(r"leak\? \d+ leaks, the largest: (leak_programs\.py:\d+: .* steps)", " ".join(said.replace("memoir:", "").split()))[1]
     text = check(tree, "leaks", capture).stdout
     assert line in " ".join(text.split())
     command = re.search(r"more: memoir (show .*)", text)[1]
+    assert re.search(r" --at \d+\.\d{3,8}s ", command), command
     done = subprocess.run(f"{tree}/bin/memoir {command}", shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert line.split(":")[0] in done.stdout
@@ -119,7 +120,7 @@ for step in range(int(sys.argv[1])):
 
 
 def test_lines_of_one_graph_are_one_cause(tree, tmp_path):
-    """`total = total + loss` keeps what the forward saved at five lines; the hoard is another cause."""
+    """`total = total + loss` keeps the tensors that the forward pass saved at five lines; the hoard is another cause."""
     program = tmp_path / "one.py"
     program.write_text(ONE_CAUSE)
     command = [tree / "bin/memoir", "run", "--simulate", "h100", "-o", tmp_path / "capture", "--", sys.executable, program, "24"]
@@ -185,7 +186,7 @@ def test_a_part_of_the_recording(tree, on_cpu):
     none = check(tree, "leaks", "--min-size", "1TiB", capture)
     assert none.returncode == 1 and re.search(r"no block has 1\.0 TiB or more; the largest has \d+\.\d MiB", none.stderr.replace("\nmemoir:", ""))
     refused = check(tree, "oom", "--module", "Linear", capture)
-    assert refused.returncode == 2 and "are of leaks: memoir check leaks --module" in refused.stderr
+    assert refused.returncode == 2 and "work only with leaks: memoir check leaks --module" in refused.stderr
 
 
 KILLED = """

@@ -37,7 +37,7 @@ def test_a_gpu_that_fills(tree, tmp_path):
     seen = [json.loads(line)["processes"][0] for line in watched.stdout.splitlines()]
     devices = [device for process in seen for device in process["devices"] if device["device"] == "cuda:0"]
     foreseen = [device for device in devices if device["growth"]]
-    # What it foresaw, it foresaw from the headroom: 4 MiB a step until 2 GiB are gone.
+    # Its forecast came from the headroom: 4 MiB a step until 2 GiB are used up.
     assert foreseen[0]["growth"]["bytes_per_step"] == pytest.approx(4 << 20, rel=0.01)
     assert foreseen[0]["growth"]["steps_left"] * (4 << 20) <= 2.01 * (1 << 30)
     assert all(device["total_bytes"] == 2 << 30 and device["allocated_bytes"] <= device["reserved_bytes"] for device in devices[1:])

@@ -1,4 +1,4 @@
-"""What memoir export memory-tracker and memoir.MemoryTracker give is what torch's MemoryTracker gives, in one process with it: every row, marker and figure."""
+"""memoir export memory-tracker and memoir.MemoryTracker equal torch's MemoryTracker in the same process: every row, marker and figure."""
 
 import json
 import pathlib
@@ -93,7 +93,7 @@ def test_the_root_of_most_modules_is_watched_and_others_are_named(tree, recorded
 
 
 def test_iterations_have_their_markers(tree, recorded):
-    """Of the same captures, what memoir show says in its own terms."""
+    """For the same captures, the answer of memoir show."""
     shown = json.loads(memoir(tree, "show", "--over", "operators", "--json", recorded / "transformer").stdout)
     (device,) = shown["devices"]
     assert device["device"] == "cuda:0" and device["operator_calls"] == len(device["calls"]) > 400 and shown["dropped_events"] == 0

@@ -1,4 +1,4 @@
-"""NCCL among real processes: small payloads really move, large ones hold nobody up, and a rank that ends or stays away hangs nobody."""
+"""NCCL among real processes: small payloads really move, large ones delay no rank, and a rank that ends or never arrives hangs no other."""
 
 import json
 import pathlib
@@ -111,7 +111,7 @@ def test_what_cannot_be_joined(tree, case, words):
 
 
 def test_the_device_has_all_that_this_torch_imports(tree):
-    """With every torch (tests/every_torch.txt): one device serves them all, beside whichever it was built."""
+    """With every torch (tests/every_torch.txt): one build of the device serves all of them."""
     done = subprocess.run([tree / "bin" / "memoir", "doctor", "--simulated", "--json", "--python", sys.executable], capture_output=True, text=True, timeout=120)
     checks = {check["subject"]: check for check in json.loads(done.stdout)["checks"]}
     assert checks["simulated CUDA"]["level"] == "ok" and "has all" in checks["simulated CUDA"]["finding"], checks["simulated CUDA"]

@@ -1,4 +1,4 @@
-"""Recordings with little to record, or with a device that is no longer there: right numbers, and no line that helps nobody."""
+"""Recordings with little to record, or with a device that is no longer there: right numbers, and no useless line."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from simulation import environment
 
 
 def record(tree, folder, source, *arguments, starter=(), **variables):
-    """What the program printed last, what the recording said, and what `show --json` says of the capture."""
+    """The program's last line, the recording's messages, and the answer of `show --json`."""
     command = [tree / "bin/memoir", "run", "-o", folder, "--", *starter, sys.executable, "-c", source, *arguments]
     env = environment(tree, **{"MEMOIR_SIM_GPU": "a100-40", **variables})
     done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, timeout=300)

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ PROGRAM = pathlib.Path(__file__).with_name("odd_rank.py")
 MIB = 1 << 20
 SIZES = (8, 16, 64, 128)  # ranks of the jobs; roles of at least four
 MODULES = ("blocks.", "embedding", "logits", "loss")
-# Of what is wrong on one rank: the figure, and in which step of torch's optimizers it began, or the one behind, in whose peak it is; what the rows of the peak must name.
+# For each fault on one rank: the figure, the optimizer step in which it began (or the next, whose peak has it), and the names in rows of the peak.
 EXPECTED = {
     "longer": ("allocated", BEGINS, {"module": MODULES, "line": "odd_rank.py:"}),
     "leak": ("growth", BEGINS, {"line": "odd_rank.py:"}),
@@ -29,6 +30,7 @@ EXPECTED = {
     "kept_activations": ("allocated", 0, {"module": MODULES, "category": "activation"}),
     "adam": ("allocated", 0, {"category": "optimizer state", "operator": "aten::zeros_like"}),
     "hook": ("allocated", BEGINS, {"module": "blocks.1"}),
+    "killed": ("killed", None, {}),
 }  # fmt: skip
 
 
@@ -42,7 +44,7 @@ def role(tree, tmp_path_factory):
             folder = made[stage, what, seed] = tmp_path_factory.mktemp("role") / "capture"
             command = [tree / "bin/memoir", "run", "-q", "--stacks", "python", "--simulate", "h100", "-o", folder, "--", sys.executable, PROGRAM]
             done = subprocess.run([*command, str(stage), "2", what, str(seed)], capture_output=True, text=True, timeout=300)
-            assert (done.returncode, done.stderr) == (0, ""), done.stderr
+            assert done.returncode == -signal.SIGKILL if what == "killed" else (done.returncode, done.stderr) == (0, ""), done.stderr
         return made[stage, what, seed]
 
     return role
@@ -83,6 +85,8 @@ def test_one_rank_is_named(role, checked, what):
         assert {by: any(one in rows[by]["name"] for one in (name if isinstance(name, tuple) else (name,))) for by, name in names.items()} == dict.fromkeys(names, True), rows
         assert found["headline"].startswith(f"rank {odd} (node{odd // 8:04}): ")
         assert found["differences"] == []
+        if what == "killed":
+            assert f"was killed by signal 9 (SIGKILL) after {BEGINS} steps, its role made 16" in found["headline"]
         if figure == "growth":
             assert "odd_rank.py:" in one["growth"]["place"] and one["growth"]["module"].startswith("blocks.")
 

@@ -1,5 +1,5 @@
-"""Operators beside those of training: attention of four kinds, convolutions, linear algebra, transforms, sparse matrices, types, files, loaders. They run, with each
-allocator, and allocate what they did when this was written (traces/operators.txt).
+"""Operators outside of training: attention of four kinds, convolutions, linear algebra, transforms, sparse matrices, types, files, loaders. They run, with each
+allocator, and allocate the same as when this was written (traces/operators.txt).
 """
 
 import json

@@ -84,7 +84,7 @@ def test_a_leak_is_said_with_its_line(tree, tmp_path):
     done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "torch.OutOfMemoryError" in done.stderr
     said = [line.removeprefix("memoir: ") for line in done.stderr.splitlines() if line.startswith("memoir:")]
-    # Four outputs and the input, of 4 MiB each: none is freed, for the graph is kept.
+    # Four outputs and the input, of 4 MiB each: all stay, because the graph is kept.
     assert any(line.startswith("! leak? program.py:11: +20.0 MiB each step, ") for line in said), said
     (paste,) = [line.split(maxsplit=1)[1] for line in said if line.startswith("leaked ")]
     pasted = subprocess.run(paste, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=300)
@@ -112,7 +112,7 @@ def test_what_was_live_at_the_last_one(tree, ran):
 
 
 def test_a_snapshot_of_the_error(tree, tmp_path):
-    """Of the instant of the error: what was live then is in it, also where the program frees it and goes on."""
+    """A snapshot at the error: it has the blocks live then, also if the program frees them and goes on."""
     (tmp_path / "program.py").write_text("""
 import torch
 MIB = 1 << 20

@@ -46,7 +46,7 @@ def test_one_rank_of_eight(tree, tmp_path):
     seen = alone(tree, tmp_path, 5, 8, "nccl!", *EACH, "tensor_parallel_and_fsdp2", "groups", "objects", "rings")
     assert (seen["rank"], seen["world"], seen["local rank"]) == (5, 8, 5)
     assert seen["ddp"] == WEIGHTS and seen["fsdp2"] == WEIGHTS / 8
-    assert seen["tensor_parallel_and_fsdp2"][1:] == [4.0, 2.0]      # each rank of a group puts in what this one does
+    assert seen["tensor_parallel_and_fsdp2"][1:] == [4.0, 2.0]      # each rank of a group contributes the same as this one
     assert seen["groups"] == [2.0, 1.0, 8.0] and seen["objects"] == [5, 5]
     assert seen["rings"] == [15.0, [505.0] * 8]
     report = json.loads(subprocess.run([tree / "bin" / "memoir", "show", "--json", tmp_path / "capture"], capture_output=True, text=True, timeout=60).stdout)
@@ -83,7 +83,7 @@ def test_a_launcher_inside_of_a_world_is_refused(tree, tmp_path):
     program = "import os; os.environ['RANK'], os.environ['WORLD_SIZE'] = '1', '2'; import torch; print('went on')"
     done = memoir(tree, tmp_path, "--sim-world", 8, "--", sys.executable, "-c", program)
     assert done.returncode == 2 and "went on" not in done.stdout, done
-    assert "simulated as rank 0 of 8, but a launcher says rank 1 of 2" in done.stderr
+    assert "simulated as rank 0 of 8, but a launcher sets rank 1 of 2" in done.stderr
 
 
 def test_what_a_launcher_would_set(tree, tmp_path):

@@ -20,8 +20,8 @@ LAUNCHED = {"job": ["-m", "torch.distributed.run", "--nproc-per-node", "2"]}
 TWO_DEVICES = {"job", "allocator", "allocator fixed"}
 OF_SNAPSHOTS = {"server"}
 
-# Of each program (its file, and a second argument) its regressions, and what the first line says of each besides one of
-# the lines that the program has marked with its name.
+# For each program (its file, and a second argument) its regressions, and words of the first line for each, besides one of the lines that the program has marked
+# with its name.
 SEEDED = {
     "images": {
         "layer_norm": ["aten::to.dtype", "blocks.*", "activation"],
@@ -32,7 +32,7 @@ SEEDED = {
         "scores": ["aten::softmax.int"],
         "twice": ["activation", "blocks.*"],
     },
-    "sequences": {"hidden": ["in lstm", "activation (graph retained)"], "not_packed": ["in lstm"], "vocabulary": ["in words"]},
+    "sequences": {"hidden": ["in lstm", "activation (graph retained)"], "not_packed": ["in lstm"], "vocabulary": ["a size of 2000 is 32000 now", "words.weight"]},
     "experts": {"capacity": ["layers.*.experts.*", "activation"], "dense": ["layers.*.experts.*"], "more_experts": ["layers.*.experts.*"]},
     "adversarial": {"not_detached": ["Generator", "activation"], "penalty": ["Discriminator.down", "activation"]},
     "rollout": {"log_probabilities": ["body.*", "activation (no backward came)"], "replay": ["aten::add.Tensor"]},
@@ -102,7 +102,7 @@ def record(tree, folder, program, name):
     out = folder / program / name
     devices = ["--sim-devices", "2"] if program in TWO_DEVICES else []
     command = [tree / "bin/memoir", "run", "-q", "--simulate", "h100", *devices, "-o", out, "--", sys.executable, *LAUNCHED.get(program, []), source]
-    # What Inductor has cached keeps the lines of the program that it was compiled for.
+    # Code in Inductor's cache keeps the lines of the program that it was compiled for.
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "compiled" / f"cache of {name}")}
     done = subprocess.run(
         [*command, name if name in SEEDED[program] else "none", *variant], capture_output=True, text=True, timeout=600, check=False, env=environment
@@ -120,7 +120,7 @@ def diff(tree, *arguments):
 
 
 def misses(folder, program, name, first):
-    """What the first line should say and does not."""
+    """Words that are missing in the first line."""
     lines = marked(folder / "edited" / f"{program.split()[0]}.py", name)
     missing = [word for word in SEEDED[program][name] if word not in first]
     return missing + ([" or ".join(lines)] if lines and not any(f"{line} " in first for line in lines) else [])

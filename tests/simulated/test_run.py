@@ -1,4 +1,4 @@
-"""memoir run --simulate: the recording says what it ran on, wherever it is looked at; what cannot be simulated is refused first."""
+"""memoir run --simulate: every view names the simulated device; a request that cannot be simulated is refused first."""
 
 import json
 import subprocess
@@ -65,6 +65,10 @@ def test_a_real_run_says_nothing(tree, tmp_path):
     (("--sim-memory", "8GiB"), "no simulated GPU: add --simulate CARD"),
     (("--simulate", "h100", "--sim-profiles", "/no/such/file"), "--sim-profiles: cannot read /no/such/file"),
     (("--simulate", "h100", "--sim-devices", "two"), "--sim-devices=two: expected a whole number"),
+    (("--simulate", "h100", "--sim-devices", "65"), "--sim-devices=65: expected 1 to 64"),
+    (("--simulate", "h100", "--sim-memory", "lots"), "--sim-memory=lots: expected a size such as 512MiB, 2.4GiB or plain bytes"),
+    (("--simulate", "h100", "--sim-memory", "600MiB"), "--sim-memory=600.0 MiB: expected 621.0 MiB (the context of h100 and one block) to 4.0 TiB"),
+    (("--simulate", "h100", "--sim-memory", "5TiB"), "--sim-memory=5.0 TiB: expected 621.0 MiB"),
 ])
 def test_bad_options_are_refused_before_anything_starts(tree, options, words):
     done = memoir(tree, "run", *options, "--", "echo", "started")
@@ -75,3 +79,23 @@ def test_exit_code_passes_through(tree, tmp_path):
     done = memoir(tree, "run", "-q", "-o", tmp_path / "capture", "--simulate", "t4", "--", sys.executable, "-c",
                   "import torch; torch.empty(1 << 40, dtype=torch.uint8, device='cuda')")
     assert done.returncode == 1 and "OutOfMemoryError" in done.stderr and "14.56 GiB" in done.stderr
+
+
+def test_a_launcher_gets_a_device_for_each_process(tree, tmp_path):
+    launcher = tmp_path / "torchrun"
+    launcher.write_text('#!/bin/sh\necho "$MEMOIR_SIM_DEVICES"\n')
+    launcher.chmod(0o755)
+    for options, expected in [((), "4"), (("--sim-devices", 2), "2")]:
+        done = memoir(tree, "run", "-o", tmp_path / "capture", "--simulate", "l4", "--sim-memory", "2.4GiB", *options, "--", launcher, "--nproc-per-node", 4, "x.py")
+        assert done.stdout.strip() == expected, done
+
+
+def test_the_last_line_says_how_many_devices_were_needed(tree, tmp_path):
+    for simulated, words in [(1, "but 1 was simulated"), (2, "but 2 were simulated")]:
+        done = memoir(tree, "run", "-o", tmp_path / "capture", "--simulate", "l4", "--sim-devices", simulated, "--", sys.executable, "-c",
+                      "import torch; torch.cuda.set_device(3)")
+        assert done.returncode == 1 and done.stderr.splitlines()[-1] == f"memoir: the program needs 4 GPUs, {words}; add --sim-devices 4 to memoir run", done.stderr
+    assert not (tmp_path / "capture/.missing-devices").exists()
+    done = memoir(tree, "run", "-o", tmp_path / "capture", "--simulate", "l4", "--", sys.executable, "-c",
+                  "import os; os.environ['LOCAL_WORLD_SIZE'] = '8'; import torch; torch.cuda.set_device(1)")
+    assert "add --sim-devices 8 to memoir run" in done.stderr.splitlines()[-1], done.stderr

@@ -1,5 +1,4 @@
-"""What torch's allocator does is the same in every run, with and without values, and for a small program it is what it was when this
-was written.
+"""torch's allocator makes the same calls in every run, with and without values, and for a small program the same as when this was written.
 """
 
 import os

@@ -96,5 +96,5 @@ except RuntimeError as error:
 
 
 def test_a_graph_that_synchronises_is_refused(tree):
-    """In a process of its own: torch's allocator then takes the capture for one that never ended."""
+    """In a separate process, because torch's allocator then treats the graph capture as one that never ended."""
     assert answers(tree, SYNCHRONISES) is True

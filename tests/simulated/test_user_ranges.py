@@ -71,7 +71,7 @@ def test_tree(tree, recorded):
 
 
 def test_the_line_of_the_peak(tree, recorded):
-    """Of the first step: in the second one, which runs out of memory, gradients are there from the beginning."""
+    """For the first step: in the second one, which runs out of memory, gradients are there from the beginning."""
     device = json.loads(memoir(tree, "show", "--device", "cuda:0", "--range", "step#0", "--json", recorded))["devices"][0]
     assert device["peak_range"] == "backward pass"
 

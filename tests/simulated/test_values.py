@@ -1,4 +1,4 @@
-"""Values on the simulated GPU: those of small tensors are the CPU's, reused memory reads zero, and what is unknown follows a policy and says so."""
+"""Values on the simulated GPU: values of small tensors equal the CPU's, reused memory reads zero, and unknown values follow a policy, with a message."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ PROGRAMS = pathlib.Path(__file__).parent / "value_programs.py"
 
 @pytest.fixture(scope="module")
 def both(tree):
-    """What the programs return on the CPU, and on the simulated GPU."""
+    """The programs' results on the CPU, and on the simulated GPU."""
     command = [sys.executable, PROGRAMS]
     started = [subprocess.Popen([*command, device], env=environment(tree), stdout=subprocess.PIPE, text=True) for device in ("cpu", "cuda")]
     printed = [process.communicate(timeout=300)[0] for process in started]
@@ -150,7 +150,7 @@ print(json.dumps([y.tolist(), z.tolist(), layer(large).sum().item(), layer.bias.
 
 
 def test_what_is_not_computed_reads_zero(tree):
-    """A captured kernel, and one of large tensors; what a small operator computed beside them stays."""
+    """A captured kernel, and one of large tensors; results of a small operator between them stay."""
     assert answers(tree, COMPILED) == [[2, 2, 2, 2], [0, 0, 0, 0], 0, True]
 
 
@@ -187,6 +187,6 @@ def test_a_recording_holds_the_operators_of_the_gpu(tree, tmp_path, operators):
 
 
 def counts_of(shown):
-    """What each operator allocated and how often, as `show --by operator` has it."""
+    """Bytes and count of each operator's allocations, from `show --by operator`."""
     rows = next(value for key, value in shown.items() if isinstance(value, list) and value and isinstance(value[0], dict) and "name" in value[0])
     return {row["name"]: {key: value for key, value in row.items() if isinstance(value, int)} for row in rows}

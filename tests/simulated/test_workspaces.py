@@ -71,7 +71,7 @@ def test_convolutions_that_convert_take_a_copy_of_each_tensor(found):
 
 
 def test_long_transforms_and_real_ones_of_large_primes_take_a_work_area(found):
-    """Beside the argument, which ends before it is measured."""
+    """Without the argument, which is freed before the measurement."""
     h100 = found["h100"]
     assert h100["fft"] == 8 * 512 * 512 * 8
     assert h100["long fft"] == 2 * 4 * (1 << 16) * 8

@@ -56,7 +56,7 @@ def peaks():
 
 
 def from_middle(profiler):
-    """Of a training that runs, from the middle of an iteration on."""
+    """Traces a running training, from the middle of an iteration on."""
     optimizer.zero_grad()
     loss = net(torch.randn(2000, 1000, device=device)).sum()
     if cuda:

@@ -1,4 +1,4 @@
-"""Training programs for the simulated GPU. Each function returns what can be said of it; `python workloads.py NAME...` prints all as JSON.
+"""Training programs for the simulated GPU. Each function returns its figures; `python workloads.py NAME...` prints all as JSON.
 
 One process runs them all: importing torch takes longer than any of them.
 """

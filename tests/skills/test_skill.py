@@ -31,7 +31,7 @@ for step in range(4):
     net(torch.randn(batch, 64, device=device)).sum().backward()
     optimizer.step()
 '''
-SILENT = re.compile(r"memoir run -q ")   # says nothing where nothing is wrong
+SILENT = re.compile(r"memoir run -q ")   # prints nothing if nothing is wrong
 LINES = [line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.M | re.S) for line in block.splitlines()]
 COMMANDS = [line.partition("  #")[0].strip() for line in LINES]
 

@@ -1,6 +1,6 @@
-"""Calls as the library sees them and as a profile function of Python's is told of them, in any interpreter: `python calls_as_python_says.py LIBRARY`.
+"""Compares the library's calls with a Python profile function's, in any interpreter: `python calls_as_python_says.py LIBRARY`.
 
-Runs without torch and without pytest, so that a bare interpreter of any version can try it. Prints one line and exits with 0 where all are equal.
+Runs without torch and without pytest, so any interpreter can run it. Prints one line, and exits with 0 if all are equal.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ TOLD = {}  # by thread, what the profile function is told
 
 
 def tracing():
-    """python/memoir/_tracing.py by itself: the package would look for torch."""
-    path = pathlib.Path(__file__).resolve().parents[2] / "python" / "memoir" / "_tracing.py"
+    """python/_torch_memoir/_tracing.py by itself: the package would look for torch."""
+    path = pathlib.Path(__file__).resolve().parents[2] / "python" / "_torch_memoir" / "_tracing.py"
     spec = importlib.util.spec_from_file_location("tracing", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -114,7 +114,7 @@ def done():
 
 
 def part(lines):
-    """From the first call of work() to that of done()."""
+    """The calls from the first call of work() to done()."""
     return lines[lines.index("call work") : lines.index("call done")]
 
 
@@ -158,7 +158,7 @@ def threads():
 
 
 def beside_no_other():
-    """Nobody else listens: threads are seen from their beginning, and what they do is the same as above."""
+    """Without another tool: threads are followed from their beginning, and their calls are the same as above."""
     said()
     thread = threading.Thread(target=both)
     both()

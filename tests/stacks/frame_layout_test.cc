@@ -1,4 +1,4 @@
-// Which interpreters the reader of frames knows, and what it says of others.
+// The interpreters that the reader of frames knows, and its messages for others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,12 +59,12 @@ TEST(FrameLayout, AsksNewerOnes) {
 }
 
 TEST(FrameLayout, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(Find(0x03090000, nullptr).problem, HasSubstr("Python 3.9.0: where frames are is known of 3.10 to 3.14"));
+  EXPECT_THAT(Find(0x03090000, nullptr).problem, HasSubstr("Python 3.9.0: frames can be read in 3.10 to 3.14"));
   EXPECT_THAT(Find(0x030f01f0, Offsets313().data()).problem, HasSubstr("Python 3.15.1: "));
-  EXPECT_THAT(Find(0x030d0000, nullptr).problem, HasSubstr("does not say"));
+  EXPECT_THAT(Find(0x030d0000, nullptr).problem, HasSubstr("does not publish"));
   std::vector<std::uint64_t> words = Offsets313();
   words[0] = 0;
-  EXPECT_THAT(Find(0x030d0000, words.data()).problem, HasSubstr("does not say"));
+  EXPECT_THAT(Find(0x030d0000, words.data()).problem, HasSubstr("does not publish"));
   words = Offsets313();
   words[1] = 0x030e00f0;
   EXPECT_THAT(Find(0x030d0000, words.data()).problem, HasSubstr("another version"));

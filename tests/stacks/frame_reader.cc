@@ -19,7 +19,7 @@ const char* PointerIn(const char* object, int offset) {
   return pointer;
 }
 
-std::uint32_t LineOf(const FrameLayout& layout, const FrameAt& frame) {
+std::uint32_t LineOf(const FrameLayout& layout, const FramePosition& frame) {
   const char* table = PointerIn(frame.code, layout.line_table);
   std::int64_t size;
   std::int32_t first;
@@ -33,7 +33,7 @@ std::uint32_t LineOf(const FrameLayout& layout, const FrameAt& frame) {
 class Writer {
  public:
   Writer(char* to, std::size_t size) : to_(to), left_(size) {}
-  void Add(const FrameLayout& layout, const FrameAt& frame) {
+  void Add(const FrameLayout& layout, const FramePosition& frame) {
     char file[1024], function[1024];
     CopyText(layout, PointerIn(frame.code, layout.file), file, sizeof file);
     CopyText(layout, PointerIn(frame.code, layout.function), function, sizeof function);
@@ -59,7 +59,7 @@ __attribute__((visibility("default"))) int memoir_test_frames(char* to, std::siz
   if (layout == nullptr) return -1;
   *to = '\0';
   memoir::Writer writer(to, size);
-  return memoir::WalkFrames(*layout, [&](const memoir::FrameAt& frame) { writer.Add(*layout, frame); }) ? 0 : 1;
+  return memoir::WalkFrames(*layout, [&](const memoir::FramePosition& frame) { writer.Add(*layout, frame); }) ? 0 : 1;
 }
 
 // Walks `times` times; what it sees goes nowhere.
@@ -68,7 +68,7 @@ __attribute__((visibility("default"))) std::uint64_t memoir_test_walk(std::uint6
   const memoir::FrameLayout* layout = memoir::FindFrameLayout(problem, sizeof problem);
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; layout != nullptr && i < times; ++i)
-    memoir::WalkFrames(*layout, [&](const memoir::FrameAt& frame) { sum += frame.instruction; });
+    memoir::WalkFrames(*layout, [&](const memoir::FramePosition& frame) { sum += frame.instruction; });
   return sum;
 }
 

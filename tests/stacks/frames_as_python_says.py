@@ -22,7 +22,7 @@ _compared = 0
 
 
 def read():
-    """What the reader says of the frame that calls this and those around it."""
+    """The reader's frames: the caller of this function and those around it."""
     if not hasattr(_ROOM, "text"):
         _ROOM.text = ctypes.create_string_buffer(1 << 20)
     cut = LIBRARY.memoir_test_frames(_ROOM.text, len(_ROOM.text))
@@ -255,7 +255,7 @@ def greenlets():
 
 
 def subinterpreter():
-    """What another interpreter runs on this thread is not ours to know; that it does not disturb is."""
+    """Calls that another interpreter runs on this thread are not recorded; they must not disturb."""
     try:
         try:
             import _interpreters as interpreters

@@ -34,7 +34,7 @@ class OpenCallsTest : public MadeFramesTest {
   // "+2": a call begins with two around it, "+2 c": of a function in C; "-1": one ends with one around it.
   std::vector<std::string> Recorded() {
     std::vector<std::string> found;
-    std::array<SegmentView, 8> views;
+    std::array<RingExtentView, 8> views;
     for (std::size_t i = 0, count = reader_->Scan(views.data(), views.size()); i < count; ++i) {
       std::uint64_t records = 0;
       for (const std::uint8_t* at = views[i].begin; at < views[i].end; ++records) {
@@ -89,7 +89,7 @@ TEST_F(OpenCallsTest, AnEndThatWasNotSeenIsMadeUpFor) {
   const MadeFrame other{&main_, &code_};
   Call(other);
   EXPECT_THAT(Recorded(), ElementsAre("-1", "+1"));
-  Return(leaf_);  // nobody knows it
+  Return(leaf_);  // not a known call
   Return(main_);
   EXPECT_THAT(Recorded(), ElementsAre("-0"));
 }

@@ -1,5 +1,5 @@
-// The recorder of stacks against frames that this test makes itself: torn ones are counted and not recorded, and what
-// comes behind them is right.
+// The recorder of stacks against frames that this test makes itself: torn ones are counted and not recorded, and later
+// ones are right.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class TornFramesTest : public MadeFramesTest {
   // The functions of each stack that was recorded, outermost first, the frames that are kept left out.
   std::vector<std::string> Recorded() {
     std::vector<std::string> found;
-    std::array<SegmentView, 8> views;
+    std::array<RingExtentView, 8> views;
     for (std::size_t i = 0, count = reader_->Scan(views.data(), views.size()); i < count; ++i) {
       std::uint64_t records = 0;
       for (const std::uint8_t* at = views[i].begin; at < views[i].end; ++records) {

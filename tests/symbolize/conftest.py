@@ -1,4 +1,4 @@
-"""What these tests share with those of tests/integration."""
+"""Helpers shared with tests/integration."""
 
 import pathlib
 import sys

@@ -50,7 +50,7 @@ Sections SectionsOf(const std::string& library) {
   return sections;
 }
 
-// In a process of its own: its wait status.
+// Runs in a separate process; returns its wait status.
 int NameAll(const std::string& path, const Elf64_Shdr& code, std::size_t* named) {
   int ends[2];
   if (pipe(ends) != 0) return -1;

@@ -140,7 +140,7 @@ def test_a_thread_without_python(tree, recorded):
 def test_a_library_without_unwind_tables_ends_the_walk(tree, recorded):
     names = functions(tree, recorded[0], 400_009)
     assert "allocate" in names and "blind" in names and names[-3:] == ["python_calls", "through", "<module>"]
-    assert names.count("through") == 1      # Python's, not that of walks.so
+    assert names.count("through") == 1      # Python's, not walks.so's
 
 
 def test_a_stripped_library_has_what_it_exports(tree, recorded):

@@ -86,7 +86,7 @@ bool Fill(File& file, std::vector<RandomColumn>& columns, std::uint64_t rows) {
 bool Write(std::uint64_t seed, std::uint64_t rows, bool is_parquet, const std::string& path, std::uint64_t longest) {
   std::mt19937_64 random(seed);
   std::deque<std::string> names;
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
   std::vector<RandomColumn> values;
   auto json = nlohmann::json::array();
   for (std::size_t i = 0; i < 1 + seed % 20; ++i) {

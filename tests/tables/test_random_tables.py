@@ -20,7 +20,7 @@ CASES = [(seed, ROWS[seed % 7] if seed % 5 else ROWS[seed // 5 % len(ROWS)]) for
 
 
 def written(tmp_path, seed, rows, form, longest_text=40):
-    """The file, and what is in it as pyarrow makes a table of it."""
+    """The file, and its contents as a table of pyarrow."""
     path = tmp_path / f"{seed}.{form}"
     done = subprocess.run([PROGRAM, str(seed), str(rows), form, path, str(longest_text)], check=True, capture_output=True, text=True)
     columns, *lines = map(json.loads, done.stdout.splitlines())

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-// What torch's headers call of CUDA; never called here.
+// Functions of CUDA that torch's headers call; never called here.
 extern "C" cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*) { return cudaSuccess; }
 namespace c10::cuda {
 void c10_cuda_check_implementation(const std::int32_t, const char*, const char*, const std::uint32_t, const bool) {}

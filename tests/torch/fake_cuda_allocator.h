@@ -1,5 +1,5 @@
-// What fake_cuda_allocator.cc offers to a test, which finds it by dlsym: a caching allocator of one device that can be
-// told to fail. One thread at a time, but for what a snapshot calls.
+// The interface of fake_cuda_allocator.cc, which a test finds with dlsym: a caching allocator of one device that can be
+// made to fail. One thread at a time, except functions that a snapshot calls.
 #ifndef TESTS_TORCH_FAKE_CUDA_ALLOCATOR_H_
 #define TESTS_TORCH_FAKE_CUDA_ALLOCATOR_H_
 

@@ -1,7 +1,6 @@
-"""Decoder transformers whose attention is written out, in two ways of writing it; made anew from what published runs say they ran.
-
-What lives how long is as there: a result with a name lives to the end of its function. Nothing is initialised: on the simulated device a value of a parameter costs time and says nothing. Parameters are made on the device in the
-order in which `model.to("cuda")` moves those of the published programs.
+"""Decoder transformers whose attention is written out, in two forms; rebuilt from the description of published runs. Lifetimes are the same as there: a named
+result lives to the end of its function. Nothing is initialised: on the simulated device values of parameters cost time and change nothing. Parameters are made
+on the device in the order in which `model.to("cuda")` moves them in the published programs.
 """
 
 import math
@@ -194,7 +193,7 @@ class FilledAttention(nn.Module):
     def attend(self, query, key, value, mask):
         scores = torch.einsum("...qd,...kd->...qk", query, key)
         scores = scores / math.sqrt(query.shape[-1])
-        scores = scores.masked_fill(mask == False, -1e9)  # noqa: E712 (a mask of its own, as the published run makes)
+        scores = scores.masked_fill(mask == False, -1e9)  # noqa: E712 (a separate mask, as in the published run)
         weights = softmax_of_named_maximum(scores)
         return torch.einsum("...qk,...kd->...qd", weights, value)
 

@@ -28,7 +28,7 @@ def model_of(fact, kind):
 
 
 class Recorded:
-    """What torch's history of the allocator says of the body: the figures of facts.json."""
+    """Figures of facts.json for the body, from torch's history of the allocator."""
 
     def __enter__(self):
         torch.cuda.synchronize()

@@ -1,5 +1,5 @@
 """python tests/truth/table.py [NAME...]: runs the programs of published runs (all, or those named), notes what they gave in results.json, and
-writes the tables of docs/truth.md and the line of README.md that quotes them. TESTED_TREE names the installed tree, else build/install.
+writes the tables of docs/tested/truth.md and the line of README.md that quotes them. TESTED_TREE names the installed tree, else build/install.
 """
 
 import json
@@ -67,9 +67,9 @@ def summary(pairs):
     equal = [sum(fact["real"][key] == result[key] for fact, result in snapshots) for key in ("peak_allocated", "peak_reserved")]
     right = sum(fact["real"]["ended"] == result["ended"] for fact, result in trainings)
     ran_out = sum(fact["real"]["ended"] == "failed" for fact, _ in trainings)
-    return lines(f"The simulated peak of allocated bytes is that of the real card, to the byte, in {equal[0]} of {len(snapshots)} published memory snapshots of A100 and H100 cards, "
+    return lines(f"The simulated peak of allocated bytes equals the real card's, to the byte, in {equal[0]} of {len(snapshots)} published memory snapshots of A100 and H100 cards, "
                  f"the peak of reserved bytes in {equal[1]} of {len(snapshots)}.") + "\n" + lines(
-                     f"Of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, `memoir fit` is right about {right} ([docs/truth.md](docs/truth.md)).")
+                     f"Of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, `memoir fit` is right about {right} ([docs/tested/truth.md](docs/tested/truth.md)).")
 
 
 def put_between(path, name, text):
@@ -87,7 +87,7 @@ def render(results):
     trainings = [pair for pair in pairs if pair[0]["program"] == "train"]
     attention = [attention_line(*pair) for pair in pairs if pair[0]["program"] == "attention"]
     tables = ["\n".join(snapshot_rows(snapshots, causes)), *attention, "\n".join(training_rows(trainings, causes))]
-    return {"docs/truth.md": ("tables", "\n\n".join(tables)), "README.md": ("truth", summary(pairs))}
+    return {"docs/tested/truth.md": ("tables", "\n\n".join(tables)), "README.md": ("truth", summary(pairs))}
 
 
 def main(names):

@@ -1,6 +1,6 @@
 """The simulated card against published runs on real ones (facts.json): torch's figures to the byte, its events, and who runs out of memory.
 
-The short form takes under a minute of processor time; MEMOIR_TEST_LONG=1 runs all. `python tests/truth/table.py` writes the tables of docs/truth.md.
+The short form takes under a minute of processor time; MEMOIR_TEST_LONG=1 runs all. `python tests/truth/table.py` writes the tables of docs/tested/truth.md.
 """
 
 import json
@@ -69,7 +69,7 @@ def test_what_ran_out_runs_out_and_what_fitted_fits(result, name):
 
 
 def test_the_tables_are_of_these_results():
-    """docs/truth.md and README.md hold what table.py wrote of results.json, which has every fact."""
+    """docs/tested/truth.md and README.md hold what table.py wrote of results.json, which has every fact."""
     results = json.loads(RESULTS.read_text())
     assert set(results) == {fact["name"] for fact in json.loads(FACTS.read_text())}
     for path, (name, text) in render(results).items():

@@ -1,7 +1,7 @@
-"""Runs the programs of published runs on the profile of the same card, and says how far torch's figures are from theirs.
+"""Runs the programs of published runs on the profile of the same card, and prints how far torch's figures are from theirs.
 
-A fact (facts.json) is a published run: where from, on which card, with which torch and what program, and what torch said of its memory there.
-A result is the same figures from the simulated card.
+A fact (facts.json) is a published run: its source, card, torch version, program, and torch's figures there. A result is the same figures from the simulated
+card.
 """
 
 import json
@@ -17,7 +17,7 @@ FACTS = HERE / "facts.json"
 BYTES = ("peak_allocated", "peak_active", "peak_reserved", "peak_requested", "start_allocated", "start_reserved", "end_allocated", "end_reserved")
 UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
-# What the suite runs always: each 2 to 5 seconds of processor time.
+# The facts that the suite always runs: 2 to 5 seconds of processor time each.
 FAST = ("a100-forward-128", "h100-forward-128-fresh", "h100-forward-256", "linear", "attention", "train-2560-128", "train-2560-256", "train-bf16-2560-128",
         "train-bf16-1600-256", "backward-2560-256")
 
@@ -44,7 +44,7 @@ def run(tree, fact, python=sys.executable, **variables):
 
 
 def numbers_of(message):
-    """Of an out-of-memory error: asked, total, free, in use by the process, allocated by PyTorch, reserved but unallocated; as bytes."""
+    """Figures of an out-of-memory error: requested, total, free, in use by the process, allocated by PyTorch, reserved but unallocated; as bytes."""
     texts = message if isinstance(message, list) else re.findall(r"[\d.]+ (?:bytes|KiB|MiB|GiB)", message)
     return [round(float(text.split()[0]) * UNITS[text.split()[1]]) for text in texts[:6]]
 

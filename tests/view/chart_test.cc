@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Level LevelOf(std::vector<std::uint64_t> max_bytes, std::uint64_t peak) {
-  Level level;
+LevelCurve LevelOf(std::vector<std::uint64_t> max_bytes, std::uint64_t peak) {
+  LevelCurve level;
   level.max_bytes = std::move(max_bytes);
   level.peak_bytes = peak;
   return level;
@@ -52,17 +52,17 @@ TEST(LayeredChart, TheDarkestIsWhatIsAllocated) {
 }
 
 TEST(MarkerLine, OneLetterABucket) {
-  OverTime over_time;
+  OverTimeCurves over_time;
   over_time.begin_ns = 100;
   over_time.end_ns = 140;
   DeviceCurve curve = Layers();
   EXPECT_EQ(MarkerLine(over_time, curve), "");
   curve.iterations.resize(2);
-  curve.iterations[0].fw_start = Moment{100, 0};
-  curve.iterations[0].fw_bw_boundary = Moment{110, 1};
-  curve.iterations[0].backward_end = Moment{125, 2};
-  curve.iterations[1].fw_start = Moment{129, 3};
-  curve.iterations[1].optimizer_step = Moment{140, 4};
+  curve.iterations[0].fw_start = IterationInstant{100, 0};
+  curve.iterations[0].fw_bw_boundary = IterationInstant{110, 1};
+  curve.iterations[0].backward_end = IterationInstant{125, 2};
+  curve.iterations[1].fw_start = IterationInstant{129, 3};
+  curve.iterations[1].optimizer_step = IterationInstant{140, 4};
   EXPECT_EQ(MarkerLine(over_time, curve), "FB+O");
 }
 

@@ -1,4 +1,4 @@
-// What the page of a report says of each check.
+// The report page's text for each check.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/report_content.h"
 #include "tools/view/report/report_facts.h"
 
 namespace memoir {
@@ -21,7 +21,7 @@ std::map<std::string, ReportFinding> Findings(ProcessBuilder& process, const abs
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<Report> report = AnalyzeReport(*capture, {});
+  const absl::StatusOr<ReportContent> report = AnalyzeReport(*capture, {});
   EXPECT_TRUE(report.ok()) << report.status();
   std::map<std::string, ReportFinding> findings;
   for (const ReportFinding& finding : FindingsOf(*capture, *report, found, Balance(), "run", "run"))

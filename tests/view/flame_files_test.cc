@@ -1,4 +1,5 @@
-// What no sample has: names with the marks of the formats. Whole files of captures: tests/cli/test_export_flame.py.
+// Names with the formats' special characters, which no sample has. Whole files of captures:
+// tests/cli/test_export_flame.py.
 #include "tools/view/flame/flame_files.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is said of data that is missing: no two lines may contradict each other.
+// Lines about missing data: no two may contradict each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

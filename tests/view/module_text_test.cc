@@ -13,8 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Row Module(const std::string& path, const std::string& class_name, std::uint64_t bytes, std::uint64_t calls) {
-  Row row;
+SummaryRow Module(const std::string& path, const std::string& class_name, std::uint64_t bytes, std::uint64_t calls) {
+  SummaryRow row;
   row.name = path;
   row.module.root = "Net";
   row.module.path = path;

@@ -1,4 +1,4 @@
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/text_table.h"
 
 #include <sstream>
 #include <string>
@@ -10,7 +10,7 @@ namespace memoir {
 namespace {
 
 TEST(Table, AlignsNamesLeftAndNumbersRight) {
-  Table table({"name", "bytes"});
+  TextTable table({"name", "bytes"});
   table.AddRow({"a", "1 B"});
   table.AddRow({"longer", "10 B"});
   EXPECT_EQ(table.Render({.width = 40}, 2),
@@ -20,14 +20,14 @@ TEST(Table, AlignsNamesLeftAndNumbersRight) {
 }
 
 TEST(Table, ShortensNamesToTheTerminal) {
-  Table table({"name", "bytes"});
+  TextTable table({"name", "bytes"});
   table.AddRow({std::string(100, 'x'), "1 B"});
   std::istringstream lines(table.Render({.width = 40}, 2));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), 40u);
 }
 
 TEST(Table, DropsColumnsFromTheRightWhenTheyDoNotFit) {
-  Table table({"name", "first", "second", "third"});
+  TextTable table({"name", "first", "second", "third"});
   table.AddRow({std::string(30, 'n'), "1234567890", "1234567890", "last"});
   const std::string text = table.Render({.width = 46}, 0);
   EXPECT_NE(text.find("second"), std::string::npos);
@@ -35,14 +35,14 @@ TEST(Table, DropsColumnsFromTheRightWhenTheyDoNotFit) {
 }
 
 TEST(Table, ColorsOnlyWhereTheyShow) {
-  Table table({"name", "bytes"});
+  TextTable table({"name", "bytes"});
   table.AddTotal({"total", "1 B"});
   EXPECT_EQ(table.Render({.width = 40}, 0).find('\x1b'), std::string::npos);
   EXPECT_NE(table.Render({.width = 40, .color = true}, 0).find("\x1b[1mtotal"), std::string::npos);
 }
 
 TEST(Table, DrawsSharesOnATerminal) {
-  Table table({"name", "share"});
+  TextTable table({"name", "share"});
   table.AddRow({"a", "40.0%"});
   table.AddRow({"b", "20.0%"});
   table.AddRow({"c", "-"});
@@ -55,7 +55,7 @@ TEST(Table, DrawsSharesOnATerminal) {
             "total  100.0%\n");
   EXPECT_EQ(table.Render({.width = 25}, 0).find("█"), std::string::npos) << "other programs read the numbers";
   EXPECT_EQ(table.Render({.width = 20, .interactive = true}, 0).find("█"), std::string::npos) << "no room";
-  Table without({"name", "bytes"});
+  TextTable without({"name", "bytes"});
   without.AddRow({"a", "40.0%"});
   EXPECT_EQ(without.Render({.width = 40, .interactive = true}, 0).find("█"), std::string::npos);
 }

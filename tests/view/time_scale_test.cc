@@ -50,13 +50,13 @@ TEST(TimeScaleTest, OneScaleWhereNothingIsQuiet) {
   EXPECT_TRUE(scale.Gaps().empty());
   EXPECT_DOUBLE_EQ(scale.X(5 * kSecond + kSecond / 2), 500);
   std::vector<std::string> texts;
-  for (const TimeScale::Tick& tick : scale.Ticks()) texts.push_back(tick.text);
+  for (const TimeScale::AxisTick& tick : scale.Ticks()) texts.push_back(tick.text);
   EXPECT_THAT(texts, ::testing::ElementsAre("5.0000 s", "5.2 s", "5.4 s", "5.6 s", "5.8 s", "6.0 s"));
 }
 
 TEST(TimeScaleTest, HoursHaveTicksOfMinutes) {
   const TimeScale scale(0, 7200 * kSecond, std::vector<bool>(100, true), 0, 0, 1000);
-  const std::vector<TimeScale::Tick> ticks = scale.Ticks();
+  const std::vector<TimeScale::AxisTick> ticks = scale.Ticks();
   ASSERT_GE(ticks.size(), 3u);
   EXPECT_EQ(ticks[1].text, "0:30 h");
   for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_GE(ticks[i].x - ticks[i - 1].x, 70);

@@ -5,6 +5,18 @@
 namespace memoir {
 namespace {
 
+// The shortest that means the same instant; where the next change comes too soon, or is not known, all of it.
+TEST(FormatAt, HasTheDecimalsThatItNeeds) {
+  EXPECT_EQ(FormatAt(9'120'254'047, 9'130'000'000), "9.121s");
+  EXPECT_EQ(FormatAt(9'120'254'047, 9'121'000'000), "9.1203s");
+  EXPECT_EQ(FormatAt(9'120'254'047, 9'120'254'048), "9.120254047s");
+  EXPECT_EQ(FormatAt(9'120'254'047, 0), "9.120254047s");
+  EXPECT_EQ(FormatAt(9'120'000'000, 0), "9.120s");
+  EXPECT_EQ(FormatAt(999'999'500, 1'000'100'000), "1.000s");
+  EXPECT_EQ(FormatAt(0, 0), "0.000s");
+  EXPECT_EQ(FormatAt(990, 0), "0.00000099s");
+}
+
 TEST(Units, Bytes) {
   EXPECT_EQ(FormatBytes(0), "0 B");
   EXPECT_EQ(FormatBytes(1023), "1023 B");

@@ -131,7 +131,7 @@ class PartDecoder {
     if (chunk.payload.clock().tick() == 0) Error("no clock");
   }
 
-  // A definition may come again, as it does behind a snapshot, and says the same then.
+  // A definition may be repeated, as after a snapshot, and is equal then.
   template <typename Map, typename Definition>
   static bool IsNewOr(const Map& known, const Definition& same) {
     const auto found = known.find(same.id());

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-TEST(DeadRings, RemovesTheRingOfACaptureThatIsGoneWhereThatIsAsked) {
+TEST(DeadRingDrainer, RemovesTheRingOfACaptureThatIsGoneWhereThatIsAsked) {
   Victim victim;
   victim.KillAfter(5'000);
   const std::string ring = victim.ring(), capture = victim.capture();
@@ -35,8 +35,8 @@ TEST(DeadRings, RemovesTheRingOfACaptureThatIsGoneWhereThatIsAsked) {
   EXPECT_FALSE(fs::exists(gone.capture()));
 }
 
-// What `memoir doctor` reads.
-TEST(DeadRings, ListsAndCleansTheRingsOfAFolder) {
+// The lines that `memoir doctor` reads.
+TEST(DeadRingDrainer, ListsAndCleansTheRingsOfAFolder) {
   Victim victim;
   EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, "") << "it may be running";
   victim.KillAfter(5'000);
@@ -60,7 +60,7 @@ TEST(DeadRings, ListsAndCleansTheRingsOfAFolder) {
 }
 
 // A recording process may be at it when `memoir` comes along.
-TEST(DeadRings, WaitsForAnotherDrain) {
+TEST(DeadRingDrainer, WaitsForAnotherDrain) {
   Victim victim;
   victim.KillAfter(5'000);
   char error[512];

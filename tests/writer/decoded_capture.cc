@@ -44,7 +44,7 @@ std::uint64_t DecodedCapture::events() const {
 void DecodedCapture::ForgetBeforeGaps() {
   std::erase_if(parts, [](const DecodedPart& part) { return part.chunks.empty(); });
   std::size_t first = parts.size() - 1;
-  // Not by numbers of parts, of which a kill may leave one without a chunk. A part's index takes a number of its own.
+  // Not by numbers of parts, because a kill may leave a part without a chunk. A part's index also takes a number.
   const auto follows = [&](std::size_t part) {
     return parts[part].chunks.front().header.sequence() <= parts[part - 1].chunks.back().header.sequence() + 2;
   };

@@ -1,21 +1,28 @@
-// The program closes descriptors that it did not open, and gets their numbers for files of its own: nothing may be
-// written to these, cut off or closed, and the recording goes on by the part's path.
+// The program closes and opens descriptors while it is recorded: its files and the recording's stay as they were
+// written. Where the writer gets no table of descriptors, and the program closes a part, the recording goes on with the
+// next part.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
+#include <vector>
 
 #include "interpose/tick.h"
+#include "tests/interpose/refused_calls.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
 #include "tests/writer/step_stream.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 namespace memoir::test {
 namespace {
@@ -24,7 +31,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The number under which this process has the file open; -1: under none.
+// The number under which the program has the file open; -1: under none.
 int NumberOf(const std::string& path) {
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code error;
@@ -33,123 +40,127 @@ int NumberOf(const std::string& path) {
   return -1;
 }
 
-class DescriptorsOfTheWriter : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_TRUE(recording_.ok()) << recording_.error(); }
-
+// A recording, and the operators that it records.
+class Recorded {
+ public:
+  explicit Recorded(const Recording::Options& options = {}) : recording(options) {}
   void Record(int operators) {
     for (int i = 0; i < operators; ++i) {
       for (Event& event : stream_.NextOperator()) {
         event.tick = Tick();
-        ASSERT_TRUE(producer_.Record(event));
-        ++recorded_;
+        if (producer_.Record(event)) ++events;
       }
     }
-    recording_.writer().Flush();
+    recording.writer().Flush();
   }
-  std::string Part() { return recording_.writer().Status().part; }
+  std::string Part() { return recording.writer().Status().part; }
 
-  // A checkpoint of the program's on the number of the part, which it has closed.
-  void TakeThePartsNumber(std::size_t bytes) {
-    number_ = NumberOf(Part());
-    ASSERT_GE(number_, 0);
-    const int file = open(checkpoint().c_str(), O_RDWR | O_CREAT, 0600);
-    ASSERT_EQ(dup2(file, number_), number_);
-    close(file);
-    checkpoint_bytes_ = bytes;
-    ASSERT_EQ(write(number_, std::string(bytes, 'c').data(), bytes), static_cast<ssize_t>(bytes));
-  }
-  std::string checkpoint() const { return folder_.path() + "/checkpoint"; }
+  Recording recording;
+  std::uint64_t events = 0;
 
-  // Still open, as long as it was, and only the program's.
-  void ExpectCheckpointUntouched() {
-    EXPECT_EQ(lseek(number_, 0, SEEK_END), static_cast<off_t>(checkpoint_bytes_));
-    std::ifstream file(checkpoint(), std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_TRUE(content == std::string(checkpoint_bytes_, 'c'));
-    EXPECT_EQ(close(number_), 0);
-  }
-
-  void ExpectAllRecorded(std::size_t parts) {
-    const DecodedCapture capture = DecodeFolder(recording_.folder());
-    EXPECT_THAT(capture.errors, IsEmpty());
-    EXPECT_EQ(capture.parts.size(), parts);
-    EXPECT_EQ(capture.events(), recorded_);
-    EXPECT_EQ(capture.counters().lost_events(), 0u);
-    EXPECT_EQ(capture.end().reason(), memoir::v1::End::STOPPED);
-  }
-
-  TemporaryFolder folder_;
-  Recording recording_;
+ private:
   StepStream stream_;
   RingProducer producer_;
-  std::uint64_t recorded_ = 0;
-  int number_ = -1;
-  std::size_t checkpoint_bytes_ = 0;
 };
 
-TEST_F(DescriptorsOfTheWriter, APartTakesNoNumberThatTheProgramWouldGet) {
-  Record(10);
-  EXPECT_GT(NumberOf(Part()), 255);
+TEST(DescriptorsOfTheWriter, NoNumberOfTheProgramIsAParts) {
+  Recorded recorded;
+  ASSERT_TRUE(recorded.recording.ok()) << recorded.recording.error();
+  recorded.Record(10);
+  EXPECT_TRUE(fs::exists(recorded.Part()));
+  EXPECT_EQ(NumberOf(recorded.Part()), -1);
 }
 
-TEST_F(DescriptorsOfTheWriter, AClosedPartIsOpenedAnew) {
-  Record(100);
-  ASSERT_EQ(close(NumberOf(Part())), 0);
-  Record(100);
-  recording_.Stop();
-  ExpectAllRecorded(1);
-}
-
-TEST_F(DescriptorsOfTheWriter, ACheckpointOnThePartsNumberGetsNoChunk) {
-  Record(100);
-  TakeThePartsNumber(135);
-  Record(5000);
-  recording_.Stop();
-  ExpectCheckpointUntouched();
-  ExpectAllRecorded(1);
-}
-
-TEST_F(DescriptorsOfTheWriter, AnOrderlyStopClosesNothingOfTheProgram) {
-  Record(100);
-  TakeThePartsNumber(135);
-  recording_.Stop();
-  ExpectCheckpointUntouched();
-  ExpectAllRecorded(1);
-}
-
-// A write that fails gives back what it wrote of a chunk: only to the part.
-TEST_F(DescriptorsOfTheWriter, ACheckpointIsNotCutOffAfterAFailedWrite) {
-  signal(SIGXFSZ, SIG_IGN);
-  Record(100);
-  TakeThePartsNumber(5'000'000);
-  rlimit before;
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit small{fs::file_size(Part()) + 100, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
-  Record(5000);
-  setrlimit(RLIMIT_FSIZE, &before);
-  recording_.Stop();
-  ExpectCheckpointUntouched();
-  const DecodedCapture capture = DecodeFolder(recording_.folder());
+// A checkpoint of the program's on each number that the writer may have over there.
+TEST(DescriptorsOfTheWriter, NeitherSideReachesTheOthersFiles) {
+  Recorded recorded;
+  ASSERT_TRUE(recorded.recording.ok()) << recorded.recording.error();
+  const TemporaryFolder folder;
+  const std::string checkpoint = folder.path() + "/checkpoint";
+  const std::string content(135, 'c');
+  recorded.Record(100);
+  const int file = open(checkpoint.c_str(), O_RDWR | O_CREAT | O_APPEND, 0600);
+  std::vector<int> taken;
+  for (int number = file + 1; number < file + 10; ++number) taken.push_back(fcntl(file, F_DUPFD, number));
+  ASSERT_EQ(write(taken.back(), content.data(), content.size()), static_cast<ssize_t>(content.size()));
+  recorded.Record(5000);
+  recorded.recording.Stop();
+  for (const int number : taken) EXPECT_EQ(close(number), 0);
+  EXPECT_EQ(close(file), 0);
+  EXPECT_EQ(fs::file_size(checkpoint), content.size());
+  const DecodedCapture capture = DecodeFolder(recorded.recording.folder());
   EXPECT_THAT(capture.errors, IsEmpty());
-  EXPECT_GT(capture.counters().lost_events(), 0u);
-  EXPECT_EQ(capture.events() + capture.counters().lost_events(), recorded_);
+  EXPECT_EQ(capture.parts.size(), 1u);
+  EXPECT_EQ(capture.events(), recorded.events);
+  EXPECT_EQ(capture.counters().lost_events(), 0u);
+  EXPECT_EQ(capture.end().reason(), memoir::v1::End::STOPPED);
 }
 
-// Neither is a file of the program's by the part's name taken for the part.
-TEST_F(DescriptorsOfTheWriter, AFileInThePartsPlaceIsNotWritten) {
-  Record(100);
-  const std::string part = Part();
-  ASSERT_EQ(close(NumberOf(part)), 0);
+// A file in the place of a part that somebody removed is not the part.
+TEST(DescriptorsOfTheWriter, AFileInThePartsPlaceIsNotWritten) {
+  Recorded recorded;
+  ASSERT_TRUE(recorded.recording.ok()) << recorded.recording.error();
+  recorded.Record(100);
+  const std::string part = recorded.Part();
   fs::remove(part);
-  std::ofstream(part) << "mine";
-  Record(100);
-  recording_.Stop();
-  std::ifstream file(part);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(content, "mine");
-  EXPECT_THAT(recording_.status().last_write_error, HasSubstr(part));
+  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  ASSERT_EQ(write(file, "mine", 4), 4);
+  close(file);
+  recorded.Record(100);
+  recorded.recording.Stop();
+  EXPECT_EQ(fs::file_size(part), 4u);
+  EXPECT_THAT(recorded.recording.status().last_write_error, HasSubstr(part));
+}
+
+// Two numbers for the ring and the part, one for /dev/null: the program's three are in another table.
+int RecordWithThreeDescriptors(const std::string& folder) {
+  rlimit usual{};
+  getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit three{3, usual.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &three) != 0) return 10;
+  Recorded recorded({.capture = folder});
+  if (!recorded.recording.ok()) return 11;
+  recorded.Record(1000);
+  recorded.recording.Stop();
+  setrlimit(RLIMIT_NOFILE, &usual);
+  const DecodedCapture capture = DecodeFolder(folder);
+  return capture.errors.empty() && capture.events() == recorded.events ? 0 : 12;
+}
+
+TEST(DescriptorsOfTheWriter, ALimitOfThreeIsEnough) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) _exit(RecordWithThreeDescriptors(folder.path() + "/capture"));
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
+// In a process whose kernel gives threads no table of their own.
+int CloseThePart(const std::string& folder) {
+  if (!RefuseCalls({SYS_close_range, SYS_unshare})) return 10;
+  constexpr std::uint64_t kNever = ~std::uint64_t{0} / 2;
+  Recorded recorded({.capture = folder, .retry_ns = kNever});
+  if (!recorded.recording.ok()) return 11;
+  recorded.Record(100);
+  const int number = NumberOf(recorded.Part());
+  if (number < 255 || close(number) != 0) return 12;
+  recorded.Record(100);  // lost: it was for that part
+  recorded.Record(100);
+  recorded.recording.Stop();
+  const DecodedCapture capture = DecodeFolder(folder);
+  if (!capture.errors.empty() || capture.parts.size() != 2) return 13;
+  if (capture.events() + capture.counters().lost_events() != recorded.events) return 14;
+  return capture.counters().lost_events() < recorded.events / 2 ? 0 : 15;
+}
+
+TEST(DescriptorsOfTheWriter, AFailedWriteIsFollowedByTheNextPart) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) _exit(CloseThePart(folder.path() + "/capture"));
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
 }
 
 }  // namespace

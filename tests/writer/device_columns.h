@@ -21,9 +21,9 @@ struct DeviceColumns {
   bool AllTaken(const memoir::v1::ThreadRun& run) const;
 };
 
-// Whether they are what the driver gives.
+// Whether they belong to driver allocations.
 bool IsOfDriver(int kind);
-// Whether events of this kind have columns of their own, beside address, serial and device.
+// Whether events of this kind have columns besides address, serial and device.
 bool IsOfDevice(int kind);
 // All but address, serial and device. False: a column is too short, or a library has no name.
 bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,

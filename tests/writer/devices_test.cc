@@ -70,8 +70,8 @@ class Hook {
   std::uint64_t serial_ = 0;
 };
 
-// Of the driver: a block of a library whose name is cut, one of the host that is freed, a refusal, readings. One
-// without a library, whose free is recorded before it.
+// Driver events: a block of a library whose name is cut, a host block that is freed, a refusal, readings. A block
+// without a library, whose deallocation is recorded before it.
 void ProduceDriver(Hook& hook) {
   const auto block = [](std::uint64_t address, std::uint64_t bytes, std::uint8_t device, const std::string& library) {
     DriverBlockRecord record{};

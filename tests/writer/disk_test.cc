@@ -1,5 +1,4 @@
-// Disks that are full, small, read-only: the program records on, what is lost is counted, and what comes after is
-// recorded again.
+// Disks that are full, small, read-only: recording goes on, losses are counted, and later events are recorded again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -34,11 +33,9 @@ extern "C" int __wrap_close(int file);
 int __wrap_close(int file) {
   char name[4096] = "";
   [[maybe_unused]] const auto size =
-      readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), name, sizeof(name) - 1);
+      readlink(("/proc/thread-self/fd/" + std::to_string(file)).c_str(), name, sizeof(name) - 1);
   const int result = __real_close(file);
-  // The number that open gave is closed as well, once the file has the one that it keeps.
-  constexpr int kFirstKept = 256;
-  if (file < kFirstKept || !std::string_view(name).ends_with(".memoir")) return result;
+  if (!std::string_view(name).ends_with(".memoir")) return result;
   if (closes_that_fail.fetch_sub(1) <= 0) return result;
   errno = EIO;
   return -1;
@@ -86,7 +83,7 @@ void Fill(const std::string& path) {
   }
 }
 
-// First part, loss, and what was recorded after the disk had room again.
+// First part, loss, and the events recorded after the disk had room again.
 void CheckLossIsCounted(const DecodedCapture& capture, std::uint64_t recorded) {
   EXPECT_THAT(capture.errors, IsEmpty());
   const memoir::v1::Counters& counters = capture.counters();
@@ -199,16 +196,16 @@ TEST(Disk, AFileSizeLimitThatNoChunkKeepsIsNotTriedAgainAndAgain) {
   recording.Stop();
   const WriterStatus status = recording.status();
   EXPECT_EQ(status.events + status.lost_events, recorded);
-  // Each part that was begun in vain would have used up a number besides those of the lost chunks.
+  // Each part that failed would have used a number in addition to the lost chunks'.
   const DecodedCapture capture = DecodeFolder(recording.folder());
   EXPECT_EQ(capture.chunks().back()->header.sequence() + 1, capture.chunks().size() + status.lost_chunks);
 }
 
 TEST(Disk, TheAdviceFitsTheCause) {
-  EXPECT_THAT(FixFor(EFBIG), HasSubstr("raise the limit on file sizes (ulimit -f), or choose another folder"));
-  EXPECT_THAT(FixFor(EDQUOT), HasSubstr("quota"));
-  EXPECT_THAT(FixFor(ENOSPC), HasSubstr("make room there"));
-  EXPECT_EQ(FixFor(EIO).rfind("choose another folder", 0), 0u);
+  EXPECT_THAT(RemedyFor(EFBIG), HasSubstr("raise the limit on file sizes (ulimit -f), or choose another folder"));
+  EXPECT_THAT(RemedyFor(EDQUOT), HasSubstr("quota"));
+  EXPECT_THAT(RemedyFor(ENOSPC), HasSubstr("make room there"));
+  EXPECT_EQ(RemedyFor(EIO).rfind("choose another folder", 0), 0u);
 }
 
 // A daemon's: what it writes to its old streams must not become part of the capture.
@@ -290,7 +287,7 @@ TEST(Disk, APartThatCannotBeClosedCountsAsLost) {
   EXPECT_THAT(recording.status().last_write_error, HasSubstr("Input/output error"));
 }
 
-// The parts behind it say so.
+// The following parts report it.
 TEST(Disk, AnEarlierPartThatCouldNotBeClosedIsInTheCounters) {
   Recording recording({.capture = "", .part_bytes = 20'000});
   ASSERT_TRUE(recording.ok()) << recording.error();

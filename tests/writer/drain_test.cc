@@ -94,8 +94,8 @@ bool HasLongLivedBlock(const memoir::v1::Keyframe& keyframe) {
   return false;
 }
 
-// What is left goes on without a gap from the sums of its first keyframe, and comes to what the victim counted. Returns
-// whether each thread has steps left: on a busy machine one may not have run since what is left began.
+// The remaining events go on without a gap from the sums of their first keyframe, and end at the victim's counts.
+// Returns whether each thread has steps left: on a busy machine one may not have run since the first remaining event.
 bool CheckEvicted(const DecodedCapture& capture, std::vector<std::uint64_t> counts) {
   std::map<std::uint32_t, std::uint64_t> next_record, next_step;
   std::uint64_t calls = 0, next_sequence = capture.chunks().front()->header.sequence();

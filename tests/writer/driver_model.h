@@ -1,4 +1,4 @@
-// What keyframes must say of the driver, kept by the test itself from the events before, in order.
+// The driver's state that keyframes must have, computed by the test from the events before, in order.
 #ifndef TESTS_WRITER_DRIVER_MODEL_H_
 #define TESTS_WRITER_DRIVER_MODEL_H_
 
@@ -31,7 +31,7 @@ struct DriverModel {
     }
   }
 
-  // Of each device the first, the first of those with the least free, the newest.
+  // For each device the first reading, the first one with the least free memory, the newest.
   std::set<Reading> Readings() const {
     std::set<Reading> kept;
     for (const auto& [device, readings] : all_readings) {

@@ -42,7 +42,7 @@ struct Event {
   std::string name;  // ranges and marks; modules: path
   std::string module_class;
   std::string module_root;
-  std::string schema;  // "": a text; behind it, a line each, those of all overloads
+  std::string schema;  // "": a text; after it the texts of all overloads, one per line
   std::vector<bool> written;
   std::int64_t sequence = 0;
   std::uint64_t forward_thread = 0;
@@ -62,7 +62,7 @@ struct Event {
   std::uint64_t device_free = 0;
   std::uint64_t device_limit = ~std::uint64_t{0};  // not known
   std::vector<std::uint64_t> statistics;
-  std::uint32_t driver_call = 0;  // of what the driver gives, as the next four
+  std::uint32_t driver_call = 0;  // of a driver allocation, as the next four
   std::string library;
   std::uint32_t driver_error = 0;
   std::uint32_t reading_cause = 0;

@@ -1,4 +1,4 @@
-// The files of a recording: who may read them, and what is said when somebody removes them meanwhile.
+// The files of a recording: their permissions, and the message if they are removed meanwhile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ TEST(Files, WhatIsMadeIsForItsOwnerAlone) {
   }
 }
 
-// What has come waits in the ring, where a death leaves it, until somebody follows the recording.
+// Events wait in the ring, where a death leaves them, until the recording is followed.
 TEST(Files, WhatNobodyFollowsIsWrittenLessOften) {
   using std::chrono::steady_clock, std::chrono::seconds;
   std::atomic<bool> followed{false};
@@ -76,7 +76,7 @@ TEST(Files, WhatNobodyFollowsIsWrittenLessOften) {
   const auto written = [&] { return recording.writer().Status().events; };
   events += RecordOperators(1, &stream, &producer);
   ASSERT_TRUE(wait([&] { return asked > 0; })) << "it is a second old";
-  // Of a machine that stood still nothing can be said.
+  // If the machine was suspended, the timing cannot be checked.
   const std::uint64_t now = written();
   if (steady_clock::now() - begin < seconds(3)) {
     EXPECT_LT(now, events);
@@ -85,7 +85,7 @@ TEST(Files, WhatNobodyFollowsIsWrittenLessOften) {
   EXPECT_TRUE(wait([&] { return written() == events; }));
 }
 
-// Of what was recorded nothing is left but sums; what comes then has a part.
+// Only sums are left of the recorded events; later events have a part.
 TEST(Files, APartThatIsRemovedIsFollowedByAnother) {
   Recording recording;
   ASSERT_TRUE(recording.ok()) << recording.error();

@@ -1,4 +1,4 @@
-// What stands around a payload, as docs/capture_format.md has it.
+// The header of a payload, as in docs/capture_format.md.
 #ifndef TESTS_WRITER_HEADER_CHECK_H_
 #define TESTS_WRITER_HEADER_CHECK_H_
 

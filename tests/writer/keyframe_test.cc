@@ -1,4 +1,4 @@
-// Keyframes against a live set, stacks and sums that the test keeps by itself, from the events of the chunks before.
+// Compares keyframes with the live blocks, stacks and sums that the test computes from the events of earlier chunks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ struct DeviceState {
   auto operator<=>(const DeviceState&) const = default;
 };
 
-// The plainest possible model: maps, and every name as text.
+// A simple model of the recorded state: maps, with every name as text.
 class Model {
  public:
   void Apply(std::uint32_t thread, const Event& event) {
@@ -166,7 +166,7 @@ class KeyframeCheck {
   void CheckOperators(const Model& model) {
     std::map<std::string, Sums> got;
     for (const memoir::v1::OperatorTotals& totals : frame_.operators()) {
-      Sums& sums = got[Name(totals.name())];  // threads that define an operator at the same time give it two ids
+      Sums& sums = got[Name(totals.name())];  // an operator that two threads define at the same time has two ids
       sums.count += totals.count();
       sums.outermost += totals.outermost_count();
       sums.allocations += totals.allocations();
@@ -195,7 +195,7 @@ class KeyframeCheck {
   const memoir::v1::Keyframe& frame_;
 };
 
-// Events of a chunk as the program ran: by tick, a thread's own in order.
+// Returns the events of a chunk with their threads, sorted by tick. Events of one thread keep their order.
 std::vector<std::pair<std::uint32_t, const Event*>> InOrder(const DecodedChunk& chunk) {
   std::vector<std::pair<std::uint32_t, const Event*>> events;
   for (const DecodedRun& run : chunk.runs) {
@@ -235,7 +235,7 @@ void Produce(std::uint64_t seed, int events, RandomHeap* heap, Recording* record
   }
 }
 
-// Returns how many keyframes there were.
+// Returns the number of keyframes.
 int RunAndCheck(std::uint64_t seed, int threads, int events) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 50'000});
@@ -253,7 +253,7 @@ int RunAndCheck(std::uint64_t seed, int threads, int events) {
   return CheckKeyframes(capture);
 }
 
-// Of one thread, whose order is that of its events.
+// Returns the state after the first `events` events of a capture that has one thread.
 Model ModelAfter(const DecodedCapture& capture, std::uint64_t events) {
   Model model;
   for (const DecodedChunk* chunk : capture.chunks()) {
@@ -280,7 +280,7 @@ TEST(Keyframes, SnapshotsAreTheStateAtTheirInstant) {
       ASSERT_TRUE(producer.Record(event));
       if (i % 251 != 0) continue;
       snapshots.push_back(folder.path() + "/" + std::to_string(i));
-      ASSERT_EQ(recording.writer().Snapshot({snapshots.back(), "test", false}), "");
+      ASSERT_EQ(recording.writer().WriteSnapshot({snapshots.back(), "test", false}), "");
     }
     recording.Stop();
     const DecodedCapture capture = DecodeFolder(recording.folder());
@@ -306,7 +306,7 @@ TEST(Keyframes, EqualAnIndependentLiveSet) {
   EXPECT_GT(keyframes, 100);
 }
 
-// Blocks are freed on other threads than they were allocated on.
+// Threads free blocks that other threads allocated.
 TEST(Keyframes, EqualAnIndependentLiveSetOfManyThreads) {
   int keyframes = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) keyframes += RunAndCheck(seed, 4, 800);
@@ -322,7 +322,7 @@ TEST(Keyframes, EachPartDecodesAlone) {
   ASSERT_GT(all.parts.size(), 5u);
   std::uint64_t events = 0;
   for (const DecodedPart& part : all.parts) {
-    std::vector<std::string> errors;  // undefined names, layouts, signatures, threads, devices would be errors
+    std::vector<std::string> errors;  // an undefined name, layout, signature, thread or device is an error
     const DecodedPart alone = DecodePart(part.path, &errors);
     EXPECT_THAT(errors, IsEmpty());
     EXPECT_EQ(alone.process.part(), static_cast<std::uint32_t>(&part - all.parts.data()));
@@ -362,8 +362,7 @@ TEST(MaxSize, KeepsTheNewestPartsUnderTheCap) {
   EXPECT_GT(capture.counters().folded_parts(), 3u);
   EXPECT_EQ(capture.events() + capture.counters().folded_events(), 20'000u);
 
-  // What is left behind the parts that were kept for what is in them, started from its first keyframe, ends in the
-  // program's state.
+  // The events after the pinned parts, replayed from their first keyframe, end in the program's state.
   capture.ForgetBeforeGaps();
   const memoir::v1::Keyframe& start = capture.parts.front().chunks.front().payload.keyframe();
   std::map<DeviceName, std::uint64_t> allocated;

@@ -13,14 +13,14 @@
 #include "interpose/ring_record.h"
 #include "interpose/tick.h"
 #include "tests/writer/recording.h"
-#include "tracker/writer/live_table.h"
+#include "tracker/writer/live_block_table.h"
 
 namespace memoir::test {
 namespace {
 
 constexpr std::uint64_t kEvents = 50'000'000;
-constexpr std::uint64_t kStackEvery = 10, kStacks = kEvents / 4 / kStackEvery;  // besides
-// docs/architecture.md: 64 MiB in all. Of these the hooks, which are not here, may take a page for each thread.
+constexpr std::uint64_t kStackEvery = 10, kStacks = kEvents / 4 / kStackEvery;
+// docs/architecture.md: 64 MiB in all. The hooks, which are not in this test, may take a page for each thread.
 constexpr std::uint64_t kLimit = (64u << 20) - kThreadSlots * std::uint64_t{4096};
 
 std::uint64_t ResidentBytes() {

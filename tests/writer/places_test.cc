@@ -1,4 +1,4 @@
-// Whose a live block is, and by which line, as keyframes say it.
+// The owner and line of a live block in keyframes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -80,7 +80,7 @@ Event RandomStream::Next() {
   }
   if (Chance(10)) return Stack();
   if (Chance(10)) return Call();
-  if (Chance(5)) return DeviceCall();
+  if (Chance(5)) return DeviceCallKind();
   if (choice < 25 && depth_ < 60) return Begin();
   if (choice < 50 && depth_ > 0) return End();
   if (choice < 70 && heap_.Deallocate(&event)) return event;
@@ -166,7 +166,7 @@ Event RandomStream::Holds() {
   return event;
 }
 
-Event RandomStream::DeviceCall() {
+Event RandomStream::DeviceCallKind() {
   Event event;
   event.kind = Chance(50) ? memoir::v1::KERNEL_LAUNCH : memoir::v1::DEVICE_CALL;
   event.device = {"cuda", static_cast<std::uint32_t>(Below(3))};

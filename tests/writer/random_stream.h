@@ -50,7 +50,7 @@ class RandomStream {
   Event Holds();
   Event Stack();
   Event Call();
-  Event DeviceCall();
+  Event DeviceCallKind();
   Event KernelRun(Event event);
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);

@@ -48,6 +48,8 @@ Recording::Recording(const Options& options)
   writer.max_bytes = options.max_bytes;
   writer.part_bytes = options.part_bytes;
   writer.retry_ns = options.retry_ns;
+  writer.patience_ns = options.patience_ns;
+  writer.on_look = options.on_look;
   writer.is_followed = options.is_followed;
   char error[512] = "";
   if (!RingOpen({temporary_.path().c_str(), options.ring_bytes, capture_.c_str(), kStem}, error, sizeof(error))) {

@@ -1,4 +1,4 @@
-// A capture folder and a ring in a temporary folder, with a Writer on top: what most tests of the writer start from.
+// A Writer with a ring and a capture in a temporary folder, for most tests of the writer.
 #ifndef TESTS_WRITER_RECORDING_H_
 #define TESTS_WRITER_RECORDING_H_
 
@@ -13,7 +13,7 @@
 namespace memoir::test {
 
 inline constexpr char kStem[] = "r00000.a0.testhost.1";
-// What writer_kill_victim allocates at first and never frees.
+// The block that writer_kill_victim allocates first and never frees.
 inline constexpr std::uint64_t kLongLivedAddress = 0x7e0000000000;
 inline constexpr std::uint64_t kLongLivedBytes = 100u << 20;
 
@@ -33,13 +33,15 @@ ProcessFacts SomeFacts();
 class Recording {
  public:
   struct Options {
-    std::string capture;  // "": a folder of its own
+    std::string capture;  // "": a new temporary folder
     std::uint64_t ring_bytes = kMinRingBytes;
     std::uint64_t max_bytes = 0;
     std::uint64_t part_bytes = kDefaultPartBytes;
     std::uint64_t retry_ns = kDefaultRetryNs;
+    std::uint64_t patience_ns = kDefaultPatienceNs;
+    std::function<void()> on_look = nullptr;
     bool repeats = false;                         // as with --detail auto
-    std::function<bool()> is_followed = nullptr;  // likewise
+    std::function<bool()> is_followed = nullptr;  // as with --detail auto
   };
   explicit Recording(const Options& options);
   Recording() : Recording(Options{}) {}

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/lifecycle.h"
+#include "interpose/process_ring.h"
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/random_stream.h"

@@ -1,4 +1,4 @@
-// The writer's table of Python stacks by itself. What it defines is read back by round_trip_test.cc.
+// The writer's table of Python stacks alone. round_trip_test.cc reads its definitions back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ struct Table {
   StackTable stacks;
 };
 
-// What the definitions of a payload say, by id.
+// The definitions of a payload, by id.
 std::map<std::uint32_t, Lines> Defined(const std::string& bytes) {
   v1::Payload payload;
   EXPECT_TRUE(payload.ParseFromString(bytes));
@@ -96,9 +96,9 @@ TEST_F(StackTableTest, ForgetsWhatNothingNeeds) {
   std::vector<std::uint32_t> others;
   for (std::uint32_t line = 10; line < 300; ++line) others.push_back(table.Replace(kept, 2, {line}));
   EXPECT_LE(table.stacks.size(), 100u);
-  EXPECT_TRUE(table.stacks.Knows(kept));
-  EXPECT_FALSE(table.stacks.Knows(others.front()));
-  EXPECT_TRUE(table.stacks.Knows(others.back()));
+  EXPECT_TRUE(table.stacks.Contains(kept));
+  EXPECT_FALSE(table.stacks.Contains(others.front()));
+  EXPECT_TRUE(table.stacks.Contains(others.back()));
   std::string payload;
   EXPECT_FALSE(table.stacks.Define(others.front(), 1, names_, &payload));
   EXPECT_TRUE(table.stacks.Define(kept, 1, names_, &payload));
@@ -121,8 +121,8 @@ TEST_F(StackTableTest, WhereBlocksNeedMoreThanThereIsThreadsGoOn) {
   std::string payload;
   EXPECT_TRUE(table.stacks.Define(stack, 1, names_, &payload));
   EXPECT_THAT(Defined(payload).at(stack), ::testing::ElementsAre(1, 2, 299));
-  EXPECT_TRUE(table.stacks.Knows(other));
-  EXPECT_FALSE(table.stacks.Knows(table.blocks.front()));
+  EXPECT_TRUE(table.stacks.Contains(other));
+  EXPECT_FALSE(table.stacks.Contains(table.blocks.front()));
 }
 
 // Against a map from id to lines, with random programs that call and return.

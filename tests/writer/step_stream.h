@@ -12,7 +12,7 @@
 
 namespace memoir::test {
 
-// Of a thread that goes quiet.
+// The events of a thread that stops.
 inline constexpr std::uint64_t kQuietSteps = 10;
 
 // The Python stack that a thread has at a step: another one every eleven.

@@ -1,4 +1,4 @@
-// Pauses and resumes through the writer: what is on file, and what keyframes hold afterwards.
+// Pauses and resumes through the writer: the events on disk, and the contents of keyframes afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Switches : public ::testing::Test {
     ASSERT_TRUE(producer_.Record(event));
     recorded_.push_back(event);
   }
-  // Parts are small, so that keyframes are many: the last one is of a moment after all of this.
+  // Parts are small, so there are many keyframes: the last one comes after all of this.
   memoir::v1::Keyframe LastKeyframe() {
     recording_.Stop();
     const DecodedCapture capture = DecodeFolder(recording_.folder());

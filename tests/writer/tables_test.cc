@@ -11,9 +11,9 @@
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/recording.h"
 #include "tracker/writer/content_ids.h"
+#include "tracker/writer/current_holdings.h"
 #include "tracker/writer/event_group.h"
-#include "tracker/writer/held_now.h"
-#include "tracker/writer/live_table.h"
+#include "tracker/writer/live_block_table.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/process_facts.h"
@@ -23,7 +23,7 @@ namespace memoir::test {
 namespace {
 
 // Notes that the holder has these tensors, by their impl.
-void Hold(HeldNow* held, HolderKind kind, std::uint64_t owner, const std::vector<std::uint64_t>& impls) {
+void Hold(CurrentHoldings* held, HolderKind kind, std::uint64_t owner, const std::vector<std::uint64_t>& impls) {
   HoldsRecord record{};
   record.header = {sizeof record / 8, RecordKind::kHolds, static_cast<std::uint8_t>(kind), 0, 0};
   record.owner = owner;
@@ -42,9 +42,9 @@ void Hold(HeldNow* held, HolderKind kind, std::uint64_t owner, const std::vector
 
 // (kind, owner, impls) of all that is held.
 using Holds = std::vector<std::tuple<HolderKind, std::uint64_t, std::vector<std::uint64_t>>>;
-Holds HeldBy(const HeldNow& held) {
+Holds HeldBy(const CurrentHoldings& held) {
   Holds seen;
-  held.ForEach([&](HeldNow::Copy& copy) {
+  held.ForEach([&](CurrentHoldings::Copy& copy) {
     const auto& record = copy.group.As<HoldsRecord>();
     std::vector<std::uint64_t> impls;
     for (const TensorRecord* tensor : copy.tensors) impls.push_back(tensor->impl);
@@ -53,8 +53,8 @@ Holds HeldBy(const HeldNow& held) {
   return seen;
 }
 
-TEST(HeldNow, HasTheNewestOfEachHolder) {
-  HeldNow held;
+TEST(CurrentHoldings, HasTheNewestOfEachHolder) {
+  CurrentHoldings held;
   Hold(&held, HolderKind::kModule, 7, {1, 2});
   Hold(&held, HolderKind::kMore, 0, {3});
   Hold(&held, HolderKind::kOptimizer, 9, {1, 2, 3});
@@ -72,8 +72,8 @@ TEST(HeldNow, HasTheNewestOfEachHolder) {
   EXPECT_EQ(HeldBy(held)[2], Holds::value_type(HolderKind::kModule, 7, {4})) << "said last";
 }
 
-TEST(HeldNow, GradientsOfLongAgoGoFirst) {
-  HeldNow held;
+TEST(CurrentHoldings, GradientsOfLongAgoGoFirst) {
+  CurrentHoldings held;
   Hold(&held, HolderKind::kModule, 7, {1});
   constexpr std::uint64_t kGradients = 2 * kMostHeldBytes / (sizeof(HoldsRecord) + 2 * sizeof(TensorRecord));
   for (std::uint64_t i = 1; i <= kGradients; ++i) Hold(&held, HolderKind::kGradient, 0, {100 + i, i});
@@ -85,8 +85,8 @@ TEST(HeldNow, GradientsOfLongAgoGoFirst) {
   EXPECT_EQ(HeldBy(held), seen) << "more than there is room for, by itself: it goes, and nothing else";
 }
 
-TEST(LiveTable, EqualsAMap) {
-  LiveTable table(3000);
+TEST(LiveBlockTable, EqualsAMap) {
+  LiveBlockTable table(3000);
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> expected;  // serial
   std::mt19937_64 random(3);
   for (std::uint64_t serial = 1; serial < 200'000; ++serial) {
@@ -103,15 +103,15 @@ TEST(LiveTable, EqualsAMap) {
       expected.erase(key);
       continue;
     }
-    const LiveTable::Added added = table.Add(
+    const LiveBlockTable::AddResult added = table.Add(
         {.address = address, .bytes = 1, .serial = serial, .device = static_cast<std::uint16_t>(device)}, &block);
     if (expected.contains(key)) {
-      ASSERT_EQ(added, LiveTable::Added::kReplaced);
+      ASSERT_EQ(added, LiveBlockTable::AddResult::kReplaced);
       ASSERT_EQ(block.serial, expected[key]);
     } else {
-      ASSERT_EQ(added, expected.size() < 3000 ? LiveTable::Added::kNew : LiveTable::Added::kFull);
+      ASSERT_EQ(added, expected.size() < 3000 ? LiveBlockTable::AddResult::kNew : LiveBlockTable::AddResult::kFull);
     }
-    if (added != LiveTable::Added::kFull) expected[key] = serial;
+    if (added != LiveBlockTable::AddResult::kFull) expected[key] = serial;
     ASSERT_EQ(table.size(), expected.size());
   }
   EXPECT_GT(table.untracked(), 0u);
@@ -121,12 +121,12 @@ TEST(LiveTable, EqualsAMap) {
 }
 
 // A thread that was preempted between its tick and its record is merged late.
-TEST(LiveTable, SerialsDecideWhatCameFirst) {
-  LiveTable table;
+TEST(LiveBlockTable, SerialsDecideWhatCameFirst) {
+  LiveBlockTable table;
   LiveBlock block;
   table.Add({.address = 64, .bytes = 10, .serial = 7}, &block);
   EXPECT_FALSE(table.Remove(0, 64, 6, &block)) << "the deallocation of the block before";
-  EXPECT_EQ(table.Add({.address = 64, .bytes = 20, .serial = 5}, &block), LiveTable::Added::kStale);
+  EXPECT_EQ(table.Add({.address = 64, .bytes = 20, .serial = 5}, &block), LiveBlockTable::AddResult::kStale);
   EXPECT_TRUE(table.Remove(0, 64, 8, &block));
   EXPECT_EQ(block.bytes, 10u);
 }
@@ -170,14 +170,14 @@ TEST(Names, AreBoundedAndKeepWhatIsUsed) {
   const std::unique_ptr<RingReader> ring(RingReader::OpenLive());
   std::uint32_t used = 0;
   Names names(*ring, [&used](std::unordered_set<std::uint32_t>* ids) { ids->insert(used); });
-  used = names.Text("kept")->id;
-  const std::uint32_t other = names.Text("text 0")->id;
-  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.Text("text " + std::to_string(i));
-  ASSERT_NE(names.ById(used), nullptr);
-  EXPECT_EQ(names.ById(used)->text, "kept");
-  EXPECT_EQ(names.Text("kept")->id, used);
-  EXPECT_EQ(names.ById(other), nullptr);
-  EXPECT_NE(names.Text("text 0")->id, other);
+  used = names.FindText("kept")->id;
+  const std::uint32_t other = names.FindText("text 0")->id;
+  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.FindText("text " + std::to_string(i));
+  ASSERT_NE(names.FindById(used), nullptr);
+  EXPECT_EQ(names.FindById(used)->text, "kept");
+  EXPECT_EQ(names.FindText("kept")->id, used);
+  EXPECT_EQ(names.FindById(other), nullptr);
+  EXPECT_NE(names.FindText("text 0")->id, other);
 }
 
 OpenRange Range(EventKind kind, std::uint32_t name, std::uint32_t operator_id) {
@@ -193,9 +193,9 @@ TEST(Names, NotesAreInEveryPartUpToABound) {
   const std::unique_ptr<RingReader> ring(RingReader::OpenLive());
   Names names(*ring, [](std::unordered_set<std::uint32_t>*) {});
   const std::string note = "torch.compile: code\t/a.py\nl\t1";
-  const std::uint32_t id = names.Text(note)->id;
-  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.Text("text " + std::to_string(i));
-  EXPECT_EQ(names.Text(note)->id, id);
+  const std::uint32_t id = names.FindText(note)->id;
+  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.FindText("text " + std::to_string(i));
+  EXPECT_EQ(names.FindText(note)->id, id);
   std::string first, again, next;
   names.DefineNotes(1, &first);
   names.DefineNotes(1, &again);
@@ -207,7 +207,7 @@ TEST(Names, NotesAreInEveryPartUpToABound) {
   EXPECT_EQ(again, "");
   EXPECT_EQ(next, first);
   for (std::size_t i = 0; i < 4 * kMaxNoteBytes / 1000; ++i)
-    names.Text("torch.compile: code\t" + std::string(980, 'a') + std::to_string(i));
+    names.FindText("torch.compile: code\t" + std::string(980, 'a') + std::to_string(i));
   std::string all;
   names.DefineNotes(3, &all);
   EXPECT_LT(all.size(), kMaxNoteBytes * 5 / 4);
@@ -248,7 +248,7 @@ TEST(ProcessInfo, FitsItsPlaceInTheRing) {
   const std::string bytes = EncodeProcessInfo(facts, {1, 2, 3}, "/ring", 3900);
   EXPECT_LE(bytes.size(), 3900u);
   memoir::v1::ProcessInfo process;
-  ASSERT_TRUE(process.ParseFromString(WithPart(bytes, 7)));
+  ASSERT_TRUE(process.ParseFromString(AddPartNumber(bytes, 7)));
   EXPECT_EQ(process.part(), 7u);
   EXPECT_EQ(process.ring_path(), "/ring");
   EXPECT_EQ(process.start().realtime_ns(), 3u);
@@ -278,10 +278,10 @@ class TwoSegments : public testing::Test {
   }
   static StepRecord Step(std::uint64_t step) { return {{0, RecordKind::kStep, 0, 0, 0}, 6, step}; }
 
-  ThreadRecords::Found Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2,
-                            std::uint64_t next_record = 0) {
-    const SegmentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true, 0},
-                                  {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false, 0}};
+  ThreadRecords::PeekResult Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2,
+                                 std::uint64_t next_record = 0) {
+    const RingExtentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true, 0},
+                                     {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false, 0}};
     records_.Reset(views, static_cast<std::size_t>(segments), next_record);
     return records_.Peek(&group_, seen);
   }
@@ -298,16 +298,16 @@ TEST_F(TwoSegments, GroupsStraddle) {
   Put(1, Tensor(2));
   Put(1, Tensor(3));
   Put(1, Step(9));
-  EXPECT_EQ(Read(2, 0, 1), ThreadRecords::Found::kIncomplete);
-  ASSERT_EQ(Read(2, 0), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(Read(2, 0, 1), ThreadRecords::PeekResult::kIncomplete);
+  ASSERT_EQ(Read(2, 0), ThreadRecords::PeekResult::kGroup);
   EXPECT_EQ(group_.records, 4u);
   EXPECT_EQ(group_.tensors[2]->impl, 3u);
   records_.Advance();
-  ASSERT_EQ(records_.Peek(&group_, 0), ThreadRecords::Found::kGroup);
+  ASSERT_EQ(records_.Peek(&group_, 0), ThreadRecords::PeekResult::kGroup);
   EXPECT_EQ(group_.kind, RecordKind::kStep);
   EXPECT_EQ(group_.first_record, 4u);
   records_.Advance();
-  EXPECT_EQ(records_.Peek(&group_, 0), ThreadRecords::Found::kNothing);
+  EXPECT_EQ(records_.Peek(&group_, 0), ThreadRecords::PeekResult::kNothing);
   EXPECT_EQ(records_.LastVisibleRecord(), 5u);
 }
 
@@ -315,13 +315,13 @@ TEST_F(TwoSegments, AGapInAGroupIsBelievedWhenSeenBefore) {
   Put(0, Begin(3));
   Put(0, Tensor(1));
   Put(1, Tensor(3));
-  EXPECT_EQ(Read(3, 0), ThreadRecords::Found::kIncomplete) << "the scan may have missed a segment";
-  ASSERT_EQ(Read(3, 4), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(Read(3, 0), ThreadRecords::PeekResult::kIncomplete) << "the scan may have missed a segment";
+  ASSERT_EQ(Read(3, 4), ThreadRecords::PeekResult::kGroup);
   EXPECT_EQ(group_.records, 2u);
   records_.Advance();
-  EXPECT_EQ(records_.Peek(&group_, 4), ThreadRecords::Found::kNothing) << "a tensor without its begin is no event";
+  EXPECT_EQ(records_.Peek(&group_, 4), ThreadRecords::PeekResult::kNothing) << "a tensor without its begin is no event";
   Put(0, Step(1));
-  EXPECT_EQ(Read(5, 0), ThreadRecords::Found::kGroup) << "an event ends what came before";
+  EXPECT_EQ(Read(5, 0), ThreadRecords::PeekResult::kGroup) << "an event ends what came before";
 }
 
 TEST_F(TwoSegments, RecordsOnFileAreSkipped) {
@@ -329,9 +329,9 @@ TEST_F(TwoSegments, RecordsOnFileAreSkipped) {
   Put(0, Tensor(1));
   Put(1, Step(1));
   Put(1, Step(2));
-  ASSERT_EQ(Read(2, kAllSeen, 2, 3), ThreadRecords::Found::kGroup);
+  ASSERT_EQ(Read(2, kAllSeen, 2, 3), ThreadRecords::PeekResult::kGroup);
   EXPECT_EQ(group_.As<StepRecord>().step, 2u);
-  EXPECT_EQ(Read(2, kAllSeen, 2, 4), ThreadRecords::Found::kNothing);
+  EXPECT_EQ(Read(2, kAllSeen, 2, 4), ThreadRecords::PeekResult::kNothing);
 }
 
 TEST_F(TwoSegments, DamageEndsASegmentNotTheRing) {
@@ -344,14 +344,14 @@ TEST_F(TwoSegments, DamageEndsASegmentNotTheRing) {
   for (int i = 0; i < 20'000; ++i) {
     std::copy(good.begin(), good.end(), bytes_[0]);
     for (int flips = 0; flips < 3; ++flips) bytes_[0][second + random() % 8] = static_cast<std::uint8_t>(random());
-    ASSERT_EQ(Read(3, kAllSeen), ThreadRecords::Found::kGroup);
+    ASSERT_EQ(Read(3, kAllSeen), ThreadRecords::PeekResult::kGroup);
     int events = 0;
     bool last_found = false;
     do {
       ++events;
       last_found = group_.first_record == 3;
       records_.Advance();
-    } while (records_.Peek(&group_, kAllSeen) == ThreadRecords::Found::kGroup);
+    } while (records_.Peek(&group_, kAllSeen) == ThreadRecords::PeekResult::kGroup);
     ASSERT_GE(events, 2);
     ASSERT_TRUE(last_found);
   }

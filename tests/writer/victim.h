@@ -134,7 +134,7 @@ class Victim {
   pid_t child_;
 };
 
-// Of a run's steps; each stands under its stack, whoever wrote the run.
+// The steps of a run; each is under its stack, whichever thread wrote the run.
 inline void CheckStacks(const DecodedRun& run) {
   std::vector<FrameSeen> stack = run.start_stack;
   for (const Event& event : run.events) {

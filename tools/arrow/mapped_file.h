@@ -1,4 +1,4 @@
-// A file in memory, which parts of it keep there.
+// A file that is mapped into memory. The mapping ends when the last buffer that shares a part of it is released.
 #ifndef TOOLS_ARROW_MAPPED_FILE_H_
 #define TOOLS_ARROW_MAPPED_FILE_H_
 
@@ -16,8 +16,8 @@ namespace memoir {
 
 class MappedFile {
  public:
-  // null: errno says why.
-  static std::shared_ptr<const MappedFile> Of(int fd) {
+  // Maps the file. nullptr on failure; errno contains the reason.
+  static std::shared_ptr<const MappedFile> MapDescriptor(int fd) {
     struct stat facts;
     if (fstat(fd, &facts) != 0) return nullptr;
     const auto size = static_cast<std::size_t>(facts.st_size);
@@ -37,8 +37,8 @@ class MappedFile {
   const std::uint8_t* data() const { return data_; }
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
 
-  // A part as a buffer that nanoarrow may keep and release on any thread.
-  static ArrowBuffer Part(const std::shared_ptr<const MappedFile>& file, std::int64_t begin, std::int64_t size) {
+  // Returns a part as a buffer, which nanoarrow may keep and release on any thread.
+  static ArrowBuffer ShareBuffer(const std::shared_ptr<const MappedFile>& file, std::int64_t begin, std::int64_t size) {
     ArrowBuffer buffer;
     ArrowBufferInit(&buffer);
     buffer.data = file->data_ + begin;

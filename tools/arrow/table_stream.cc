@@ -14,17 +14,17 @@
 namespace memoir {
 namespace {
 
-class Reader {
+class TableReader {
  public:
-  explicit Reader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
-  ~Reader() {
+  explicit TableReader(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
+  ~TableReader() {
     ArrowIpcDecoderReset(&decoder_);
     if (schema_.release != nullptr) ArrowSchemaRelease(&schema_);
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
 
-  // Up to the first batch.
+  // Reads up to the first batch.
   int Open() {
     NANOARROW_RETURN_NOT_OK(ArrowIpcDecoderInit(&decoder_));
     NANOARROW_RETURN_NOT_OK(ReadHeader());
@@ -35,7 +35,7 @@ class Reader {
 
   int CopySchema(ArrowSchema* schema) { return ArrowSchemaDeepCopy(&schema_, schema); }
 
-  // A batch without `release`: there is no other.
+  // Reads the next batch. A batch without `release` marks the end.
   int Next(ArrowArray* batch) {
     batch->release = nullptr;
     const int header = ReadHeader();
@@ -43,7 +43,7 @@ class Reader {
     NANOARROW_RETURN_NOT_OK(header);
     if (decoder_.message_type != NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH) return Fail("no batch of rows");
     if (decoder_.body_size_bytes < 0 || decoder_.body_size_bytes > file_->size() - at_) return Fail("it is cut off");
-    ArrowBuffer body = MappedFile::Part(file_, at_, decoder_.body_size_bytes);
+    ArrowBuffer body = MappedFile::ShareBuffer(file_, at_, decoder_.body_size_bytes);
     at_ += decoder_.body_size_bytes;
     ArrowBuffer shared;
     int code = ArrowSharedBufferInit(&shared, &body);
@@ -65,7 +65,7 @@ class Reader {
     return EINVAL;
   }
 
-  // ENODATA: the end.
+  // Returns ENODATA at the end of the table.
   int ReadHeader() {
     ArrowBufferView rest;
     rest.data.as_uint8 = file_->data() + at_;
@@ -84,17 +84,17 @@ class Reader {
   ArrowError error_{};
 };
 
-Reader& Of(ArrowArrayStream* stream) { return *static_cast<Reader*>(stream->private_data); }
+TableReader& ReaderOf(ArrowArrayStream* stream) { return *static_cast<TableReader*>(stream->private_data); }
 
-std::unique_ptr<Reader> Open(int fd, char* message, std::size_t size, int* code) {
-  std::shared_ptr<const MappedFile> file = MappedFile::Of(fd);
+std::unique_ptr<TableReader> Open(int fd, char* message, std::size_t size, int* code) {
+  std::shared_ptr<const MappedFile> file = MappedFile::MapDescriptor(fd);
   if (file == nullptr) {
     *code = errno;
     std::snprintf(message, size, "the table cannot be mapped into memory: %s",
                   std::generic_category().message(errno).c_str());
     return nullptr;
   }
-  auto reader = std::make_unique<Reader>(std::move(file));
+  auto reader = std::make_unique<TableReader>(std::move(file));
   *code = reader->Open();
   if (*code == NANOARROW_OK) return reader;
   std::snprintf(message, size, "%s", reader->last_error());
@@ -113,17 +113,19 @@ void Release(Struct* allocated) {
 }  // namespace
 }  // namespace memoir
 
-using memoir::Reader;
+using memoir::TableReader;
 
 int memoir_arrow_stream(int fd, ArrowArrayStream* stream, char* message, std::size_t size) {
   int code = 0;
-  std::unique_ptr<Reader> reader = memoir::Open(fd, message, size, &code);
+  std::unique_ptr<TableReader> reader = memoir::Open(fd, message, size, &code);
   if (reader == nullptr) return code;
-  stream->get_schema = [](ArrowArrayStream* of, ArrowSchema* schema) { return memoir::Of(of).CopySchema(schema); };
-  stream->get_next = [](ArrowArrayStream* of, ArrowArray* batch) { return memoir::Of(of).Next(batch); };
-  stream->get_last_error = [](ArrowArrayStream* of) { return memoir::Of(of).last_error(); };
+  stream->get_schema = [](ArrowArrayStream* of, ArrowSchema* schema) {
+    return memoir::ReaderOf(of).CopySchema(schema);
+  };
+  stream->get_next = [](ArrowArrayStream* of, ArrowArray* batch) { return memoir::ReaderOf(of).Next(batch); };
+  stream->get_last_error = [](ArrowArrayStream* of) { return memoir::ReaderOf(of).last_error(); };
   stream->release = [](ArrowArrayStream* of) {
-    delete &memoir::Of(of);
+    delete &memoir::ReaderOf(of);
     of->release = nullptr;
   };
   stream->private_data = reader.release();
@@ -132,13 +134,13 @@ int memoir_arrow_stream(int fd, ArrowArrayStream* stream, char* message, std::si
 
 int memoir_arrow_schema(int fd, ArrowSchema* schema, char* message, std::size_t size) {
   int code = 0;
-  const std::unique_ptr<Reader> reader = memoir::Open(fd, message, size, &code);
+  const std::unique_ptr<TableReader> reader = memoir::Open(fd, message, size, &code);
   return reader == nullptr ? code : reader->CopySchema(schema);
 }
 
 std::int64_t memoir_arrow_rows(int fd, char* message, std::size_t size) {
   int code = 0;
-  const std::unique_ptr<Reader> reader = memoir::Open(fd, message, size, &code);
+  const std::unique_ptr<TableReader> reader = memoir::Open(fd, message, size, &code);
   if (reader == nullptr) return -1;
   std::int64_t rows = 0;
   while (true) {

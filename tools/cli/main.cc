@@ -6,10 +6,11 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/read/protobuf_log.h"
 
 namespace memoir {
@@ -44,8 +45,7 @@ Who holds the bytes?
                memoir symbolize run1
 
 Is something wrong?
-  check      out of memory, fragmentation, GPU memory that nobody explains,
-             what is kept more in every step
+  check      out of memory, fragmentation, unexplained GPU memory, leaks
                memoir check run1
                memoir check --fail-if 'peak_allocated>8GiB' run1
 
@@ -55,8 +55,8 @@ What has changed?
                memoir diff before after
                memoir diff --by category,module before after
 
-What do a thousand ranks say?
-  summarize  a small file beside each rank's recording, from which the overview
+How do a thousand ranks differ?
+  summarize  a small file next to each rank's recording, from which the overview
              of a job is made (memoir show run1, of more than 8 ranks)
                memoir summarize run1
   collect    a job's summaries from the disks of its hosts, and the recordings
@@ -83,15 +83,15 @@ See it elsewhere
                memoir show redacted1 | memoir reveal
 
 What works on this machine?
-  doctor     what can be recorded here, what not, why, and what to do
+  doctor     what can be recorded here; the cause and remedy of each problem
                memoir doctor
 
 A capture (run1) is the folder that a recording writes.
 
 exit codes: 0 success, 1 error, 2 wrong usage, 3 a finding (check, doctor).
-            `memoir run` returns the code of its command. 141 (128 + SIGPIPE),
-            or 1 where that signal is ignored, means that standard output was
-            closed before the end.
+            `memoir run` ends as its command does, also by a signal.
+            141 (128 + SIGPIPE), or 1 where that signal is ignored, means that
+            standard output was closed before the end.
 )";
 
 struct Verb {
@@ -121,7 +121,7 @@ int NotAVerb(const std::vector<std::string>& arguments) {
   std::string advice = DidYouMean(word, verbs);
   if (advice.empty() && arguments.size() > 1) {
     std::string command;
-    for (const std::string& argument : arguments) command += " " + argument;
+    for (const std::string& argument : arguments) command += " " + TypedWord(argument);
     advice = "; to record a program: memoir run --" + command;
   }
   return FailUsage("", "'" + word + "' is no command of memoir and no capture" + advice);
@@ -136,7 +136,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (first == verb.name) return verb.run({arguments.begin() + 1, arguments.end()});
   }
   std::error_code error;
-  // A path is a capture, or was meant to be one: show says what is wrong with it.
+  // Anything like a path is meant as a capture; show prints its error.
   if (first.starts_with('-') || first.find('/') != std::string::npos || std::filesystem::exists(first, error)) {
     return ShowVerb(arguments);
   }
@@ -149,11 +149,12 @@ int Main(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   memoir::SilenceProtobuf();
   try {
+    memoir::NameProgramInCommands(argc > 0 ? argv[0] : "");
     return memoir::Main({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    memoir::Say("out of memory");
+    memoir::PrintMessage("out of memory");
   } catch (const std::exception& error) {
-    memoir::Say(error.what());
+    memoir::PrintMessage(error.what());
   }
   return memoir::kExitError;
 }

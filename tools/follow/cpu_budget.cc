@@ -4,7 +4,7 @@
 
 namespace memoir {
 
-void CpuBudget::Tick(std::uint64_t now_ns) {
+void CpuBudget::AdvanceTo(std::uint64_t now_ns) {
   const std::uint64_t passed = last_ns_ == 0 || now_ns < last_ns_ ? 0 : now_ns - last_ns_;
   last_ns_ = now_ns;
   const auto most = std::max(saved_ns_, static_cast<std::int64_t>(share_ * kMostSavedNs));

@@ -1,5 +1,5 @@
-// How much of a processor a reader may take that follows a recording for hours: what it saves while little happens, it
-// may spend on reading everything; else it reads memory alone (Chunk::memory_alone).
+// Bounds the processor time of a reader that follows a recording for hours. Time that it does not use in quiet periods
+// is saved, and later pays for reading everything. Without saved time it reads memory alone (Chunk::memory_alone).
 #ifndef TOOLS_FOLLOW_CPU_BUDGET_H_
 #define TOOLS_FOLLOW_CPU_BUDGET_H_
 
@@ -9,28 +9,29 @@ namespace memoir {
 
 class CpuBudget {
  public:
-  // `share` of one processor: 0.02 is 2 %. More than 1: no bound. `credit_ns`: what may be spent at once, for the
-  // beginning of a recording, in which a program says what its modules and optimizers hold.
+  // `share` is the share of one processor: 0.02 is 2 %; above 1 there is no bound. `credit_ns` may be used at once, for
+  // the begin of a recording, which lists the tensors of modules and optimizers.
   explicit CpuBudget(double share, std::int64_t credit_ns = kCreditNs) : share_(share), saved_ns_(credit_ns) {}
 
-  // Time has passed; `now_ns`: of any clock that never goes backward.
-  void Tick(std::uint64_t now_ns);
-  // Whether the next chunk is read in full.
-  bool InFull() const { return share_ > 1 || full_; }
-  // What reading a chunk took.
+  // Adds the share of the time since the last call. `now_ns` is a reading of any clock that never goes backward.
+  void AdvanceTo(std::uint64_t now_ns);
+  // True if the next chunk should be read in full.
+  bool ReadsInFull() const { return share_ > 1 || full_; }
+  // Subtracts the processor time that reading a chunk took.
   void Spend(std::uint64_t cpu_ns, bool in_full);
-  // How many chunks a whole step takes, of all processes together: reading in full begins when it can go on so long.
+  // Sets how many chunks all processes together write in one step. Reading in full begins when the saved time suffices
+  // for a step.
   void SetChunksOfStep(std::uint64_t chunks) { chunks_of_step_ = chunks; }
 
  private:
   static constexpr std::int64_t kCreditNs = 1'000'000'000;
-  // Saved at most, in time that passes; owed likewise.
+  // Limits of saved and owed time, as wall-clock time to be multiplied by share_.
   static constexpr double kMostSavedNs = 120e9, kMostOwedNs = 20e9;
 
   double share_;
   std::int64_t saved_ns_;
   std::uint64_t last_ns_ = 0;
-  std::uint64_t full_cost_ns_ = 0;  // of a chunk, the newest
+  std::uint64_t full_cost_ns_ = 0;  // of the newest chunk that was read in full
   std::uint64_t chunks_of_step_ = 1;
   bool full_ = true;
 };

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/model/runs.h"
+#include "tools/model/folder_runs.h"
 
 namespace memoir {
 namespace {
@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<FollowedFolder>> FollowedFolder::Open(const std::
   if (!opened.ok()) return opened.status();
   std::unique_ptr<FollowedFolder> followed(
       new FollowedFolder(folder, std::move(make_visitor), std::move(opened->symbols)));
-  const std::vector<RunFiles> runs = FindRuns(*opened);
+  const std::vector<FolderRun> runs = FindRuns(*opened);
   for (std::size_t i = 0; i < opened->processes.size(); ++i) {
     if (std::ranges::binary_search(runs.back().processes, i)) {
       followed->Add(std::move(opened->processes[i]));
@@ -56,13 +56,14 @@ void FollowedFolder::FindNewFiles() {
   gone_ = error == std::errc::no_such_file_or_directory;
   std::ranges::sort(paths);
   for (const std::string& path : paths) {
-    if (std::ranges::any_of(recordings_, [&](const auto& recording) { return recording->Has(path); })) continue;
+    if (std::ranges::any_of(recordings_, [&](const auto& recording) { return recording->HasPart(path); })) continue;
     const std::uint64_t bytes = fs::file_size(path, error);
     const auto other = others_.find(path);
     if (error || (other != others_.end() && other->second == bytes)) continue;
     others_[path] = bytes;
     absl::StatusOr<PartFile> part = OpenPart(path);
-    if (!part.ok() || part->chunks.empty() || !part->newer.empty()) continue;  // it may become one
+    // Not a part yet; it is tried again when its size changes.
+    if (!part.ok() || part->chunks.empty() || !part->newer.empty()) continue;
     others_.erase(path);
     const auto of = std::ranges::find_if(
         recordings_, [&](const auto& recording) { return AreOfOne(recording->info(), part->process); });
@@ -76,10 +77,11 @@ void FollowedFolder::FindNewFiles() {
   }
 }
 
-bool FollowedFolder::Look(CpuBudget& budget, const std::function<bool()>& go_on) {
+bool FollowedFolder::ReadNewChunks(CpuBudget& budget, const std::function<bool()>& go_on) {
   FindNewFiles();
   bool any = false;
-  for (const std::unique_ptr<FollowedRecording>& recording : recordings_) any = recording->Look(budget, go_on) || any;
+  for (const std::unique_ptr<FollowedRecording>& recording : recordings_)
+    any = recording->ReadNewChunks(budget, go_on) || any;
   return any;
 }
 

@@ -1,4 +1,4 @@
-// A capture's folder while it is being written: the recordings of its newest run, and those that join them.
+// A capture folder while it is being written: the recordings of its newest run, and later ones that join it.
 //
 // One thread.
 #ifndef TOOLS_FOLLOW_FOLLOWED_FOLDER_H_
@@ -13,21 +13,21 @@
 
 #include "absl/status/statusor.h"
 #include "tools/follow/followed_recording.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 #include "tools/read/symbols.h"
 
 namespace memoir {
 
 class FollowedFolder {
  public:
-  // What is to be told of a recording's events; must outlive the folder.
+  // Returns the visitor for a recording's events; the visitor must outlive this object.
   using MakeVisitor = std::function<Visitor&(const v1::ProcessInfo&)>;
 
-  // As OpenFolder. `path`: a folder, or one part of it.
+  // Errors like OpenFolder. `path` is a folder, or a part in it.
   static absl::StatusOr<std::unique_ptr<FollowedFolder>> Open(const std::string& path, MakeVisitor make_visitor);
 
-  // Looks for new files, then into all of them; true: something new was there.
-  bool Look(CpuBudget& budget, const std::function<bool()>& go_on);
+  // Looks for new files, then reads the new chunks of all files. Returns true if there were any chunks.
+  bool ReadNewChunks(CpuBudget& budget, const std::function<bool()>& go_on);
   const std::string& folder() const { return folder_; }
   bool is_gone() const { return gone_; }  // the folder was removed
   // In the order in which they were found.
@@ -42,7 +42,7 @@ class FollowedFolder {
   const std::string folder_;
   const MakeVisitor make_visitor_;
   const Symbols symbols_;
-  std::map<std::string, std::uint64_t> others_;  // files that are none of these recordings', and their size then
+  std::map<std::string, std::uint64_t> others_;  // sizes of the files that belong to no followed recording
   std::vector<std::unique_ptr<FollowedRecording>> recordings_;
   bool gone_ = false;
 };

@@ -36,7 +36,7 @@ FollowedRecording::FollowedRecording(ProcessFiles files, const Symbols& symbols,
   options_.first_seen = false;
   replayer_ = std::make_unique<Replayer>(summaries_, symbols, visitor, options_, &report_);
   report_.processes[0].replayed = true;
-  Give(SourceItem::Kind::kProcessBegin);
+  ReplayItem(SourceItem::Kind::kProcessBegin);
 }
 
 void FollowedRecording::NoteInfo(const PartFile& part) {
@@ -49,7 +49,8 @@ void FollowedRecording::NoteInfo(const PartFile& part) {
   *info.mutable_sources() = newest.sources();
 }
 
-// Names, stacks and their like are defined once in a part: of the chunks before the keyframe that much is needed.
+// Starts at the last keyframe of a large recording. Names and stacks are defined once in a part, so of the chunks
+// before the keyframe only the definitions are read.
 void FollowedRecording::FindStart(std::uint64_t most_bytes) {
   std::uint64_t bytes = 0;
   for (const PartFile& part : parts_) bytes += part.file_bytes;
@@ -71,18 +72,18 @@ void FollowedRecording::FindStart(std::uint64_t most_bytes) {
   }
 }
 
-bool FollowedRecording::Has(const std::string& path) const {
+bool FollowedRecording::HasPart(const std::string& path) const {
   return std::ranges::find(seen_, path) != seen_.end() ||
          std::ranges::find(parts_, path, &PartFile::path) != parts_.end();
 }
 
-void FollowedRecording::Give(SourceItem::Kind kind) {
+void FollowedRecording::ReplayItem(SourceItem::Kind kind) {
   SourceItem item;
   item.kind = kind;
   replayer_->Take(item);
 }
 
-bool FollowedRecording::Look(CpuBudget& budget, const std::function<bool()>& go_on) {
+bool FollowedRecording::ReadNewChunks(CpuBudget& budget, const std::function<bool()>& go_on) {
   const std::uint64_t before = chunks_;
   bool stopped = false;
   while (!stopped) {
@@ -117,7 +118,7 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
     expected_sequence_ = std::max(expected_sequence_, header.sequence + 1);
     sequence_known_ = true;
     if (header.stored_bytes == 0 || leave_rest_) continue;
-    const bool in_full = budget.InFull() && definitions_ == 0;
+    const bool in_full = budget.ReadsInFull() && definitions_ == 0;
     const std::uint64_t begin = ThreadCpuNs();
     if (!TakeChunk(part, header, in_full)) {
       removed_ = true;
@@ -131,15 +132,15 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
     in_full_ += in_full;
     if (definitions_ == 0) continue;
     --definitions_;
-    if (definitions_ == 0) Give(SourceItem::Kind::kEvicted);
+    if (definitions_ == 0) ReplayItem(SourceItem::Kind::kEvicted);
   }
   part.chunks.erase(part.chunks.begin(), part.chunks.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-// Parts that were removed before they were read, or before all of them was, are no loss of the recording's.
+// Parts that --max-size removed before they were read completely are evicted, not lost.
 void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header, bool removed) {
   const bool between_parts = part_begins_ && part.process.part() > last_part_ + 1;
-  if (between_parts || removed) return Give(SourceItem::Kind::kEvicted);
+  if (between_parts || removed) return ReplayItem(SourceItem::Kind::kEvicted);
   SourceItem item;
   item.kind = SourceItem::Kind::kLost;
   item.lost_chunks = header.sequence - expected_sequence_;
@@ -147,7 +148,7 @@ void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header,
 }
 
 bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
-  constexpr std::size_t kMostWaiting = 32;  // more than the replayer holds back
+  constexpr std::size_t kMostWaiting = 32;  // more than the replayer holds
   SourceItem item;
   if (part_begins_) signatures_.clear();
   std::string bytes;
@@ -164,7 +165,7 @@ bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& heade
   }
   if (definitions_ > 0) {
     payload->runs.clear();
-    payload->repeats = {};
+    payload->pattern_rows = {};
     payload->repeated_records.clear();
     payload->tensors.clear();
     payload->keyframe = {};

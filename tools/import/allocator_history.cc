@@ -8,10 +8,10 @@
 namespace memoir {
 namespace {
 
-using Entry = TorchSnapshot::Entry;
-using Pieces = AllocatorHistory::Pieces;
+using TraceEntry = TorchSnapshot::TraceEntry;
+using SegmentPieces = AllocatorHistory::SegmentPieces;
 
-// torch's kMinBlockSize and kSmallSize.
+// torch's kMinBlockSize and kSmallSize, in bytes.
 constexpr std::uint64_t kLeastBlock = 512;
 constexpr std::uint64_t kMostSmall = 1u << 20;
 
@@ -19,7 +19,7 @@ std::uint64_t EndOf(std::uint64_t address, std::uint64_t bytes) {
   return address + bytes < address ? std::numeric_limits<std::uint64_t>::max() : address + bytes;
 }
 
-void Remove(Pieces& pieces, std::uint64_t address, std::uint64_t bytes) {
+void Remove(SegmentPieces& pieces, std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = EndOf(address, bytes);
   auto at = pieces.upper_bound(address);
   if (at != pieces.begin()) --at;
@@ -31,7 +31,7 @@ void Remove(Pieces& pieces, std::uint64_t address, std::uint64_t bytes) {
       continue;
     }
     at = pieces.erase(at);
-    AllocatorHistory::Piece rest = whole;
+    AllocatorHistory::SegmentPiece rest = whole;
     rest.bytes = address - begin;
     if (begin < address) pieces[begin] = rest;
     rest.bytes = whole_end - end;
@@ -39,12 +39,12 @@ void Remove(Pieces& pieces, std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
-void Add(Pieces& pieces, const Entry& entry, bool mapped) {
+void Add(SegmentPieces& pieces, const TraceEntry& entry, bool mapped) {
   Remove(pieces, entry.address, entry.bytes);
   if (entry.bytes != 0) pieces[entry.address] = {entry.bytes, entry.stream, entry.pool, mapped};
 }
 
-// roundup_power2_next_division.
+// Implements torch's roundup_power2_next_division.
 std::uint64_t RoundedToDivision(std::uint64_t bytes, std::uint64_t divisions) {
   if (std::has_single_bit(bytes)) return bytes;
   const std::uint64_t floor = std::bit_floor(bytes);
@@ -74,14 +74,14 @@ AllocatorHistory::AllocatorHistory(const TorchSnapshot& snapshot, std::uint32_t 
                              .size_known = true};
     }
   }
-  for (std::size_t at = trace_.size(); at-- > 0;) GoBack(at, live);
+  for (std::size_t at = trace_.size(); at-- > 0;) UndoEntry(at, live);
   pieces_ = first_pieces_;
   SetFirstBlocks(live);
 }
 
-// From behind an entry to before it.
-void AllocatorHistory::GoBack(std::size_t at, absl::flat_hash_map<std::uint64_t, Block>& live) {
-  const Entry& entry = trace_[at];
+// Changes the state behind entry `at` to the state before it.
+void AllocatorHistory::UndoEntry(std::size_t at, absl::flat_hash_map<std::uint64_t, Block>& live) {
+  const TraceEntry& entry = trace_[at];
   switch (entry.kind) {
     case TraceKind::kAlloc: {
       const auto block = live.find(entry.address);
@@ -135,8 +135,8 @@ std::uint64_t AllocatorHistory::Rounded(std::uint64_t bytes) const {
              : (bytes + kLeastBlock - 1) / kLeastBlock * kLeastBlock;
 }
 
-// From there to the next active block, or to the end of what is reserved; 0: nothing is reserved there. Looks no
-// further where there are `enough` bytes.
+// Returns the bytes from `address` to the next active block or the end of the reserved range. 0 if nothing is reserved
+// there. May stop the search at `enough` bytes.
 std::uint64_t AllocatorHistory::RoomAt(std::uint64_t address, std::uint64_t enough) const {
   auto piece = pieces_.upper_bound(address);
   if (piece == pieces_.begin()) return 0;
@@ -159,7 +159,7 @@ std::uint64_t AllocatorHistory::BytesOf(std::uint64_t address, std::uint64_t req
   const bool can_split =
       small || snapshot_.settings.expandable_segments || rounded < snapshot_.settings.max_split_bytes;
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  // With more room than that the block is split, however much there is.
+  // With at least this much room the allocator always splits the block, so the search for room can stop there.
   const std::uint64_t enough = can_split && rounded < most / 2 ? rounded + kMostSmall + kLeastBlock : most;
   const std::uint64_t room = RoomAt(address, enough);
   if (room <= rounded) return rounded;
@@ -170,8 +170,8 @@ std::uint64_t AllocatorHistory::BytesOf(std::uint64_t address, std::uint64_t req
   return splits ? rounded : room;
 }
 
-std::uint64_t AllocatorHistory::Follow(std::size_t at) {
-  const Entry& entry = trace_[at];
+std::uint64_t AllocatorHistory::ApplyEntry(std::size_t at) {
+  const TraceEntry& entry = trace_[at];
   switch (entry.kind) {
     case TraceKind::kAlloc: {
       const auto known = known_bytes_.find(at);

@@ -1,6 +1,6 @@
-// The bytes of a file of another program, in order and once: as they lie there, or what gzip packed.
+// Reads another program's file once, from begin to end, and decompresses gzip.
 //
-// One thread. What it reads is untrusted; nothing is allocated by a length that the file states.
+// One thread. The input is not trusted: no allocation depends on a length that the file states.
 #ifndef TOOLS_IMPORT_BYTE_SOURCE_H_
 #define TOOLS_IMPORT_BYTE_SOURCE_H_
 
@@ -18,22 +18,23 @@ namespace memoir {
 
 class ByteSource {
  public:
-  // Of an open descriptor of a regular file, which it closes. Knows gzip by its first bytes.
+  // Takes an open descriptor of a regular file and closes it at the end. Recognises gzip by its first bytes.
   static absl::StatusOr<ByteSource> Open(int descriptor);
   ByteSource(ByteSource&&) noexcept = default;
   ByteSource& operator=(ByteSource&&) noexcept = default;
   ~ByteSource() = default;
 
-  // How many bytes are at `data()`: at least `wanted` (at most kMostAtOnce) unless the file ends before, or fails.
+  // Returns how many bytes are at `data()`: at least `wanted` (at most kMostAtOnce), unless the file ends or an error
+  // occurs.
   std::size_t Fill(std::size_t wanted) {
     const auto there = static_cast<std::size_t>(end_ - at_);
     return there >= wanted ? there : Refill();
   }
   const char* data() const { return at_; }
-  void Skip(std::size_t bytes) { at_ += bytes; }  // of those that are there
-  // Of the next byte, in what gzip packed.
+  void Skip(std::size_t bytes) { at_ += bytes; }  // at most the bytes at data()
+  // The offset of the next byte in the decompressed file.
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(at_ - buffer_.data()); }
-  // Not OK: the file could not be read to its end, or its gzip is damaged.
+  // Not OK if the file could not be read to its end, or if its gzip data is damaged.
   absl::Status status() const { return status_; }
 
   static constexpr std::size_t kMostAtOnce = 64 * 1024;
@@ -50,7 +51,7 @@ class ByteSource {
   std::vector<char> buffer_;
   const char* at_;
   const char* end_;
-  std::uint64_t before_ = 0;  // bytes of the file before the buffer
+  std::uint64_t before_ = 0;  // bytes of the decompressed file before the buffer
   bool ended_ = false;
   absl::Status status_;
 };

@@ -35,7 +35,7 @@ void PackPayload(const v1::Payload& payload, v1::Chunk& chunk) {
 }
 
 std::string EncodeChunk(v1::Chunk chunk) {
-  // The header, its checksum, and behind it what the checksum does not cover.
+  // Order: the header, its checksum, and the fields that the checksum does not cover.
   v1::Chunk behind;
   behind.set_payload(std::move(*chunk.mutable_payload()));
   chunk.clear_payload();
@@ -49,7 +49,7 @@ std::string EncodeChunk(v1::Chunk chunk) {
     checksum.set_header_checksum(XXH64(bytes.data(), bytes.size(), 0));
     bytes += checksum.SerializeAsString();
   }
-  if (behind.has_index()) {  // its own length, which stands in it at a fixed size
+  if (behind.has_index()) {  // chunk_bytes has a fixed size, and counts itself
     behind.set_chunk_bytes(1);
     behind.set_chunk_bytes(bytes.size() + behind.ByteSizeLong());
   }

@@ -1,5 +1,5 @@
-// The bytes of a chunk and the hashes in it, as docs/capture_format.md has them, for what writes captures outside of
-// the recorder. It shares no code with the recorder.
+// Encodes chunks and hashes of names as docs/capture_format.md defines them, for writers other than the recorder. It
+// shares no code with the recorder.
 //
 // Pure; any thread.
 #ifndef TOOLS_IMPORT_CHUNK_BYTES_H_
@@ -11,12 +11,12 @@
 
 namespace memoir {
 
-// Of what it says: kind, text, and of a module or of code the rest.
+// Returns the hash of a name's content: its kind, its text, and the other fields of a module or of code.
 std::string HashOf(const v1::NameDef& name);
-// Compresses it into the chunk, with its size and checksum.
+// Compresses the payload into the chunk, and sets its size and checksum.
 void PackPayload(const v1::Payload& payload, v1::Chunk& chunk);
-// As it stands in a part, tag and length included. A chunk with `recording` gets its header's checksum, one with an
-// index its own length behind it.
+// Returns the bytes of the chunk in a part, with tag and length. Adds the header's checksum if `recording` is set, and
+// the chunk's own length if it has an index.
 std::string EncodeChunk(v1::Chunk chunk);
 
 }  // namespace memoir

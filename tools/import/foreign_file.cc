@@ -23,11 +23,11 @@ namespace {
 
 enum class Format { kNone, kPickle, kOldPickle, kZip, kJson, kMemray };
 
-constexpr std::size_t kStart = 64;  // bytes that say which it is
+constexpr std::size_t kStart = 64;  // bytes that identify the program
 
-using Write = std::function<absl::Status(std::string_view)>;
+using ByteSink = std::function<absl::Status(std::string_view)>;
 
-struct Opened {
+struct ForeignSource {
   Format format = Format::kNone;
   ByteSource source;
 };
@@ -36,7 +36,7 @@ absl::Status Errno(const std::string& what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
-// A part of a capture begins with a newline, too, behind which is a length and then a control character.
+// A part of a capture begins with a newline too, but a length and then a control character follow.
 bool IsJson(std::string_view start) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = start.find_first_not_of(kSpace);
@@ -47,14 +47,15 @@ bool IsJson(std::string_view start) {
   return kSpace.find(start[second]) != start.npos || kBegins.find(start[second]) != start.npos;
 }
 
-// "(dp0\n", or "}q" and a zero.
+// Pickles of protocol 0 begin with "(dp0\n", of protocol 1 with "}q" and a zero byte.
 bool IsOldPickle(std::string_view start) {
   return start.starts_with("(dp") || start.starts_with("(lp") || start.starts_with(std::string_view("}q\0", 3)) ||
          start.starts_with(std::string_view("]q\0", 3));
 }
 
-// As it is written, or as it was packed by LZ4 when its program ended, whose first bytes are literal.
-bool IsOfMemray(std::string_view start) {
+// A memray file is plain, or LZ4 data. The first bytes of LZ4 data are not compressed, so they contain memray's own
+// first bytes.
+bool IsMemrayFile(std::string_view start) {
   constexpr std::string_view kMemray = "memray";
   return start.starts_with(kMemray) || (start.starts_with("\x04\x22\x4d\x18") && start.find(kMemray) != start.npos);
 }
@@ -62,12 +63,12 @@ bool IsOfMemray(std::string_view start) {
 Format FormatOf(std::string_view start) {
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) return Format::kPickle;
   if (start.starts_with("PK\x03\x04")) return Format::kZip;
-  if (IsOfMemray(start)) return Format::kMemray;
+  if (IsMemrayFile(start)) return Format::kMemray;
   if (IsJson(start)) return Format::kJson;
   return IsOldPickle(start) ? Format::kOldPickle : Format::kNone;
 }
 
-absl::StatusOr<Opened> Open(const std::string& path) {
+absl::StatusOr<ForeignSource> Open(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return Errno(path);
   struct stat status;
@@ -79,14 +80,14 @@ absl::StatusOr<Opened> Open(const std::string& path) {
   if (!source.ok()) return source.status();
   const std::size_t there = source->Fill(kStart);
   const Format format = FormatOf({source->data(), std::min(there, kStart)});
-  return Opened{format, *std::move(source)};
+  return ForeignSource{format, *std::move(source)};
 }
 
 absl::Status WithPath(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
-// Without a name from the start, or at once.
+// Creates a file without a name. If the file system has no such files, removes the name at once.
 int OpenUnnamed(const std::string& folder) {
   const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (unnamed >= 0) return unnamed;
@@ -106,17 +107,17 @@ absl::Status WriteAll(int descriptor, std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status ConvertSnapshot(ByteSource& source, const std::string& name, const Write& write) {
+absl::Status ConvertSnapshot(ByteSource& source, const std::string& name, const ByteSink& write) {
   const absl::StatusOr<TorchSnapshot> snapshot = ReadTorchSnapshot(source);
   return snapshot.ok() ? WriteSnapshotCapture(*snapshot, name, write) : snapshot.status();
 }
 
-absl::Status ConvertTrace(ByteSource& source, const std::string& name, const Write& write) {
+absl::Status ConvertTrace(ByteSource& source, const std::string& name, const ByteSink& write) {
   const absl::StatusOr<ProfilerTrace> trace = ReadProfilerTrace(source);
   return trace.ok() ? WriteProfilerCapture(*trace, name, write) : trace.status();
 }
 
-absl::Status Convert(Opened& opened, const std::string& name, const Write& write) {
+absl::Status Convert(ForeignSource& opened, const std::string& name, const ByteSink& write) {
   switch (opened.format) {
     case Format::kPickle:
       return ConvertSnapshot(opened.source, name, write);
@@ -144,12 +145,12 @@ absl::Status Convert(Opened& opened, const std::string& name, const Write& write
 bool IsForeignFile(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const absl::StatusOr<Opened> opened = Open(path);
+  const absl::StatusOr<ForeignSource> opened = Open(path);
   return opened.ok() && opened->format != Format::kNone;
 }
 
 absl::Status ConvertForeignFile(const std::string& path, const std::function<absl::Status(std::string_view)>& write) {
-  absl::StatusOr<Opened> opened = Open(path);
+  absl::StatusOr<ForeignSource> opened = Open(path);
   if (!opened.ok()) return opened.status();
   const std::string name = std::filesystem::path(path).filename().string();
   const absl::Status converted = Convert(*opened, name, write);

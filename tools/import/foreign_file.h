@@ -1,6 +1,7 @@
-// Files of other programs that open as captures: which they are, and their conversion (docs/imports.md).
+// Recognises and converts files of other programs that open as captures (docs/imports.md).
 //
-// Any thread. The files are untrusted: nothing of them is executed, and every error is one line with the path.
+// Any thread. The files are not trusted: nothing in them is executed, and every error message is one line with the
+// path.
 #ifndef TOOLS_IMPORT_FOREIGN_FILE_H_
 #define TOOLS_IMPORT_FOREIGN_FILE_H_
 
@@ -14,22 +15,22 @@
 
 namespace memoir {
 
-// By its first bytes whether it is a file of one of these programs, or of one that people take for them. Not what is no
-// regular file, or cannot be read.
+// Returns true if the first bytes belong to a file of these programs, or to a similar file for which conversion reports
+// a specific error. False if the file cannot be read or is not a regular file.
 bool IsForeignFile(const std::string& path);
 
-// Converts it: `write` gets the bytes of a capture's one part, in order.
+// Converts the file. `write` receives the bytes of the capture's only part, in order.
 absl::Status ConvertForeignFile(const std::string& path, const std::function<absl::Status(std::string_view)>& write);
 
-// Converted into a file without a name, in $TMPDIR or /tmp, which is gone with the last of those that hold it, and with
-// the process, however that ends.
+// A converted capture in a nameless file in $TMPDIR or /tmp. The file disappears with the last reference to it, and
+// when the process ends in any way.
 class ConvertedFile {
  public:
   static absl::StatusOr<std::shared_ptr<const ConvertedFile>> Convert(const std::string& path);
   ~ConvertedFile();
   ConvertedFile(const ConvertedFile&) = delete;
   ConvertedFile& operator=(const ConvertedFile&) = delete;
-  std::string path() const;  // for this process
+  std::string path() const;  // valid in this process only
 
  private:
   explicit ConvertedFile(int descriptor) : descriptor_(descriptor) {}

@@ -29,7 +29,7 @@ bool JsonFeed::Refill() {
   return ended_ == End::kNone;
 }
 
-absl::Status JsonFeed::WhyNot() const {
+absl::Status JsonFeed::ParseError() const {
   if (!source_.status().ok()) return source_.status();
   switch (ended_) {
     case End::kOfFile:

@@ -1,6 +1,7 @@
-// The bytes of a file as the JSON parser takes them, one by one, so that the file is never in memory as a whole.
+// Feeds the bytes of a file to the JSON parser one by one, so the file is never in memory as a whole.
 //
-// A text of 16 MiB, and a file of 64 GiB once unpacked, are the most: beyond, the parser finds the end. One thread.
+// Reports the end of the file to the parser at 64 GiB of decompressed data, and after 16 MiB without a token. One
+// thread.
 #ifndef TOOLS_IMPORT_JSON_FEED_H_
 #define TOOLS_IMPORT_JSON_FEED_H_
 
@@ -23,13 +24,13 @@ class JsonFeed {
     using pointer = const char*;
     using reference = const char&;
 
-    explicit Iterator(JsonFeed* feed = nullptr) : feed_(feed) {}  // none: the end
+    explicit Iterator(JsonFeed* feed = nullptr) : feed_(feed) {}  // nullptr: the end
     reference operator*() const { return *feed_->at_; }
     Iterator& operator++() {
       ++feed_->at_;
       return *this;
     }
-    Iterator operator++(int) { return ++*this; }  // nobody looks at what was before
+    Iterator operator++(int) { return ++*this; }  // the parser does not use the previous value
     bool operator==(const Iterator& other) const { return AtEnd() == other.AtEnd(); }
 
    private:
@@ -37,26 +38,26 @@ class JsonFeed {
     JsonFeed* feed_;
   };
 
-  explicit JsonFeed(ByteSource& source) : source_(source) {}  // which must outlive it
+  explicit JsonFeed(ByteSource& source) : source_(source) {}  // `source` must outlive this object
   JsonFeed(const JsonFeed&) = delete;
   JsonFeed& operator=(const JsonFeed&) = delete;
   Iterator begin() { return Iterator(this); }
 
-  // The parser has understood what came so far: a text or number begins anew.
+  // The parser has read a token, and the next text or number begins here at the earliest.
   void NoteToken() { token_ = before_; }
-  // Why the parser could not go on at the byte where it is.
-  absl::Status WhyNot() const;
+  // Returns why the parser stopped at the current byte.
+  absl::Status ParseError() const;
 
  private:
   bool Refill();
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(at_ - begin_); }
 
   ByteSource& source_;
-  const char* begin_ = nullptr;  // of what the source has now
+  const char* begin_ = nullptr;  // of the source's current bytes
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t before_ = 0;  // bytes before `begin_`
-  std::uint64_t token_ = 0;   // where the newest begins, at the latest
+  std::uint64_t token_ = 0;   // offset of the last known token's end
   enum class End : std::uint8_t { kNone, kOfFile, kOfText, kTooLarge } ended_ = End::kNone;
 };
 

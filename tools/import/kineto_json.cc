@@ -12,10 +12,10 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kMostDepth = 500;
-constexpr std::size_t kMostName = 4000;  // bytes that are kept of one
+constexpr std::size_t kMostName = 4000;  // longer names are cut
 constexpr std::size_t kMostProducts = 1024;
 
-// A number of the text as each of its forms; a whole one is within 64 bits.
+// A number in all forms. An integer is within 64 bits.
 struct JsonNumber {
   double value = 0;
   std::int64_t whole = 0;
@@ -23,14 +23,14 @@ struct JsonNumber {
   bool is_whole = false;
 };
 
-// The number that the text begins with: older traces have "4711 (python)".
+// Returns the number at the begin of `text`: older traces have "4711 (python)".
 std::optional<std::int64_t> NumberIn(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-// What the trace is made of:
+// The structure of a trace:
 //     {"baseTimeNanoseconds": 1, "distributedInfo": {"rank": 0, ...}, "traceEvents": [{"ph": "X", "args": {...}}, ...]}
 //     depth 1                                        2                               3              4
 class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
@@ -59,7 +59,7 @@ class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override;
   bool end_array() override;
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
-    error_ = feed_.WhyNot();
+    error_ = feed_.ParseError();
     return false;
   }
 
@@ -88,7 +88,7 @@ class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
   KinetoHead& head_;
   absl::Status error_;
   std::size_t depth_ = 0;
-  std::string key_, event_key_, argument_;  // the newest at depth 1; of an event; of its args
+  std::string key_, event_key_, argument_;  // the newest keys: at depth 1, of an event, of its args
   bool in_events_ = false, has_events_ = false, is_object_ = false;
   KinetoEvent event_;
   std::int64_t product_of_ = KinetoEvent::kUnknown;

@@ -1,4 +1,4 @@
-// The JSON of a trace of torch.profiler, read event by event: the fields that say something of memory, and of what ran.
+// Reads the JSON of a torch.profiler trace event by event: the fields about memory and about the code that ran.
 #ifndef TOOLS_IMPORT_KINETO_JSON_H_
 #define TOOLS_IMPORT_KINETO_JSON_H_
 
@@ -14,39 +14,40 @@
 
 namespace memoir {
 
-// Of an event; what it does not have stays as it is here.
+// The fields of one event. Missing fields keep these values.
 struct KinetoEvent {
   static constexpr std::int64_t kUnknown = -1;
   char phase = 0;
   std::string category, name, given_name;  // given_name: args.name
   std::int64_t pid = 0, thread = 0;
   double us = std::numeric_limits<double>::quiet_NaN(), duration = 0;
-  // Of args.
+  // Fields of `args`.
   std::int64_t device_type = 0, device = 0, bytes = 0, total_allocated = kUnknown, reserved = kUnknown;
   std::int64_t sequence = kUnknown, forward_thread = 0;
   std::uint64_t address = 0;
-  bool has_bytes = false;  // a whole number of them
+  bool has_bytes = false;  // `bytes` is an integer
 };
 
-// Of the whole trace.
+// The fields of the whole trace.
 struct KinetoHead {
-  std::int64_t base_ns = 0;  // since 1970: of the clock's 0
+  std::int64_t base_ns = 0;  // time of the clock's 0, since 1970
   std::optional<std::uint32_t> rank;
   std::uint32_t world_size = 0;
-  absl::flat_hash_map<std::int64_t, std::string> products;  // of GPUs, by number
+  absl::flat_hash_map<std::int64_t, std::string> products;  // names of GPUs, by number
 };
 
 class KinetoVisitor {
  public:
   virtual ~KinetoVisitor() = default;
-  // Not OK: it has seen enough.
+  // Not OK: the visitor needs no further events.
   virtual absl::Status OnEvent(const KinetoEvent& event) = 0;
 };
 
-// A long name without its end; it is cut where a character ends.
+// Returns the name, cut at a character boundary if it is too long.
 std::string_view ShortenedName(std::string_view name);
 
-// InvalidArgument: it is something else, and what. DataLoss: damaged, and where. Else the visitor's error.
+// InvalidArgument: another kind of file, which the message names. DataLoss: damaged, with the place. Otherwise the
+// visitor's error.
 absl::Status ReadKinetoJson(ByteSource& source, KinetoVisitor& visitor, KinetoHead& head);
 
 }  // namespace memoir

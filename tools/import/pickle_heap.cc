@@ -4,7 +4,7 @@ namespace memoir {
 namespace {
 
 using Kind = PickleValue::Kind;
-constexpr std::uint64_t kTextBytes = 64;  // besides its letters: the object, and its place in the table
+constexpr std::uint64_t kTextBytes = 64;  // bytes of a text besides its letters: the object and the table entry
 
 }  // namespace
 
@@ -30,19 +30,19 @@ std::int64_t PickleHeap::Integer(Value value) const {
 }
 
 PickleValue PickleHeap::AddContainer() {
-  containers_.push_back(Packed(State::kEmpty, 0));
+  containers_.push_back(PackState(ContainerState::kEmpty, 0));
   bytes_ += sizeof(std::uint64_t);
   return Value::Of(Kind::kContainer, containers_.size() - 1);
 }
 
 void PickleHeap::Append(Value container, std::span<const Value> items) {
   std::uint64_t& packed = containers_[container.data()];
-  if (static_cast<State>(packed & 3) == State::kEmpty) {
+  if (static_cast<ContainerState>(packed & 3) == ContainerState::kEmpty) {
     if (unused_.empty()) {
       unused_.push_back(static_cast<std::uint32_t>(items_.size()));
       items_.emplace_back();
     }
-    packed = Packed(State::kItems, unused_.back());
+    packed = PackState(ContainerState::kItems, unused_.back());
     unused_.pop_back();
   }
   std::vector<Value>& there = items_[packed >> 2];
@@ -53,25 +53,25 @@ void PickleHeap::Append(Value container, std::span<const Value> items) {
 void PickleHeap::Replace(Value container, std::uint64_t number) {
   if (!container.is(Kind::kContainer)) return;
   std::uint64_t& packed = containers_[container.data()];
-  if (static_cast<State>(packed & 3) == State::kItems) {
+  if (static_cast<ContainerState>(packed & 3) == ContainerState::kItems) {
     bytes_ -= items_[packed >> 2].size() * sizeof(Value);
     std::vector<Value>().swap(items_[packed >> 2]);
     unused_.push_back(static_cast<std::uint32_t>(packed >> 2));
   }
-  packed = Packed(State::kNumber, number);
+  packed = PackState(ContainerState::kNumber, number);
 }
 
 std::span<const PickleValue> PickleHeap::Items(Value value) const {
   if (!value.is(Kind::kContainer)) return {};
   const std::uint64_t packed = containers_[value.data()];
-  if (static_cast<State>(packed & 3) != State::kItems) return {};
+  if (static_cast<ContainerState>(packed & 3) != ContainerState::kItems) return {};
   return items_[packed >> 2];
 }
 
-std::optional<std::uint64_t> PickleHeap::Number(Value value) const {
+std::optional<std::uint64_t> PickleHeap::VisitorNumber(Value value) const {
   if (!value.is(Kind::kContainer)) return std::nullopt;
   const std::uint64_t packed = containers_[value.data()];
-  if (static_cast<State>(packed & 3) != State::kNumber) return std::nullopt;
+  if (static_cast<ContainerState>(packed & 3) != ContainerState::kNumber) return std::nullopt;
   return packed >> 2;
 }
 

@@ -1,4 +1,4 @@
-// A value of a pickle in 8 bytes: a number, or where a text or container lies in its PickleReader.
+// A value of a pickle in 8 bytes: an integer, or the number of an object in PickleHeap.
 #ifndef TOOLS_IMPORT_PICKLE_VALUE_H_
 #define TOOLS_IMPORT_PICKLE_VALUE_H_
 
@@ -9,9 +9,9 @@ namespace memoir {
 class PickleValue {
  public:
   enum class Kind : std::uint8_t {
-    kNone,       // also floats, tuples of other lengths, and what else a snapshot has that nobody asks for
-    kInteger,    // that fits into 60 bits
-    kWide,       // another one: the number of it
+    kNone,       // also floats, other tuples, and other objects in snapshots
+    kInteger,    // an integer of at most 60 bits
+    kWide,       // the number of a larger integer
     kText,       // the number of a text
     kPair,       // a tuple of two numbers below 2^30
     kContainer,  // the number of a list or dictionary

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tools/import/capture_writer.h"
+#include "tools/import/part_writer.h"
 #include "tools/import/profiler_names.h"
-#include "tools/import/sources.h"
+#include "tools/import/source_names.h"
 #include "tools/import/traced_memory.h"
 #include "tools/import/traced_thread.h"
 
 namespace memoir {
 namespace {
 
-using Memory = ProfilerTrace::Memory;
-using Number = ProfilerTrace::Number;
+using MemoryEvent = ProfilerTrace::MemoryEvent;
+using Index = ProfilerTrace::Index;
 using Span = ProfilerTrace::Span;
 using SpanKind = ProfilerTrace::SpanKind;
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t kFirstTick = 1'000'000;
 constexpr std::int64_t kCpu = 0;
 constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
 
-// Of c10::DeviceType.
+// Returns the name of a c10::DeviceType.
 std::string TypeName(std::int64_t type) {
   constexpr std::pair<std::int64_t, const char*> kNames[] = {{0, "cpu"},   {1, "cuda"}, {6, "hip"},
                                                              {9, "xla"},   {12, "xpu"}, {13, "mps"},
@@ -36,12 +36,12 @@ std::string TypeName(std::int64_t type) {
   return found == std::end(kNames) ? absl::StrCat("device type ", type) : found->second;
 }
 
-// A moment, and whether it is behind all that is at that moment. Ends come behind what lies at them.
-using Order = std::uint64_t;
-Order OrderOf(std::int64_t ns, bool ends) { return 2 * static_cast<std::uint64_t>(ns) + (ends ? 1 : 0); }
+// The order of events: by time; an end comes after everything else at the same time.
+using EventOrder = std::uint64_t;
+EventOrder OrderOf(std::int64_t ns, bool ends) { return 2 * static_cast<std::uint64_t>(ns) + (ends ? 1 : 0); }
 
 struct Device {
-  std::uint32_t number = 0;  // in the capture
+  std::uint32_t number = 0;  // number in the capture
   bool caching = false;
   std::uint64_t serial = 0, reserved = 0, ooms = 0;
   std::unique_ptr<TracedMemory> memory;
@@ -54,35 +54,35 @@ class ProfilerWriter {
       : trace_(trace), writer_(std::move(info), write), names_(trace, writer_) {}
 
   void AddThreads();
-  void AddDevice(Number device, std::unique_ptr<TracedMemory> memory);
+  void AddDevice(Index device, std::unique_ptr<TracedMemory> memory);
   void AddHistory();
   absl::Status Finish();
 
  private:
-  using Waiting = std::pair<Order, Number>;  // when what is next of which thread
+  using NextSpan = std::pair<EventOrder, Index>;  // the order of a thread's next begin or end, and the thread
 
-  // Never the tick of another thread's event: readers sort by it.
+  // Returns the tick of an event. Events of different threads have different ticks, because readers sort by ticks.
   std::uint64_t TickOf(std::int64_t ns, std::uint32_t thread);
-  void Await(Number thread);
-  void AddSpansUntil(Order until);
-  void AddNext(Number thread);
+  void Await(Index thread);
+  void AddSpansUntil(EventOrder until);
+  void AddNext(Index thread);
   void Begin(TracedThread& thread, Span span);
   void End(TracedThread& thread, std::vector<Span>& open);
-  void AddFound(Device& device, const Memory& first, std::uint64_t reserved);
+  void AddFound(Device& device, const MemoryEvent& first, std::uint64_t reserved);
   void AddMemory(std::size_t event);
-  void AddOutOfMemory(Device& device, const Memory& memory, std::uint64_t tick);
-  void AddPieces(Device& device, const TracedMemory::Besides& besides, std::int64_t ns);
+  void AddOutOfMemory(Device& device, const MemoryEvent& memory, std::uint64_t tick);
+  void AddPieces(Device& device, const TracedMemory::ImpliedBlocks& implied, std::int64_t ns);
   void Reserve(Device& device, std::uint64_t tick, std::int64_t reserved);
   void EndBlock(Device& device, std::uint64_t tick, std::uint64_t address);
-  void BeginBlock(Device& device, v1::EventKind kind, std::uint64_t tick, TracedMemory::Piece block);
+  void BeginBlock(Device& device, v1::EventKind kind, std::uint64_t tick, TracedMemory::AddressRange block);
 
   const ProfilerTrace& trace_;
-  CaptureWriter writer_;
+  PartWriter writer_;
   ProfilerNames names_;
   std::vector<TracedThread> threads_;
-  std::vector<Device> devices_;  // by Number; without memory: none
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
-  std::uint32_t untraced_ = 0;  // the thread of what no thread of the trace did; 0: none yet
+  std::vector<Device> devices_;  // by Index; empty for a device without memory events
+  std::priority_queue<NextSpan, std::vector<NextSpan>, std::greater<>> waiting_;
+  std::uint32_t untraced_ = 0;  // a thread for memory of threads that the trace lacks; 0: not created yet
   std::uint64_t tick_ = kFirstTick;
   std::uint32_t thread_ = 0;
 };
@@ -98,14 +98,14 @@ std::uint64_t ProfilerWriter::TickOf(std::int64_t ns, std::uint32_t thread) {
 void ProfilerWriter::AddThreads() {
   threads_.resize(trace_.threads.size());
   std::vector<bool> used(trace_.threads.size());
-  for (const Memory& memory : trace_.memory) used[memory.thread] = true;
+  for (const MemoryEvent& memory : trace_.memory) used[memory.thread] = true;
   for (std::size_t i = 0; i < trace_.spans.size(); ++i) {
     TracedThread& thread = threads_[trace_.spans[i].thread];
     if (thread.end == 0) thread.next = i;
     thread.end = i + 1;
     used[trace_.spans[i].thread] = true;
   }
-  for (Number i = 0; i < threads_.size(); ++i) {
+  for (Index i = 0; i < threads_.size(); ++i) {
     const ProfilerTrace::Thread& of = trace_.threads[i];
     if (!used[i]) continue;
     threads_[i].number = writer_.AddThread({.os_id = static_cast<std::uint64_t>(std::max<std::int64_t>(of.id, 0)),
@@ -115,29 +115,30 @@ void ProfilerWriter::AddThreads() {
   }
 }
 
-void ProfilerWriter::AddDevice(Number number, std::unique_ptr<TracedMemory> memory) {
+void ProfilerWriter::AddDevice(Index number, std::unique_ptr<TracedMemory> memory) {
   const ProfilerTrace::Device& of = trace_.devices[number];
   if (devices_.size() <= number) devices_.resize(number + 1);
   Device& device = devices_[number];
-  const auto is_here = [&](const Memory& event) { return event.device == number; };
+  const auto is_here = [&](const MemoryEvent& event) { return event.device == number; };
   device.caching = std::ranges::any_of(
-      trace_.memory, [&](const Memory& event) { return is_here(event) && (event.reserved > 0 || event.failed); });
+      trace_.memory, [&](const MemoryEvent& event) { return is_here(event) && (event.reserved > 0 || event.failed); });
   device.memory = std::move(memory);
   if (of.type != kCpu)
     device.number = writer_.AddDevice(TypeName(of.type), static_cast<std::uint32_t>(of.index), of.product);
-  // The thread that allocates next on the device: its next block ends what is found.
+  // Writes the found blocks on the thread of the first allocation on the device. The next block of this thread tells
+  // readers that the list of found blocks has ended.
   auto first =
-      std::ranges::find_if(trace_.memory, [&](const Memory& event) { return is_here(event) && event.bytes > 0; });
+      std::ranges::find_if(trace_.memory, [&](const MemoryEvent& event) { return is_here(event) && event.bytes > 0; });
   if (first == trace_.memory.end()) first = std::ranges::find_if(trace_.memory, is_here);
   const auto reserves = std::ranges::find_if(
-      trace_.memory, [&](const Memory& event) { return is_here(event) && !event.failed && event.reserved > 0; });
+      trace_.memory, [&](const MemoryEvent& event) { return is_here(event) && !event.failed && event.reserved > 0; });
   AddFound(device, *first, reserves == trace_.memory.end() ? 0 : static_cast<std::uint64_t>(reserves->reserved));
 }
 
-void ProfilerWriter::AddFound(Device& device, const Memory& first, std::uint64_t reserved) {
-  const std::vector<TracedMemory::Piece>& found = device.memory->found();
+void ProfilerWriter::AddFound(Device& device, const MemoryEvent& first, std::uint64_t reserved) {
+  const std::vector<TracedMemory::AddressRange>& found = device.memory->initial_blocks();
   const std::uint64_t tick = TickOf(trace_.begin, threads_[first.thread].number);
-  // First, since with it the device has a caching allocator.
+  // The segment comes first, because it makes the device one with a caching allocator.
   if (!found.empty() && reserved > 0) {
     device.reserved = reserved;
     writer_.AddMemory(tick, {.kind = v1::SEGMENT_FOUND,
@@ -146,11 +147,11 @@ void ProfilerWriter::AddFound(Device& device, const Memory& first, std::uint64_t
                              .serial = ++device.serial,
                              .bytes = device.reserved});
   }
-  for (const TracedMemory::Piece& block : found) BeginBlock(device, v1::BLOCK_FOUND, tick, block);
+  for (const TracedMemory::AddressRange& block : found) BeginBlock(device, v1::BLOCK_FOUND, tick, block);
 }
 
-// When something is next to do for the thread.
-void ProfilerWriter::Await(Number number) {
+// Adds the thread's next begin or end of a span to the queue.
+void ProfilerWriter::Await(Index number) {
   TracedThread& thread = threads_[number];
   const bool begins = thread.next < thread.end;
   const std::vector<Span>* ending = thread.EndingNext();
@@ -161,16 +162,16 @@ void ProfilerWriter::Await(Number number) {
   }
 }
 
-void ProfilerWriter::AddSpansUntil(Order until) {
+void ProfilerWriter::AddSpansUntil(EventOrder until) {
   while (!waiting_.empty() && waiting_.top().first <= until) {
-    const Number thread = waiting_.top().second;
+    const Index thread = waiting_.top().second;
     waiting_.pop();
     AddNext(thread);
     Await(thread);
   }
 }
 
-void ProfilerWriter::AddNext(Number number) {
+void ProfilerWriter::AddNext(Index number) {
   TracedThread& thread = threads_[number];
   const bool begins = thread.next < thread.end;
   std::vector<Span>* ending = thread.EndingNext();
@@ -179,14 +180,14 @@ void ProfilerWriter::AddNext(Number number) {
   Begin(thread, trace_.spans[thread.next++]);
 }
 
-// Clocks are read for each span alone: one can end a little behind the one around it.
+// Clips the span to the span around it: the clock is read for each span separately, so an inner span may end later.
 void ProfilerWriter::Begin(TracedThread& thread, Span span) {
   const bool is_function = span.kind == SpanKind::kPython || span.kind == SpanKind::kModule;
   std::vector<Span>& open = is_function ? thread.functions : thread.ranges;
   if (!open.empty()) span.end = std::min(span.end, open.back().end);
   const std::uint64_t tick = TickOf(span.begin, thread.number);
   open.push_back(span);
-  const CaptureWriter::Sequence sequence{span.sequence, span.forward_thread};
+  const PartWriter::Sequence sequence{span.sequence, span.forward_thread};
   switch (span.kind) {
     case SpanKind::kPython:
       thread.stacks.push_back(names_.StackOf(thread.stacks.back(), span.name));
@@ -229,17 +230,17 @@ void ProfilerWriter::AddHistory() {
 }
 
 void ProfilerWriter::AddMemory(std::size_t event) {
-  const Memory& memory = trace_.memory[event];
+  const MemoryEvent& memory = trace_.memory[event];
   Device& device = devices_[memory.device];
   const TracedThread& thread = threads_[memory.thread];
-  const TracedMemory::Besides* const besides = device.memory->At(event);
+  const TracedMemory::ImpliedBlocks* const implied = device.memory->ImpliedAt(event);
   std::uint64_t tick = TickOf(memory.ns, thread.number);
   const bool allocates = memory.bytes > 0;
   if (memory.failed) return AddOutOfMemory(device, memory, tick);
-  if (allocates ? besides != nullptr && besides->ends_block : besides == nullptr || !besides->is_unknown)
+  if (allocates ? implied != nullptr && implied->ends_block : implied == nullptr || !implied->is_unknown)
     EndBlock(device, tick, memory.address);
-  if (besides != nullptr && (!besides->ended.empty() || !besides->began.empty())) {
-    AddPieces(device, *besides, memory.ns);
+  if (implied != nullptr && (!implied->ended.empty() || !implied->began.empty())) {
+    AddPieces(device, *implied, memory.ns);
     tick = TickOf(memory.ns, thread.number);
   }
   if (allocates || device.reserved > 0) writer_.SetStack(tick, thread.stacks.back());
@@ -248,7 +249,7 @@ void ProfilerWriter::AddMemory(std::size_t event) {
     BeginBlock(device, v1::BLOCK_ALLOCATE, tick, {memory.address, static_cast<std::uint64_t>(memory.bytes)});
 }
 
-void ProfilerWriter::AddOutOfMemory(Device& device, const Memory& memory, std::uint64_t tick) {
+void ProfilerWriter::AddOutOfMemory(Device& device, const MemoryEvent& memory, std::uint64_t tick) {
   ++device.ooms;
   writer_.SetStack(tick, threads_[memory.thread].stacks.back());
   writer_.AddMemory(tick, {.kind = v1::OUT_OF_MEMORY,
@@ -258,14 +259,14 @@ void ProfilerWriter::AddOutOfMemory(Device& device, const Memory& memory, std::u
                            .device_free = kNotKnown});
 }
 
-void ProfilerWriter::AddPieces(Device& device, const TracedMemory::Besides& besides, std::int64_t ns) {
+void ProfilerWriter::AddPieces(Device& device, const TracedMemory::ImpliedBlocks& implied, std::int64_t ns) {
   if (untraced_ == 0) untraced_ = writer_.AddThread({.os_id = 0, .torch_id = 0, .name = "(not traced)"});
   const std::uint64_t tick = TickOf(ns, untraced_);
-  for (const TracedMemory::Piece& piece : besides.ended) EndBlock(device, tick, piece.address);
-  for (const TracedMemory::Piece& piece : besides.began) BeginBlock(device, v1::BLOCK_ALLOCATE, tick, piece);
+  for (const TracedMemory::AddressRange& piece : implied.ended) EndBlock(device, tick, piece.address);
+  for (const TracedMemory::AddressRange& piece : implied.began) BeginBlock(device, v1::BLOCK_ALLOCATE, tick, piece);
 }
 
-// The trace has sums of segments alone: they stand as one, which grows and shrinks at its end.
+// The trace has only the sum of all segments. One segment represents them, and grows and shrinks at its end.
 void ProfilerWriter::Reserve(Device& device, std::uint64_t tick, std::int64_t reserved) {
   if (reserved < 0 || !device.caching) return;
   const auto wanted = static_cast<std::uint64_t>(reserved);
@@ -279,7 +280,7 @@ void ProfilerWriter::Reserve(Device& device, std::uint64_t tick, std::int64_t re
 }
 
 void ProfilerWriter::EndBlock(Device& device, std::uint64_t tick, std::uint64_t address) {
-  CaptureWriter::Memory memory{
+  PartWriter::MemoryEvent memory{
       .kind = v1::DEALLOCATE, .device = device.number, .address = address, .serial = ++device.serial};
   writer_.AddMemory(tick, memory);
   if (!device.caching) return;
@@ -288,7 +289,8 @@ void ProfilerWriter::EndBlock(Device& device, std::uint64_t tick, std::uint64_t 
   writer_.AddMemory(tick, memory);
 }
 
-void ProfilerWriter::BeginBlock(Device& device, v1::EventKind kind, std::uint64_t tick, TracedMemory::Piece block) {
+void ProfilerWriter::BeginBlock(Device& device, v1::EventKind kind, std::uint64_t tick,
+                                TracedMemory::AddressRange block) {
   writer_.AddMemory(tick, {.kind = kind,
                            .device = device.number,
                            .address = block.address,
@@ -297,7 +299,7 @@ void ProfilerWriter::BeginBlock(Device& device, v1::EventKind kind, std::uint64_
                            .requested_bytes = block.bytes});
 }
 
-// The profiler's own sums, with which every reader of the capture compares the events.
+// Writes the profiler's own sums, which readers compare with the events.
 absl::Status ProfilerWriter::Finish() {
   for (const Device& device : devices_) {
     if (!device.caching) continue;
@@ -346,13 +348,13 @@ v1::ProcessInfo InfoOf(const ProfilerTrace& trace, const std::string& program) {
 absl::Status WriteProfilerCapture(const ProfilerTrace& trace, const std::string& program,
                                   const std::function<absl::Status(std::string_view)>& write) {
   v1::ProcessInfo info = InfoOf(trace, program);
-  std::vector<std::pair<Number, std::unique_ptr<TracedMemory>>> devices;
+  std::vector<std::pair<Index, std::unique_ptr<TracedMemory>>> devices;
   bool found = false;
   std::uint64_t untraced = 0;
-  for (Number device = 0; device < trace.devices.size(); ++device) {
-    if (std::ranges::none_of(trace.memory, [&](const Memory& event) { return event.device == device; })) continue;
+  for (Index device = 0; device < trace.devices.size(); ++device) {
+    if (std::ranges::none_of(trace.memory, [&](const MemoryEvent& event) { return event.device == device; })) continue;
     devices.emplace_back(device, std::make_unique<TracedMemory>(trace, device));
-    found = found || !devices.back().second->found().empty();
+    found = found || !devices.back().second->initial_blocks().empty();
     untraced += devices.back().second->untraced();
   }
   if (found) info.add_sources(kCutHistorySource);
@@ -360,8 +362,8 @@ absl::Status WriteProfilerCapture(const ProfilerTrace& trace, const std::string&
              "changes of the profiler's totals have no event: threads that it did not follow");
   AddLeftOut(info, trace.of_other_processes, "memory event of another process is left out",
              "memory events of other processes are left out");
-  AddLeftOut(info, trace.unreadable, "memory event is left out: it has no time, address or size that can be",
-             "memory events are left out: they have no time, address or size that can be");
+  AddLeftOut(info, trace.unreadable, "memory event is left out: its time, address or size is not possible",
+             "memory events are left out: their time, address or size is not possible");
   ProfilerWriter writer(trace, std::move(info), write);
   writer.AddThreads();
   for (auto& [device, memory] : devices) writer.AddDevice(device, std::move(memory));

@@ -1,4 +1,4 @@
-// A trace of torch.profiler as events of a capture: what was open on its threads, and the memory events in it.
+// Writes a trace of torch.profiler as a capture: memory events, and the spans that were open on their threads.
 #ifndef TOOLS_IMPORT_PROFILER_CAPTURE_H_
 #define TOOLS_IMPORT_PROFILER_CAPTURE_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// `program`: how the file is called. `write` gets the bytes of the capture's one part, in order.
+// `program`: the name of the file. `write` receives the bytes of the capture's only part, in order.
 absl::Status WriteProfilerCapture(const ProfilerTrace& trace, const std::string& program,
                                   const std::function<absl::Status(std::string_view)>& write);
 

@@ -9,10 +9,11 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMostPath = 4000;                     // bytes; modules that call themselves have no end
-constexpr std::size_t kMostPaths = std::size_t{256} << 20;  // of all modules; what is inside of them belongs to them
+constexpr std::size_t kMostPath = 4000;  // bytes; a module may call itself without end
+// The limit of all paths together, in bytes. A module beyond it counts as the module around it.
+constexpr std::size_t kMostPaths = std::size_t{256} << 20;
 
-// "Linear_0" is the first of its class.
+// Parses "Linear_0", the first module of the class Linear.
 struct ModuleName {
   std::string_view class_name;
   std::uint64_t number = 0;
@@ -39,21 +40,21 @@ bool IsOperatorName(std::string_view name) {
   });
 }
 
-std::uint32_t ProfilerNames::OperatorOf(Number name) {
+std::uint32_t ProfilerNames::OperatorOf(Index name) {
   if (!IsOperatorName(trace_.texts[name])) return TextOf(name);
   std::uint32_t& number = names_[name];
   if (number == 0) number = writer_.AddOperator(trace_.texts[name]);
   return number;
 }
 
-std::uint32_t ProfilerNames::TextOf(Number name) {
+std::uint32_t ProfilerNames::TextOf(Index name) {
   std::uint32_t& number = texts_[name];
   if (number == 0) number = writer_.AddText(trace_.texts[name]);
   return number;
 }
 
-// What is not of this form is a function without file and line.
-ProfilerNames::Code ProfilerNames::CodeOf(Number name) {
+// A name of another form is a function without file and line.
+ProfilerNames::Code ProfilerNames::CodeOf(Index name) {
   Code& code = codes_[name];
   if (code.number != 0) return code;
   const std::string_view text = trace_.texts[name];
@@ -67,7 +68,7 @@ ProfilerNames::Code ProfilerNames::CodeOf(Number name) {
   return code;
 }
 
-std::uint32_t ProfilerNames::StackOf(std::uint32_t around, Number name) {
+std::uint32_t ProfilerNames::StackOf(std::uint32_t around, Index name) {
   const auto [found, added] = stacks_.try_emplace({around, name}, 0u);
   if (added) {
     const Code code = CodeOf(name);
@@ -76,8 +77,8 @@ std::uint32_t ProfilerNames::StackOf(std::uint32_t around, Number name) {
   return found->second;
 }
 
-// The profiler has no paths. In their place are the names of the modules around: "Block_3.Linear_7".
-std::size_t ProfilerNames::ModuleOf(std::size_t around, Number name) {
+// The trace has no module paths. The names of the surrounding modules replace them: "Block_3.Linear_7".
+std::size_t ProfilerNames::ModuleOf(std::size_t around, Index name) {
   if (const auto found = module_numbers_.find({around, name}); found != module_numbers_.end()) return found->second;
   const std::size_t path_bytes = modules_[around].path.size();
   if (path_bytes > kMostPath || all_path_bytes_ + path_bytes > kMostPaths) return around;

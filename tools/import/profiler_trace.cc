@@ -13,25 +13,25 @@
 namespace memoir {
 namespace {
 
-using Number = ProfilerTrace::Number;
+using Index = ProfilerTrace::Index;
 using Span = ProfilerTrace::Span;
 using SpanKind = ProfilerTrace::SpanKind;
 
 constexpr std::size_t kMostEvents = std::size_t{1} << 25;  // of each kind
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostThreads = std::size_t{1} << 16, kMostDevices = 64;
-constexpr std::uint64_t kMostSum = std::uint64_t{1} << 61;  // of all sizes, so that no sum of them wraps around
+constexpr std::uint64_t kMostSum = std::uint64_t{1} << 61;  // limit of the sum of all sizes, so that no sum overflows
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kCuda = 1;  // c10::DeviceType
 constexpr std::string_view kModulePrefix = "nn.Module: ";
-constexpr double kMostUs = 9e15;  // the year 2255, where times are since 1970
+constexpr double kMostUs = 9e15;  // the year 2255, if times count from 1970
 
 bool IsUserRange(const KinetoEvent& event) {
   return event.category == "user_annotation" || event.name.starts_with("ProfilerStep#") ||
          event.name.starts_with("Optimizer.step#") || event.name.starts_with("Optimizer.zero_grad#");
 }
 
-// Nothing: it is no span that says who allocated. "Operator" was the word of torch 1.
+// Returns nullopt for spans that explain no allocation. torch 1 wrote "Operator".
 std::optional<SpanKind> KindOf(const KinetoEvent& event) {
   const bool is_operator = event.category == "cpu_op" || event.category == "Operator";
   if (is_operator || event.category == "user_annotation") {
@@ -60,15 +60,15 @@ class TraceReader : public KinetoVisitor {
   absl::Status AddSpan(const KinetoEvent& event, SpanKind kind);
   absl::Status AddMemory(const KinetoEvent& event, bool failed);
   void NameThread(const KinetoEvent& event);
-  Number TextOf(std::string_view text);
-  Number ThreadOf(const KinetoEvent& event);
-  Number DeviceOf(std::int64_t type, std::int64_t index);
+  Index TextOf(std::string_view text);
+  Index ThreadOf(const KinetoEvent& event);
+  Index DeviceOf(std::int64_t type, std::int64_t index);
 
   ProfilerTrace trace_;
-  absl::Status status_;             // of what it has too many of
+  absl::Status status_;             // names the limit that the trace exceeds
   std::vector<std::int64_t> pids_;  // by thread
-  absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, Number> threads_, devices_;
-  absl::flat_hash_map<std::string_view, Number> texts_;
+  absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, Index> threads_, devices_;
+  absl::flat_hash_map<std::string_view, Index> texts_;
   std::uint64_t name_bytes_ = 0, all_bytes_ = 0;
 };
 
@@ -129,7 +129,7 @@ absl::Status TraceReader::AddMemory(const KinetoEvent& event, bool failed) {
   return status_;
 }
 
-// "thread 4711 (python)": the number is the thread's.
+// Reads a thread's name from "thread 4711 (python)", whose number is the thread id.
 void TraceReader::NameThread(const KinetoEvent& event) {
   std::string_view name = event.given_name;
   const std::size_t open = name.find('(');
@@ -138,18 +138,18 @@ void TraceReader::NameThread(const KinetoEvent& event) {
   trace_.threads[ThreadOf(event)].name = TextOf(name);
 }
 
-Number TraceReader::TextOf(std::string_view text) {
+Index TraceReader::TextOf(std::string_view text) {
   if (const auto found = texts_.find(text); found != texts_.end()) return found->second;
   name_bytes_ += text.size() + 100;
   if (name_bytes_ > kMostNameBytes) status_ = absl::ResourceExhaustedError("a trace whose names take more than 1 GiB");
-  const auto number = static_cast<Number>(trace_.texts.size());
+  const auto number = static_cast<Index>(trace_.texts.size());
   texts_.emplace(trace_.texts.emplace_back(text), number);
   return number;
 }
 
-Number TraceReader::ThreadOf(const KinetoEvent& event) {
+Index TraceReader::ThreadOf(const KinetoEvent& event) {
   const auto [found, added] =
-      threads_.try_emplace({event.pid, event.thread}, static_cast<Number>(trace_.threads.size()));
+      threads_.try_emplace({event.pid, event.thread}, static_cast<Index>(trace_.threads.size()));
   if (!added) return found->second;
   if (trace_.threads.size() == kMostThreads) status_ = TooMany(kMostThreads, "threads");
   trace_.threads.push_back({.id = event.thread});
@@ -157,19 +157,19 @@ Number TraceReader::ThreadOf(const KinetoEvent& event) {
   return found->second;
 }
 
-Number TraceReader::DeviceOf(std::int64_t type, std::int64_t index) {
-  index = std::max<std::int64_t>(index, 0);  // the CPU's is -1
-  const auto [found, added] = devices_.try_emplace({type, index}, static_cast<Number>(trace_.devices.size()));
+Index TraceReader::DeviceOf(std::int64_t type, std::int64_t index) {
+  index = std::max<std::int64_t>(index, 0);  // the CPU has the index -1
+  const auto [found, added] = devices_.try_emplace({type, index}, static_cast<Index>(trace_.devices.size()));
   if (!added) return found->second;
   if (trace_.devices.size() == kMostDevices) status_ = TooMany(kMostDevices, "devices");
   if (type < 0 || type > 255 || index > 255)
-    status_ =
-        absl::InvalidArgumentError(absl::StrCat("a trace of device ", index, " of type ", type, ", which cannot be"));
+    status_ = absl::InvalidArgumentError(
+        absl::StrCat("a trace of device ", index, " of type ", type, ", which is impossible"));
   trace_.devices.push_back({.type = type, .index = index, .product = ""});
   return found->second;
 }
 
-// Of the process whose memory is there first; by time.
+// Keeps the events of the process with the first memory event, and sorts them by time.
 ProfilerTrace TraceReader::Take(const KinetoHead& head) {
   std::vector<std::int64_t> pids = std::move(pids_);
   const std::int64_t pid = trace_.memory.empty() ? 0 : pids[trace_.memory.front().thread];
@@ -177,7 +177,7 @@ ProfilerTrace TraceReader::Take(const KinetoHead& head) {
   trace_.pid = static_cast<std::uint64_t>(std::max<std::int64_t>(pid, 0));
   trace_.of_other_processes = std::erase_if(trace_.memory, of_others);
   std::erase_if(trace_.spans, of_others);
-  std::ranges::stable_sort(trace_.memory, {}, &ProfilerTrace::Memory::ns);
+  std::ranges::stable_sort(trace_.memory, {}, &ProfilerTrace::MemoryEvent::ns);
   std::ranges::stable_sort(trace_.spans, [](const Span& a, const Span& b) {
     if (a.thread != b.thread) return a.thread < b.thread;
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -194,14 +194,14 @@ ProfilerTrace TraceReader::Take(const KinetoHead& head) {
   return std::move(trace_);
 }
 
-// Whose operators have the sequence numbers of a node's forward thread.
+// Finds the threads to whose operators the sequence numbers of autograd nodes refer.
 void FindTorchThreads(ProfilerTrace& trace) {
-  absl::flat_hash_map<std::int64_t, Number> of_sequence;
+  absl::flat_hash_map<std::int64_t, Index> of_sequence;
   for (const Span& span : trace.spans) {
     if (span.kind == SpanKind::kOperator && span.forward_thread == 0 && span.sequence >= 0)
       of_sequence.try_emplace(span.sequence, span.thread);
   }
-  absl::flat_hash_map<std::uint32_t, Number> found;
+  absl::flat_hash_map<std::uint32_t, Index> found;
   for (const Span& span : trace.spans) {
     if (span.forward_thread == 0 || span.sequence < 0) continue;
     const auto forward = of_sequence.find(span.sequence);

@@ -12,18 +12,18 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/import/allocator_history.h"
-#include "tools/import/capture_writer.h"
-#include "tools/import/sources.h"
+#include "tools/import/part_writer.h"
+#include "tools/import/source_names.h"
 
 namespace memoir {
 namespace {
 
-using Entry = TorchSnapshot::Entry;
-using Number = TorchSnapshot::Number;
+using TraceEntry = TorchSnapshot::TraceEntry;
+using Index = TorchSnapshot::Index;
 
 constexpr std::uint64_t kFirstTick = 1'000'000;
-constexpr std::size_t kMostOpen = 1000;  // annotations, of which a file may have as many as events
-constexpr char kNoContext[] = "N/A";     // torch's word for no compile id
+constexpr std::size_t kMostOpen = 1000;  // limit of open annotations; a file may contain as many as events
+constexpr char kNoContext[] = "N/A";     // torch's text for a missing compile id
 
 std::optional<v1::EventKind> EventOf(TraceKind kind) {
   switch (kind) {
@@ -48,11 +48,11 @@ std::optional<v1::EventKind> EventOf(TraceKind kind) {
   }
 }
 
-// One device of the snapshot while its trace is written.
+// A device of the snapshot while its trace is written.
 struct Device {
   std::uint32_t index = 0;
-  std::uint32_t number = 0;  // in the capture
-  std::size_t next = 0;      // of the trace
+  std::uint32_t number = 0;  // number in the capture
+  std::size_t next = 0;      // index of the next trace entry
   std::uint64_t serial = 0, ooms = 0;
   std::unique_ptr<AllocatorHistory> history;
 };
@@ -78,40 +78,40 @@ class SnapshotWriter {
 
  private:
   std::uint64_t TickOf(std::uint64_t us);
-  std::uint32_t StackOf(Number stack);
-  std::uint32_t NameOf(Number text);
-  std::uint32_t OperatorOf(Number text);
+  std::uint32_t StackOf(Index stack);
+  std::uint32_t NameOf(Index text);
+  std::uint32_t OperatorOf(Index text);
   void AddFound(Device& device);
   void AddFoundBlock(Device& device, const AllocatorHistory::Block& block);
   void AddEntry(Device& device);
   void AddAnnotation(const TorchSnapshot::Annotation& annotation);
-  void SetMetadata(std::uint64_t tick, Number metadata, Number context);
-  void SetMaker(std::uint64_t tick, Number node, Number operator_name);
+  void SetMetadata(std::uint64_t tick, Index metadata, Index context);
+  void SetMaker(std::uint64_t tick, Index node, Index operator_name);
   void LeaveAll(std::uint64_t tick);
   void AddStatistics(Device& device);
 
   const TorchSnapshot& snapshot_;
   const std::uint64_t start_us_;
-  CaptureWriter writer_;
+  PartWriter writer_;
   std::vector<Device> devices_;
-  std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // in the capture; 0: not yet
+  std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // numbers in the capture; 0: not defined yet
   std::uint64_t tick_ = kFirstTick;
-  std::size_t annotation_ = 0;                         // the next one
-  std::vector<Number> open_;                           // annotations that began
-  absl::flat_hash_map<Number, std::uint64_t> to_end_;  // ends to come of no open range, by name
-  // As the last entry had them.
-  Number metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
+  std::size_t annotation_ = 0;                        // index of the next annotation
+  std::vector<Index> open_;                           // annotations that have begun and not ended
+  absl::flat_hash_map<Index, std::uint64_t> to_end_;  // by name: coming ends that close no open range
+  // The values of the last entry.
+  Index metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
 
-// Times of several threads can go back a little; events cannot. Entries without one follow one another in microseconds.
+// Returns an increasing tick: times of several threads can go back a little. Entries without a time follow 1 µs apart.
 std::uint64_t SnapshotWriter::TickOf(std::uint64_t us) {
   const std::uint64_t tick = us == 0 ? tick_ + 1000 : kFirstTick + (us - std::min(us, start_us_)) * 1000;
   return tick_ = std::max(tick_, tick);
 }
 
-std::uint32_t SnapshotWriter::StackOf(Number stack) {
-  std::vector<Number> missing;
-  for (Number at = stack; at != 0 && stacks_[at] == 0; at = snapshot_.stacks[at].parent) missing.push_back(at);
+std::uint32_t SnapshotWriter::StackOf(Index stack) {
+  std::vector<Index> missing;
+  for (Index at = stack; at != 0 && stacks_[at] == 0; at = snapshot_.stacks[at].parent) missing.push_back(at);
   for (; !missing.empty(); missing.pop_back()) {
     const auto [parent, frame] = snapshot_.stacks[missing.back()];
     const TorchSnapshot::Frame& there = snapshot_.frames[frame];
@@ -122,13 +122,13 @@ std::uint32_t SnapshotWriter::StackOf(Number stack) {
   return stacks_[stack];
 }
 
-std::uint32_t SnapshotWriter::NameOf(Number text) {
+std::uint32_t SnapshotWriter::NameOf(Index text) {
   std::uint32_t& name = names_[text];
   if (name == 0) name = writer_.AddText(snapshot_.texts[text]);
   return name;
 }
 
-std::uint32_t SnapshotWriter::OperatorOf(Number text) {
+std::uint32_t SnapshotWriter::OperatorOf(Index text) {
   std::uint32_t& name = operators_[text];
   if (name == 0) name = writer_.AddOperator(snapshot_.texts[text]);
   return name;
@@ -138,8 +138,8 @@ void SnapshotWriter::AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHis
   devices_.push_back({.index = index, .number = writer_.AddDevice("cuda", index), .history = std::move(history)});
 }
 
-// What was there before the first entry. Blocks that wait for their free come first: each of them ends what is found,
-// and what is found is shown as one.
+// Writes the state before the first entry. Readers treat the list of found blocks as one snapshot, up to the first
+// other event. A pending free is such an event, so blocks with a pending free come first.
 void SnapshotWriter::AddStart() {
   for (Device& device : devices_) AddFound(device);
 }
@@ -168,15 +168,15 @@ void SnapshotWriter::AddFound(Device& device) {
 void SnapshotWriter::AddFoundBlock(Device& device, const AllocatorHistory::Block& block) {
   const TorchSnapshot::Pool pool = snapshot_.pools[block.pool];
   writer_.SetStack(tick_, StackOf(snapshot_.origins[block.origin].stack));
-  CaptureWriter::Memory memory = {.kind = v1::BLOCK_FOUND,
-                                  .device = device.number,
-                                  .address = block.address,
-                                  .serial = 1,
-                                  .bytes = block.bytes,
-                                  .requested_bytes = block.requested_bytes,
-                                  .stream = snapshot_.streams[block.stream],
-                                  .pool_graph = pool.graph,
-                                  .pool_user = pool.user};
+  PartWriter::MemoryEvent memory = {.kind = v1::BLOCK_FOUND,
+                                    .device = device.number,
+                                    .address = block.address,
+                                    .serial = 1,
+                                    .bytes = block.bytes,
+                                    .requested_bytes = block.requested_bytes,
+                                    .stream = snapshot_.streams[block.stream],
+                                    .pool_graph = pool.graph,
+                                    .pool_user = pool.user};
   writer_.AddMemory(tick_, memory);
   if (!block.pending) return;
   memory.kind = v1::DEALLOCATE;
@@ -184,14 +184,14 @@ void SnapshotWriter::AddFoundBlock(Device& device, const AllocatorHistory::Block
   writer_.AddMemory(tick_, memory);
 }
 
-// The entries of all devices and the annotations, by time.
+// Writes the entries of all devices and the annotations, by time.
 void SnapshotWriter::AddHistory() {
   constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
   while (true) {
     Device* first = nullptr;
     std::uint64_t us = kNever;
     for (Device& device : devices_) {
-      const std::vector<Entry>& trace = snapshot_.traces[device.index];
+      const std::vector<TraceEntry>& trace = snapshot_.traces[device.index];
       if (device.next == trace.size() || (first != nullptr && trace[device.next].us >= us)) continue;
       first = &device;
       us = trace[device.next].us;
@@ -210,8 +210,8 @@ void SnapshotWriter::AddHistory() {
 }
 
 void SnapshotWriter::AddEntry(Device& device) {
-  const Entry& entry = snapshot_.traces[device.index][device.next];
-  const std::uint64_t bytes = device.history->Follow(device.next++);
+  const TraceEntry& entry = snapshot_.traces[device.index][device.next];
+  const std::uint64_t bytes = device.history->ApplyEntry(device.next++);
   const std::optional<v1::EventKind> kind = EventOf(entry.kind);
   if (!kind) return;
   const std::uint64_t tick = TickOf(entry.us);
@@ -237,8 +237,8 @@ void SnapshotWriter::AddEntry(Device& device) {
                            .device_free = failed ? entry.address : 0});
 }
 
-// Ranges of all threads are on the one thread of the capture: where they overlap, the inner one ends with the outer
-// one.
+// Writes an annotation. The capture has one thread for the ranges of all threads. If two ranges overlap, the inner one
+// ends with the outer one.
 void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) {
   const std::uint64_t tick = TickOf(annotation.us);
   LeaveAll(tick);
@@ -255,7 +255,7 @@ void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) 
     --count->second;
     return;
   }
-  if (std::ranges::find(open_, annotation.name) == open_.end()) return;  // it began before the history
+  if (std::ranges::find(open_, annotation.name) == open_.end()) return;  // began before the history
   while (open_.back() != annotation.name) {
     ++to_end_[open_.back()];
     open_.pop_back();
@@ -270,8 +270,8 @@ void SnapshotWriter::LeaveAll(std::uint64_t tick) {
   SetMetadata(tick, 0, 0);
 }
 
-// What the program set for its thread is the innermost user range.
-void SnapshotWriter::SetMetadata(std::uint64_t tick, Number metadata, Number context) {
+// Sets the innermost user ranges: the compile id, and inside it the metadata that the program set for its thread.
+void SnapshotWriter::SetMetadata(std::uint64_t tick, Index metadata, Index context) {
   if (context != 0 && snapshot_.texts[context] == kNoContext) context = 0;
   if (metadata == metadata_ && context == context_) return;
   SetMaker(tick, 0, 0);
@@ -284,9 +284,9 @@ void SnapshotWriter::SetMetadata(std::uint64_t tick, Number metadata, Number con
   context_ = context;
 }
 
-// Inside of it: by whose frames of C++ it was allocated. A range for each allocation would say no more than one around
-// all that follow each other.
-void SnapshotWriter::SetMaker(std::uint64_t tick, Number node, Number operator_name) {
+// Sets the autograd node and the operator inside of it, found in the C++ frames of the allocation. Consecutive
+// allocations of one operator share a range.
+void SnapshotWriter::SetMaker(std::uint64_t tick, Index node, Index operator_name) {
   if (node == node_ && operator_name == operator_) return;
   if (operator_ != 0) writer_.EndRange(tick);
   if (node != node_) {
@@ -298,9 +298,9 @@ void SnapshotWriter::SetMaker(std::uint64_t tick, Number node, Number operator_n
   operator_ = operator_name;
 }
 
-// The snapshot's own sums, which every reader of the capture compares with its events'.
+// Writes the snapshot's own sums, which readers compare with the events.
 void SnapshotWriter::AddStatistics(Device& device) {
-  CaptureWriter::Statistics sums;
+  PartWriter::Statistics sums;
   sums.ooms = device.ooms;
   for (const TorchSnapshot::Segment& segment : snapshot_.segments) {
     if (segment.device != device.index) continue;
@@ -318,14 +318,14 @@ absl::Status SnapshotWriter::Finish() {
   return writer_.Finish();
 }
 
-// 0: nothing has a time.
+// Returns the earliest time. 0 if no entry has a time.
 std::uint64_t StartOf(const TorchSnapshot& snapshot) {
   std::uint64_t start = 0;
   const auto take = [&](std::uint64_t us) {
     if (us != 0 && (start == 0 || us < start)) start = us;
   };
-  for (const std::vector<Entry>& trace : snapshot.traces) {
-    for (const Entry& entry : trace) take(entry.us);
+  for (const std::vector<TraceEntry>& trace : snapshot.traces) {
+    for (const TraceEntry& entry : trace) take(entry.us);
   }
   for (const TorchSnapshot::Annotation& annotation : snapshot.annotations) take(annotation.us);
   return start;
@@ -333,8 +333,8 @@ std::uint64_t StartOf(const TorchSnapshot& snapshot) {
 
 std::uint64_t UnknownEntries(const TorchSnapshot& snapshot) {
   std::uint64_t unknown = 0;
-  for (const std::vector<Entry>& trace : snapshot.traces)
-    unknown += static_cast<std::uint64_t>(std::ranges::count(trace, TraceKind::kOther, &Entry::kind));
+  for (const std::vector<TraceEntry>& trace : snapshot.traces)
+    unknown += static_cast<std::uint64_t>(std::ranges::count(trace, TraceKind::kOther, &TraceEntry::kind));
   return unknown;
 }
 
@@ -346,7 +346,7 @@ absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::stri
   std::vector<std::pair<std::uint32_t, std::unique_ptr<AllocatorHistory>>> histories;
   for (std::uint32_t device = 0; device < snapshot.traces.size(); ++device) {
     const auto is_here = [&](const TorchSnapshot::Segment& segment) { return segment.device == device; };
-    const std::vector<Entry>& trace = snapshot.traces[device];
+    const std::vector<TraceEntry>& trace = snapshot.traces[device];
     if (trace.empty() && !std::ranges::any_of(snapshot.segments, is_here)) continue;
     any = any || !trace.empty();
     histories.emplace_back(device, std::make_unique<AllocatorHistory>(snapshot, device));

@@ -1,4 +1,4 @@
-// A snapshot of torch's allocator as events of a capture: what its trace says, behind what was there before the trace.
+// Writes a snapshot of torch's allocator as a capture: the state before the trace, then the entries of the trace.
 #ifndef TOOLS_IMPORT_SNAPSHOT_CAPTURE_H_
 #define TOOLS_IMPORT_SNAPSHOT_CAPTURE_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// `program`: how the file is called. `write` gets the bytes of the capture's one part, in order.
+// `program`: the name of the file. `write` receives the bytes of the capture's only part, in order.
 absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::string& program,
                                   const std::function<absl::Status(std::string_view)>& write);
 

@@ -1,4 +1,4 @@
-// The allocator's settings in a torch snapshot, as far as sizes of blocks follow from them.
+// Reads the settings of the allocator in a torch snapshot that determine the sizes of blocks.
 #ifndef TOOLS_IMPORT_SNAPSHOT_SETTINGS_H_
 #define TOOLS_IMPORT_SNAPSHOT_SETTINGS_H_
 

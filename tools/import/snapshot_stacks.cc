@@ -5,12 +5,12 @@
 #include <span>
 #include <string>
 
-#include "tools/import/native_frames.h"
+#include "tools/import/native_function_names.h"
 
 namespace memoir {
 namespace {
 
-using snapshot::Shape;
+using snapshot::ObjectKind;
 constexpr char kNodeFile[] = "(backward)";
 
 }  // namespace
@@ -18,32 +18,32 @@ constexpr char kNodeFile[] = "(backward)";
 SnapshotStacks::SnapshotStacks(PickleHeap& heap, TorchSnapshot& snapshot)
     : heap_(heap), snapshot_(snapshot), facts_(snapshot.frames.size()) {}
 
-SnapshotStacks::Number SnapshotStacks::TextOf(Value value) {
+SnapshotStacks::Index SnapshotStacks::TextOf(Value value) {
   if (!value.is(PickleValue::Kind::kText)) return 0;
   const auto at = static_cast<std::size_t>(value.data());
   if (at >= text_numbers_.size()) text_numbers_.resize(std::max(at + 1, heap_.texts()));
-  Number& number = text_numbers_[at];
+  Index& number = text_numbers_[at];
   if (number != 0) return number;
   const std::string_view text = heap_.text(static_cast<std::uint32_t>(at));
   if (text.empty()) return 0;
-  number = static_cast<Number>(snapshot_.texts.size());
+  number = static_cast<Index>(snapshot_.texts.size());
   snapshot_.texts.emplace_back(text);
   return number;
 }
 
-SnapshotStacks::Number SnapshotStacks::AddText(std::string_view text) {
+SnapshotStacks::Index SnapshotStacks::AddText(std::string_view text) {
   if (text.empty()) return 0;
-  const auto next = static_cast<Number>(snapshot_.texts.size());
+  const auto next = static_cast<Index>(snapshot_.texts.size());
   const auto [known, added] = made_texts_.try_emplace(std::string(text), next);
   if (added) snapshot_.texts.emplace_back(text);
   return known->second;
 }
 
-SnapshotStacks::Number SnapshotStacks::FrameNumber(const TorchSnapshot::Frame& frame) {
-  const auto [known, added] = frame_numbers_.try_emplace(frame, static_cast<Number>(snapshot_.frames.size()));
+SnapshotStacks::Index SnapshotStacks::FrameNumber(const TorchSnapshot::Frame& frame) {
+  const auto [known, added] = frame_numbers_.try_emplace(frame, static_cast<Index>(snapshot_.frames.size()));
   if (!added) return known->second;
   snapshot_.frames.push_back(frame);
-  // Copies: AddText() may move the texts.
+  // Copied, because AddText() may move the texts.
   const std::string file = snapshot_.texts[frame.file], function = snapshot_.texts[frame.function];
   FrameFacts& facts = facts_.emplace_back();
   facts.python = IsPythonFile(file);
@@ -54,31 +54,31 @@ SnapshotStacks::Number SnapshotStacks::FrameNumber(const TorchSnapshot::Frame& f
   return known->second;
 }
 
-SnapshotStacks::Number SnapshotStacks::AddFrame(const snapshot::Fields& fields) {
+SnapshotStacks::Index SnapshotStacks::AddFrame(const snapshot::Fields& fields) {
   return FrameNumber({TextOf(fields[snapshot::k_filename]), TextOf(fields[snapshot::k_name]),
                       static_cast<std::uint32_t>(heap_.Integer(fields[snapshot::k_line]))});
 }
 
-SnapshotStacks::Number SnapshotStacks::Below(Number parent, Number frame) {
-  const auto next = static_cast<Number>(snapshot_.stacks.size());
+SnapshotStacks::Index SnapshotStacks::StackBelow(Index parent, Index frame) {
+  const auto next = static_cast<Index>(snapshot_.stacks.size());
   const auto [known, added] = stack_numbers_.try_emplace((std::uint64_t{parent} << 32) | frame, next);
   if (added) snapshot_.stacks.push_back({parent, frame});
   return known->second;
 }
 
-SnapshotStacks::Number SnapshotStacks::AddOrigin(const TorchSnapshot::Origin& origin) {
+SnapshotStacks::Index SnapshotStacks::AddOrigin(const TorchSnapshot::Origin& origin) {
   if (origin == TorchSnapshot::Origin()) return 0;
-  const auto next = static_cast<Number>(snapshot_.origins.size());
+  const auto next = static_cast<Index>(snapshot_.origins.size());
   const auto [known, added] = origin_numbers_.try_emplace(origin, next);
   if (added) snapshot_.origins.push_back(origin);
   return known->second;
 }
 
-// From the outermost frame on: the outermost operator, of those inside the innermost node.
-TorchSnapshot::Origin SnapshotStacks::Made(const std::vector<Number>& frames) {
+// `frames` begin with the outermost. The operator is the outermost one inside of the innermost node.
+TorchSnapshot::Origin SnapshotStacks::OriginFromFrames(const std::vector<Index>& frames) {
   TorchSnapshot::Origin origin;
   bool any_python = false, any_telling = false;
-  for (const Number frame : frames) {
+  for (const Index frame : frames) {
     const FrameFacts& facts = facts_[frame];
     any_python = any_python || facts.python;
     any_telling = any_telling || !facts.plumbing;
@@ -90,26 +90,27 @@ TorchSnapshot::Origin SnapshotStacks::Made(const std::vector<Number>& frames) {
     }
   }
   if (!any_python && origin.node != 0) {
-    origin.stack = Below(0, FrameNumber({AddText(kNodeFile), origin.node, 0}));
+    origin.stack = StackBelow(0, FrameNumber({AddText(kNodeFile), origin.node, 0}));
     return origin;
   }
-  for (const Number frame : frames) {
+  for (const Index frame : frames) {
     if (any_python ? facts_[frame].python : !any_telling || !facts_[frame].plumbing)
-      origin.stack = Below(origin.stack, frame);
+      origin.stack = StackBelow(origin.stack, frame);
   }
   return origin;
 }
 
-SnapshotStacks::Number SnapshotStacks::OriginOf(Value frames) {
-  if (const auto known = NumberOf(heap_, frames, Shape::kOrigin)) return static_cast<Number>(*known);
+SnapshotStacks::Index SnapshotStacks::OriginOf(Value frames) {
+  if (const auto known = ObjectNumber(heap_, frames, ObjectKind::kOrigin)) return static_cast<Index>(*known);
   const std::span<const Value> items = heap_.Items(frames);
-  std::vector<Number> numbers;
+  std::vector<Index> numbers;
   for (std::size_t i = items.size(); i-- > 0;) {
-    if (const auto frame = NumberOf(heap_, items[i], Shape::kFrame)) numbers.push_back(static_cast<Number>(*frame));
+    if (const auto frame = ObjectNumber(heap_, items[i], ObjectKind::kFrame))
+      numbers.push_back(static_cast<Index>(*frame));
   }
   if (items.empty()) return 0;
-  const Number origin = numbers.empty() ? 0 : AddOrigin(Made(numbers));
-  heap_.Replace(frames, snapshot::Shaped(Shape::kOrigin, origin));
+  const Index origin = numbers.empty() ? 0 : AddOrigin(OriginFromFrames(numbers));
+  heap_.Replace(frames, snapshot::PackObject(ObjectKind::kOrigin, origin));
   return origin;
 }
 

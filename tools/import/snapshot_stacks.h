@@ -1,7 +1,7 @@
-// The frames of a torch snapshot that is being read, and which stack, operator and autograd node a list of them is.
+// Converts the frames of a torch snapshot into stacks, operators and autograd nodes, while the snapshot is read.
 //
-// Of a stack that has frames of Python, those are kept; of another one, those of C++ that say something
-// (native_frames.h), or the autograd node alone where there is one: no line of the program stands for a backward pass.
+// A stack with Python frames keeps only these. Another stack with an autograd node keeps only the node, because a
+// backward pass has no line of the program. All other stacks keep their relevant C++ frames (native_function_names.h).
 #ifndef TOOLS_IMPORT_SNAPSHOT_STACKS_H_
 #define TOOLS_IMPORT_SNAPSHOT_STACKS_H_
 
@@ -18,37 +18,38 @@ namespace memoir {
 
 class SnapshotStacks {
  public:
-  using Number = TorchSnapshot::Number;
+  using Index = TorchSnapshot::Index;
   using Value = PickleValue;
 
-  // Both must outlive it.
+  // Both must outlive this object.
   SnapshotStacks(PickleHeap& heap, TorchSnapshot& snapshot);
 
-  Number TextOf(Value value);  // 0 of what is no text
-  Number AddFrame(const snapshot::Fields& fields);
-  // Of a list of frames, the innermost first. The list is in many places and looked at once. 0: of none.
-  Number OriginOf(Value frames);
+  Index TextOf(Value value);  // 0 if `value` is not a text
+  Index AddFrame(const snapshot::Fields& fields);
+  // Returns the origin of a list of frames, innermost first. 0 if the list is empty. A list that occurs in many places
+  // is examined once.
+  Index OriginOf(Value frames);
 
  private:
   struct FrameFacts {
     bool python = false;
     bool plumbing = false;
-    Number operator_name = 0, node = 0;
+    Index operator_name = 0, node = 0;
   };
-  Number AddText(std::string_view text);
-  Number FrameNumber(const TorchSnapshot::Frame& frame);
-  Number Below(Number parent, Number frame);
-  Number AddOrigin(const TorchSnapshot::Origin& origin);
-  TorchSnapshot::Origin Made(const std::vector<Number>& frames);
+  Index AddText(std::string_view text);
+  Index FrameNumber(const TorchSnapshot::Frame& frame);
+  Index StackBelow(Index parent, Index frame);
+  Index AddOrigin(const TorchSnapshot::Origin& origin);
+  TorchSnapshot::Origin OriginFromFrames(const std::vector<Index>& frames);
 
   PickleHeap& heap_;
   TorchSnapshot& snapshot_;
-  std::vector<FrameFacts> facts_;                        // by frame
-  std::vector<Number> text_numbers_;                     // by number in the pickle; 0: not yet
-  absl::flat_hash_map<std::string, Number> made_texts_;  // which the pickle does not have
-  absl::flat_hash_map<TorchSnapshot::Frame, Number> frame_numbers_;
-  absl::flat_hash_map<std::uint64_t, Number> stack_numbers_;  // by parent and frame
-  absl::flat_hash_map<TorchSnapshot::Origin, Number> origin_numbers_;
+  std::vector<FrameFacts> facts_;                       // by frame
+  std::vector<Index> text_numbers_;                     // by number in the pickle; 0: not converted yet
+  absl::flat_hash_map<std::string, Index> made_texts_;  // texts that the pickle lacks
+  absl::flat_hash_map<TorchSnapshot::Frame, Index> frame_numbers_;
+  absl::flat_hash_map<std::uint64_t, Index> stack_numbers_;  // by parent and frame
+  absl::flat_hash_map<TorchSnapshot::Origin, Index> origin_numbers_;
 };
 
 }  // namespace memoir

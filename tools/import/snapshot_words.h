@@ -1,4 +1,4 @@
-// The keys and words of a torch snapshot that mean something, and what its reader puts in the place of dictionaries.
+// The keys and words of a torch snapshot that its reader uses, and the numbers with which it replaces dictionaries.
 #ifndef TOOLS_IMPORT_SNAPSHOT_WORDS_H_
 #define TOOLS_IMPORT_SNAPSHOT_WORDS_H_
 
@@ -24,7 +24,7 @@ namespace memoir::snapshot {
   W(segment_map) W(segment_unmap) W(oom) W(snapshot) W(active_allocated) W(START)
 // clang-format on
 
-// Their numbers among the pickle's texts.
+// The numbers of the words among the pickle's texts.
 enum Word : std::uint32_t {
 #define MEMOIR_WORD(name) k_##name,
   MEMOIR_SNAPSHOT_WORDS(MEMOIR_WORD)
@@ -38,7 +38,7 @@ inline constexpr std::string_view kTexts[] = {
 };
 static_assert(kWords <= 64);
 
-// The items of one dictionary under the keys that mean something.
+// The items of a dictionary whose keys are words of this file.
 class Fields {
  public:
   explicit Fields(std::span<const PickleValue> items) {
@@ -52,19 +52,19 @@ class Fields {
   PickleValue operator[](Word word) const { return has(word) ? values_[word] : PickleValue(); }
 
  private:
-  std::array<PickleValue, kWords> values_;  // NOLINT(cppcoreguidelines-pro-type-member-init): those that are there
+  std::array<PickleValue, kWords> values_;  // NOLINT(cppcoreguidelines-pro-type-member-init): there_ marks those set
   std::uint64_t there_ = 0;
 };
 
-// What stands in a container's place: what it is, and the number of it.
-enum class Shape : std::uint8_t { kEntry, kBlock, kSegment, kFrame, kAnnotation, kOrigin, kSettings };
+// The kind of the object that replaces a container. PackObject adds the number of the object.
+enum class ObjectKind : std::uint8_t { kEntry, kBlock, kSegment, kFrame, kAnnotation, kOrigin, kSettings };
 
-inline std::uint64_t Shaped(Shape shape, std::size_t number) {
+inline std::uint64_t PackObject(ObjectKind shape, std::size_t number) {
   return (static_cast<std::uint64_t>(number) << 3) | static_cast<std::uint64_t>(shape);
 }
 
-inline std::optional<std::size_t> NumberOf(const PickleHeap& heap, PickleValue value, Shape shape) {
-  const std::optional<std::uint64_t> number = heap.Number(value);
+inline std::optional<std::size_t> ObjectNumber(const PickleHeap& heap, PickleValue value, ObjectKind shape) {
+  const std::optional<std::uint64_t> number = heap.VisitorNumber(value);
   if (!number || (*number & 7) != static_cast<std::uint64_t>(shape)) return std::nullopt;
   return static_cast<std::size_t>(*number >> 3);
 }

@@ -53,7 +53,7 @@ TraceKind KindOf(Value action) {
 
 absl::Status TooManyEntries() { return absl::ResourceExhaustedError("more than 67,108,864 entries"); }
 
-// Of a time since 1970; what is none counts as no time.
+// Returns a time since 1970. 0 (no time) if the value is out of range.
 std::uint64_t Microseconds(std::uint64_t us) { return us > 9'000'000'000'000'000 ? 0 : us; }
 
 class SnapshotReader : public PickleReader::Visitor {
@@ -87,14 +87,14 @@ class SnapshotReader : public PickleReader::Visitor {
   TorchSnapshot snapshot_;
   SnapshotStacks stacks_;
   absl::Status status_;
-  std::vector<TorchSnapshot::Entry> entries_;
+  std::vector<TorchSnapshot::TraceEntry> entries_;
   std::vector<TorchSnapshot::Block> blocks_;
   std::vector<TorchSnapshot::Segment> segments_;
   std::vector<TorchSnapshot::Annotation> annotations_;
   absl::flat_hash_map<std::uint64_t, std::uint16_t> stream_numbers_, pool_numbers_;
 };
 
-// More than any address space has is no size.
+// Reports a size that exceeds any address space as damage.
 std::uint64_t SnapshotReader::SizeOf(Value value) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 57;
   const std::uint64_t size = Unsigned(value);
@@ -124,11 +124,11 @@ std::uint16_t SnapshotReader::PoolOf(Value value) {
 }
 
 std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
-  TorchSnapshot::Entry& entry = entries_.emplace_back();
+  TorchSnapshot::TraceEntry& entry = entries_.emplace_back();
   if (entries_.size() > kMostEntries) status_ = TooManyEntries();
   entry.kind = KindOf(fields[k_action]);
   if (entry.kind == TraceKind::kSnapshot || entry.kind == TraceKind::kOther)
-    return Shaped(Shape::kEntry, entries_.size() - 1);
+    return PackObject(ObjectKind::kEntry, entries_.size() - 1);
   entry.address = Unsigned(fields[entry.kind == TraceKind::kOutOfMemory ? k_device_free : k_addr]);
   entry.bytes = SizeOf(fields[k_size]);
   entry.us = Microseconds(Unsigned(fields[k_time_us]));
@@ -137,7 +137,7 @@ std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   entry.origin = stacks_.OriginOf(fields[k_frames]);
   entry.metadata = stacks_.TextOf(fields[k_user_metadata]);
   entry.compile_context = stacks_.TextOf(fields[k_compile_context]);
-  return Shaped(Shape::kEntry, entries_.size() - 1);
+  return PackObject(ObjectKind::kEntry, entries_.size() - 1);
 }
 
 std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
@@ -147,10 +147,10 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
   block.bytes = SizeOf(fields[k_size]);
   block.requested_bytes = fields.has(k_requested_size) ? Unsigned(fields[k_requested_size]) : block.bytes;
   block.origin = stacks_.OriginOf(fields[k_frames]);
-  // torch 2.0 has a history of the block, its newest allocation first.
+  // torch 2.0 writes the history of a block, newest allocation first.
   const std::span<const Value> history = heap_.Items(fields[k_history]);
   if (block.origin == 0 && !history.empty()) {
-    if (const auto entry = NumberOf(heap_, history.front(), Shape::kEntry)) {
+    if (const auto entry = ObjectNumber(heap_, history.front(), ObjectKind::kEntry)) {
       block.origin = entries_[*entry].origin;
       block.requested_bytes = entries_[*entry].bytes;
     }
@@ -158,9 +158,9 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
   const Value state = fields[k_state];
   const std::string_view word = state.is(Kind::kText) ? heap_.text(static_cast<std::uint32_t>(state.data())) : "";
   if (word == "active_allocated") block.state = TorchSnapshot::BlockState::kAllocated;
-  // "active_pending_free"; "active_awaiting_free" in torch's documentation.
+  // torch's documentation calls the state "active_awaiting_free"; the file has "active_pending_free".
   if (word.starts_with("active_") && word.ends_with("_free")) block.state = TorchSnapshot::BlockState::kPendingFree;
-  return Shaped(Shape::kBlock, blocks_.size() - 1);
+  return PackObject(ObjectKind::kBlock, blocks_.size() - 1);
 }
 
 std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
@@ -173,15 +173,17 @@ std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
   segment.expandable = Unsigned(fields[k_is_expandable]) != 0;
   std::uint64_t at = segment.address;
   for (const Value item : heap_.Items(fields[k_blocks])) {
-    const auto number = NumberOf(heap_, item, Shape::kBlock);
+    const auto number = ObjectNumber(heap_, item, ObjectKind::kBlock);
     if (!number) continue;
     TorchSnapshot::Block block = blocks_[*number];
-    if (!block.has_address) block.address = at;  // of torch 2.0: they lie one behind the other
+    if (!block.has_address) block.address = at;  // torch 2.0: the blocks are adjacent
     at = block.address + block.bytes;
     segment.blocks.push_back(block);
   }
-  heap_.Replace(fields[k_blocks], Shaped(Shape::kSettings, 0));  // its memory; of another segment it is no list
-  return Shaped(Shape::kSegment, segments_.size() - 1);
+  heap_.Replace(fields[k_blocks],
+                // Frees the list's memory. Another segment that refers to the list finds no items.
+                PackObject(ObjectKind::kSettings, 0));
+  return PackObject(ObjectKind::kSegment, segments_.size() - 1);
 }
 
 std::uint64_t SnapshotReader::AddAnnotation(const Fields& fields) {
@@ -189,24 +191,24 @@ std::uint64_t SnapshotReader::AddAnnotation(const Fields& fields) {
   annotations_.push_back({Microseconds(Unsigned(fields[k_time_us])), stacks_.TextOf(fields[k_name]),
                           static_cast<std::uint32_t>(Unsigned(fields[k_device])),
                           stage.is(Kind::kText) && stage.data() == k_START});
-  return Shaped(Shape::kAnnotation, annotations_.size() - 1);
+  return PackObject(ObjectKind::kAnnotation, annotations_.size() - 1);
 }
 
 std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> items) {
   const Fields fields(items);
   if (fields.has(k_action)) return AddEntry(fields);
-  if (fields.has(k_filename) && fields.has(k_line)) return Shaped(Shape::kFrame, stacks_.AddFrame(fields));
+  if (fields.has(k_filename) && fields.has(k_line)) return PackObject(ObjectKind::kFrame, stacks_.AddFrame(fields));
   if (fields.has(k_total_size)) return AddSegment(fields);
   if (fields.has(k_state) && fields.has(k_size)) return AddBlock(fields);
   if (fields.has(k_stage)) return AddAnnotation(fields);
-  if (fields.has(k_real_size)) {  // of a block's history in torch 2.0
+  if (fields.has(k_real_size)) {  // an entry of a block's history in torch 2.0
     if (entries_.size() >= kMostEntries) status_ = TooManyEntries();
     entries_.push_back({.bytes = Unsigned(fields[k_real_size]), .origin = stacks_.OriginOf(fields[k_frames])});
-    return Shaped(Shape::kEntry, entries_.size() - 1);
+    return PackObject(ObjectKind::kEntry, entries_.size() - 1);
   }
   if (fields.has(k_roundup_power2_divisions) || fields.has(k_expandable_segments)) {
     snapshot_.settings = SettingsOf(fields, heap_);
-    return Shaped(Shape::kSettings, 0);
+    return PackObject(ObjectKind::kSettings, 0);
   }
   return std::nullopt;
 }
@@ -214,42 +216,42 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
 absl::Status SnapshotReader::TakeTraces(Value traces) {
   const std::span<const Value> of_all = heap_.Items(traces);
   std::size_t taken = 0;
-  // A copy: what is replaced below could be the list itself.
+  // Copied, because Replace() below may change the list itself.
   for (const Value trace : std::vector<Value>(of_all.begin(), of_all.end())) {
     if (snapshot_.traces.size() == kMostDevices) return absl::InvalidArgumentError("traces of more than 1,024 devices");
-    std::vector<TorchSnapshot::Entry>& entries = snapshot_.traces.emplace_back();
+    std::vector<TorchSnapshot::TraceEntry>& entries = snapshot_.traces.emplace_back();
     const std::span<const Value> items = heap_.Items(trace);
     taken += items.size();
     if (taken > kMostEntries) return TooManyEntries();
-    std::size_t in_order = 0;  // so many are all of `entries_`, as in a file of one device
+    std::size_t in_order = 0;  // number of first items that are the first of entries_; all, if there is one device
     for (; in_order < items.size(); ++in_order) {
-      if (NumberOf(heap_, items[in_order], Shape::kEntry) != in_order) break;
+      if (ObjectNumber(heap_, items[in_order], ObjectKind::kEntry) != in_order) break;
     }
     if (in_order == items.size() && in_order == entries_.size()) {
       entries.swap(entries_);
     } else {
       entries.reserve(items.size());
       for (const Value item : items) {
-        const auto number = NumberOf(heap_, item, Shape::kEntry);
+        const auto number = ObjectNumber(heap_, item, ObjectKind::kEntry);
         if (number && *number < entries_.size()) entries.push_back(entries_[*number]);
       }
     }
-    heap_.Replace(trace, Shaped(Shape::kSettings, 0));  // its memory
+    heap_.Replace(trace, PackObject(ObjectKind::kSettings, 0));  // frees its memory
   }
-  std::vector<TorchSnapshot::Entry>().swap(entries_);
+  std::vector<TorchSnapshot::TraceEntry>().swap(entries_);
   return absl::OkStatus();
 }
 
 void SnapshotReader::TakeSegments(Value segments) {
   for (const Value item : heap_.Items(segments)) {
-    if (const auto number = NumberOf(heap_, item, Shape::kSegment))
+    if (const auto number = ObjectNumber(heap_, item, ObjectKind::kSegment))
       snapshot_.segments.push_back(std::move(segments_[*number]));
   }
 }
 
 void SnapshotReader::TakeAnnotations(Value annotations) {
   for (const Value item : heap_.Items(annotations)) {
-    if (const auto number = NumberOf(heap_, item, Shape::kAnnotation))
+    if (const auto number = ObjectNumber(heap_, item, ObjectKind::kAnnotation))
       snapshot_.annotations.push_back(annotations_[*number]);
   }
 }

@@ -1,7 +1,7 @@
-// What a pickle of torch.cuda.memory._dump_snapshot() holds, compact: the allocator's segments and blocks at its end,
-// and the trace of each device, of which the oldest entries may have been overwritten.
+// The contents of a pickle of torch.cuda.memory._dump_snapshot() in compact form: the allocator's segments and blocks
+// at the end, and the trace of each device, whose oldest entries may be overwritten.
 //
-// torch 2.1 to 2.15 write it; no version is written into it, so all keys but `segments` may be missing
+// torch 2.1 to 2.15 write such files. The file contains no version, so all keys except `segments` may be missing
 // (docs/imports.md).
 #ifndef TOOLS_IMPORT_TORCH_SNAPSHOT_H_
 #define TOOLS_IMPORT_TORCH_SNAPSHOT_H_
@@ -31,10 +31,10 @@ enum class TraceKind : std::uint8_t {
 };
 
 struct TorchSnapshot {
-  using Number = std::uint32_t;  // of a text, frame, stack, origin; 0: none
+  using Index = std::uint32_t;  // of a text, frame, stack or origin; 0: none
 
   struct Frame {
-    Number file = 0, function = 0;
+    Index file = 0, function = 0;
     std::uint32_t line = 0;
     bool operator==(const Frame&) const = default;
     template <typename H>
@@ -42,14 +42,13 @@ struct TorchSnapshot {
       return H::combine(std::move(hash), frame.file, frame.function, frame.line);
     }
   };
-  // As a tree: frame `frame` inside the stack `parent`.
+  // A node in a tree of stacks: the frame `frame` inside of the stack `parent`.
   struct Stack {
-    Number parent = 0, frame = 0;
+    Index parent = 0, frame = 0;
   };
-  // Who asked for memory.
   struct Origin {
-    Number stack = 0;
-    Number operator_name = 0, node = 0;  // of autograd; known by frames of C++
+    Index stack = 0;
+    Index operator_name = 0, node = 0;  // autograd node; both are known if the stack has C++ frames
     bool operator==(const Origin&) const = default;
     template <typename H>
     friend H AbslHashValue(H hash, const Origin& origin) {
@@ -60,20 +59,20 @@ struct TorchSnapshot {
     std::uint32_t graph = 0, user = 0;
     bool operator==(const Pool&) const = default;
   };
-  struct Entry {
-    std::uint64_t address = 0;  // of kOutOfMemory: bytes that the device had free
-    std::uint64_t bytes = 0;    // of blocks: as they were asked for
-    std::uint64_t us = 0;       // since 1970; 0: not known
-    Number origin = 0;
-    Number metadata = 0;         // of the thread, as the program set it
-    Number compile_context = 0;  // torch.compile's id
+  struct TraceEntry {
+    std::uint64_t address = 0;  // kOutOfMemory: the free bytes of the device
+    std::uint64_t bytes = 0;    // requested size; of a segment its size
+    std::uint64_t us = 0;       // since 1970; 0: unknown
+    Index origin = 0;
+    Index metadata = 0;         // text that the program set for the thread
+    Index compile_context = 0;  // torch.compile's id
     std::uint16_t stream = 0, pool = 0;
     TraceKind kind = TraceKind::kOther;
   };
   enum class BlockState : std::uint8_t { kInactive, kAllocated, kPendingFree };
   struct Block {
     std::uint64_t address = 0, bytes = 0, requested_bytes = 0;
-    Number origin = 0;
+    Index origin = 0;
     BlockState state = BlockState::kInactive;
     bool has_address = false;
   };
@@ -86,22 +85,22 @@ struct TorchSnapshot {
   };
   struct Annotation {
     std::uint64_t us = 0;
-    Number name = 0;
+    Index name = 0;
     std::uint32_t device = 0;
     bool begins = false;
   };
   struct Settings {
     std::uint64_t max_split_bytes = ~std::uint64_t{0};
-    std::array<std::uint64_t, 16> roundup_divisions = {};  // from sizes of 1 MiB, 2 MiB, ... on
+    std::array<std::uint64_t, 16> roundup_divisions = {};  // for sizes from 1 MiB, 2 MiB, 4 MiB, ... on
     bool expandable_segments = false;
   };
 
-  std::vector<std::vector<Entry>> traces;  // by device
+  std::vector<std::vector<TraceEntry>> traces;  // by device
   std::vector<Segment> segments;
   std::vector<Annotation> annotations;
   Settings settings;
 
-  std::vector<std::string> texts = {""};  // by Number
+  std::vector<std::string> texts = {""};  // by Index
   std::vector<Frame> frames = {{}};
   std::vector<Stack> stacks = {{}};
   std::vector<Origin> origins = {{}};
@@ -109,8 +108,8 @@ struct TorchSnapshot {
   std::vector<Pool> pools;
 };
 
-// Executes nothing. InvalidArgument: it is something else, and what. DataLoss: damaged, and where. The messages have no
-// path.
+// Executes nothing in the pickle. InvalidArgument: another kind of file, which the message names. DataLoss: damaged,
+// with the place. Messages contain no path.
 absl::StatusOr<TorchSnapshot> ReadTorchSnapshot(ByteSource& source);
 
 }  // namespace memoir

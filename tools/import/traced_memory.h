@@ -1,14 +1,14 @@
-// One device's memory events in a profiler's trace, with what must be added so that their sums are the totals that the
-// profiler says beside each of them.
+// The memory events of one device in a profiler trace, with additional blocks that make their sums equal to the totals
+// in the trace.
 //
-// The profiler sees the threads that it was told of, from its start on. Its totals are of all. What the totals have
-// besides is here in pieces, at addresses that no block can have:
+// The profiler sees only some threads, and only from its start on, but its totals contain all memory. Additional
+// blocks, called pieces, represent the memory that it does not see. Pieces have addresses that no real block can have:
 //
-//     total  ^        ____        what the trace allocates
+//     total  ^        ____        allocated in the trace
 //            |   ____|    |___
 //            |  | piece: not traced
 //            |__|______________
-//            |  found: freed in the trace, or part of what was there before it
+//            |  found: freed in the trace, or part of the earlier memory
 #ifndef TOOLS_IMPORT_TRACED_MEMORY_H_
 #define TOOLS_IMPORT_TRACED_MEMORY_H_
 
@@ -26,42 +26,42 @@ namespace memoir {
 
 class TracedMemory {
  public:
-  struct Piece {
+  struct AddressRange {
     std::uint64_t address = 0, bytes = 0;
   };
-  // What happens at an event besides: first what `ended`, then what `began`.
-  struct Besides {
-    std::vector<Piece> ended, began;
-    bool ends_block = false;  // of an allocation: the block that lived there was freed, and nobody said so
-    bool is_unknown = false;  // of a free: of no block that is known; the pieces have it
+  // Blocks to add at an event: first the blocks in `ended` end, then those in `began` begin.
+  struct ImpliedBlocks {
+    std::vector<AddressRange> ended, began;
+    bool ends_block = false;  // the allocation also ends the block at its address, whose free is missing
+    bool is_unknown = false;  // the freed block is unknown, and pieces represent it
   };
 
-  // Goes through the events of `device`. The trace must outlive it.
-  TracedMemory(const ProfilerTrace& trace, ProfilerTrace::Number device);
+  // Processes the events of `device`. The trace must outlive this object.
+  TracedMemory(const ProfilerTrace& trace, ProfilerTrace::Index device);
 
-  const std::vector<Piece>& found() const { return found_; }  // live before the first event
-  // Of ProfilerTrace::memory; nullptr: nothing.
-  const Besides* At(std::size_t event) const;
+  const std::vector<AddressRange>& initial_blocks() const { return initial_blocks_; }  // live before the first event
+  // Returns the blocks to add at an event of ProfilerTrace::memory. nullptr if there are no blocks.
+  const ImpliedBlocks* ImpliedAt(std::size_t event) const;
   std::uint64_t at_end() const { return sum_; }
-  // How often the totals changed without an event, and by how much in all.
+  // The number of changes of the totals without an event, and the sum of these changes in bytes.
   std::uint64_t untraced() const { return untraced_; }
   std::uint64_t untraced_bytes() const { return untraced_bytes_; }
 
  private:
-  struct Part {
-    std::size_t whole = 0;  // of wholes_
-    Piece piece;
+  struct RemainingPart {
+    std::size_t whole = 0;  // index in wholes_
+    AddressRange piece;
   };
-  // A piece as it began, and where it is cut because its parts end apart.
-  struct Whole {
-    Piece piece;
+  // A piece as it begins, and the addresses that divide it into parts which end at different times.
+  struct WholeRange {
+    AddressRange piece;
     std::size_t event = 0;
     std::vector<std::uint64_t> cuts;
   };
   static constexpr std::size_t kBefore = ~std::size_t{0};
 
-  void Find(std::uint64_t base);
-  void Follow(std::size_t event);
+  void FindInitialBlocks(std::uint64_t base);
+  void ApplyEvent(std::size_t event);
   void Begin(std::size_t event, std::uint64_t bytes);
   void End(std::size_t event, std::uint64_t bytes);
   void EndBlocks(std::size_t event, std::uint64_t bytes);
@@ -69,16 +69,16 @@ class TracedMemory {
   std::uint64_t Remove(std::uint64_t address);
   void CutWholes();
 
-  const std::vector<ProfilerTrace::Memory>& events_;
-  const ProfilerTrace::Number device_;
-  std::vector<Piece> found_;
-  absl::flat_hash_map<std::size_t, Besides> besides_;
+  const std::vector<ProfilerTrace::MemoryEvent>& events_;
+  const ProfilerTrace::Index device_;
+  std::vector<AddressRange> initial_blocks_;
+  absl::flat_hash_map<std::size_t, ImpliedBlocks> implied_blocks_;
   std::uint64_t sum_ = 0, untraced_ = 0, untraced_bytes_ = 0;
-  // While it follows.
+  // The state during processing.
   absl::flat_hash_map<std::uint64_t, std::uint64_t> live_;  // bytes by address
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;
-  std::vector<Whole> wholes_;
-  std::vector<Part> parts_;  // the newest is the first to end
+  std::vector<WholeRange> wholes_;
+  std::vector<RemainingPart> parts_;  // the newest part ends first
 };
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// A thread of a torch.profiler trace while its spans become events: what is open on it, and what ends next.
+// A thread of a torch.profiler trace while its spans become events: its open spans, and the span that ends next.
 #ifndef TOOLS_IMPORT_TRACED_THREAD_H_
 #define TOOLS_IMPORT_TRACED_THREAD_H_
 
@@ -13,15 +13,15 @@ namespace memoir {
 struct TracedThread {
   using Span = ProfilerTrace::Span;
 
-  std::uint32_t number = 0;       // in the capture
-  std::size_t next = 0, end = 0;  // of the spans
-  // Outermost first. A user range may begin in a function (as its __enter__) and end behind it.
+  std::uint32_t number = 0;       // number in the capture
+  std::size_t next = 0, end = 0;  // range of its spans in ProfilerTrace::spans
+  // Open spans, outermost first. A user range may begin in a function (such as its __enter__) and end after it.
   std::vector<Span> ranges;
-  std::vector<Span> functions;              // of Python, and modules
-  std::vector<std::uint32_t> stacks = {0};  // of Python, of its open functions
-  std::vector<std::size_t> modules = {0};   // likewise, of ProfilerNames
+  std::vector<Span> functions;              // Python functions and modules
+  std::vector<std::uint32_t> stacks = {0};  // stacks of the open Python functions; 0: none
+  std::vector<std::size_t> modules = {0};   // ProfilerNames numbers of the open modules; 0: none
 
-  // Whichever of the two has what ends next, as its last; nullptr: nothing is open.
+  // Returns the list whose last span ends next. nullptr if no span is open.
   std::vector<Span>* EndingNext() {
     if (functions.empty()) return ranges.empty() ? nullptr : &ranges;
     if (ranges.empty()) return &functions;

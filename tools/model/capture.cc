@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/model/chunk_batch.h"
-#include "tools/model/chunk_source.h"
+#include "tools/model/capture_contents.h"
+#include "tools/model/folder_runs.h"
 #include "tools/model/pending_ring.h"
-#include "tools/model/replayer.h"
-#include "tools/model/runs.h"
-#include "tools/read/folder.h"
-#include "tools/read/process_info.h"
+#include "tools/read/process_info_rules.h"
 
 namespace memoir {
 namespace {
 
-// A program that replaced itself (exec) keeps its process id: where the earlier recording ended, this one's part
-// numbers begin.
+// Returns the number that the first part of the recording has if no part is missing. A program that replaced itself
+// (exec) keeps its process id, and its new recording continues the part numbers of its earlier recording.
 std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& folder) {
   const v1::ProcessInfo& own = files.parts[0].process;
   std::uint64_t first = 0;
@@ -31,7 +27,7 @@ std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& fo
   return first;
 }
 
-// Numbers that were skipped are no loss: only where chunks are missing, too, a part is.
+// Counts the missing parts. A gap in the part numbers counts only if chunk numbers are missing there, too.
 std::uint64_t CountMissingParts(const ProcessFiles& files, std::uint64_t first_number) {
   std::uint64_t missing = 0;
   std::uint64_t expected_part = first_number;
@@ -49,7 +45,7 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   ProcessSummary summary;
   summary.info = files.parts[0].process;
   const v1::ProcessInfo& newest = files.parts.back().process;
-  TakeNewer(newest, &summary.info);
+  UpdateProcessInfo(newest, &summary.info);
   summary.info.set_rank_conflict(ToUtf8(newest.rank_conflict()));
   summary.pending_ring = FindPendingRing(summary.info);
   summary.info.set_program(ToUtf8(summary.info.program()));
@@ -71,8 +67,8 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   return summary;
 }
 
-// A chunk that was cut by a kill is no damage when the next part goes on where the file was whole: the ring still held
-// its records.
+// A kill can cut the last chunk of a part. memoir-drain copies the records of this chunk from the ring to the next
+// part. If no chunk number is missing between the two parts, removes the damage of the cut part.
 void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damage) {
   for (const ProcessFiles& process : folder.processes) {
     for (std::size_t i = 0; i + 1 < process.parts.size(); ++i) {
@@ -84,38 +80,18 @@ void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damag
   }
 }
 
-void ForgetDamageOf(const ProcessFiles& process, std::vector<Damage>* damage) {
-  for (const PartFile& part : process.parts) {
-    if (part.damage) std::erase(*damage, *part.damage);
-    for (const Damage& passed : part.passed_over) std::erase(*damage, passed);
-  }
-}
-
-// A program alone is rank 0, numbered or not; beside ranks, what is not numbered is none.
+// If any process has a rank, the processes without one are not ranks. If no process has a rank, each counts as rank 0.
 void MarkRanks(std::vector<ProcessSummary>* processes) {
   const bool any = std::any_of(processes->begin(), processes->end(), [](const auto& p) { return HasRank(p.info); });
   for (ProcessSummary& process : *processes) process.is_rank = !any || HasRank(process.info);
 }
 
-bool IsWanted(const ProcessSummary& process, const ReplayOptions& options) {
-  return !options.rank || (process.is_rank && process.info.rank() == *options.rank);
-}
-
 }  // namespace
 
-struct Capture::Contents {
-  std::string path;
-  CaptureFolder folder;
-  std::vector<ProcessSummary> processes;
-  DecodedChunks decoded;
-  std::vector<RecordedRun> runs;
-  std::uint32_t run = kAllRuns;
-};
-
-// Leaves the processes of one run in the folder.
+// Lists the runs of the folder. If `run` selects one of them, removes the processes of all other runs.
 absl::Status Capture::ChooseRun(std::uint32_t run, Contents& contents) {
-  const std::vector<RunFiles> runs = FindRuns(contents.folder);
-  for (const RunFiles& files : runs) contents.runs.push_back({files.start_ns, files.processes.size()});
+  const std::vector<FolderRun> runs = FindRuns(contents.folder);
+  for (const FolderRun& files : runs) contents.runs.push_back({files.start_ns, files.processes.size()});
   if (run == kAllRuns) return absl::OkStatus();
   contents.run = run == kLastRun ? static_cast<std::uint32_t>(runs.size()) : run;
   if (contents.run > runs.size()) {
@@ -179,33 +155,17 @@ Capture::SharedDecoding::SharedDecoding(const Capture& capture) : decoded_(&capt
 }
 Capture::SharedDecoding::~SharedDecoding() { decoded_->Release(); }
 
-absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
-  std::uint64_t file_bytes = 0;
-  std::set<std::size_t> wanted;
-  for (const ProcessSummary& process : contents_->processes) {
-    if (!IsWanted(process, options)) continue;
-    wanted.insert(process.id.value);
-    file_bytes += process.file_bytes;
-  }
-  ReplayReport report;
-  report.damage = contents_->folder.damage;
-  for (std::size_t i = 0; i < contents_->folder.processes.size(); ++i)
-    if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
-  Replayer replayer(contents_->processes, contents_->folder.symbols, visitor, options, &report);
-  for (const std::size_t process : wanted) report.processes[process].replayed = true;
-  ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
-  SourceItem item;
-  ChunkBatch batch(replayer, visitor.takes_repeats());
-  while (source.Next(&item)) {
-    batch.Take(item);
-    item.chunk = nullptr;
-    if (options.progress && file_bytes > 0) {
-      options.progress(static_cast<double>(item.file_bytes_done) / static_cast<double>(file_bytes));
-    }
-    if (options.go_on && !options.go_on()) break;
-  }
-  visitor.OnEnd(report);
-  return report;
+using UnrecordedSpan = ReplayReport::Process::UnrecordedSpan;
+
+const UnrecordedSpan* ReplayReport::Process::UnknownCudaMemory() const {
+  const auto found = std::ranges::find(unrecorded, v1::Unrecorded::CUDA_MEMORY, &UnrecordedSpan::what);
+  return found == unrecorded.end() ? nullptr : &*found;
+}
+
+const UnrecordedSpan* ReplayReport::Process::UnknownCudaMemoryAtEnd() const {
+  const auto found = std::ranges::find_if(
+      unrecorded, [](const UnrecordedSpan& span) { return span.what == v1::Unrecorded::CUDA_MEMORY && !span.ended; });
+  return found == unrecorded.end() ? nullptr : &*found;
 }
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
-// A capture: all processes of a folder, opened as one. Opening reads the chunk headers of every part; events stay in
-// the files and are streamed by Replay, so that memory does not grow with their number.
+// A capture: the recordings of all processes in a folder. Opening a capture reads the chunk headers of every part. The
+// events stay in the files, and Replay streams them. Therefore memory does not grow with the number of events.
 //
-// Immutable once open; several threads may replay it at once, each with its own visitor.
+// A Capture is immutable once it is open. Several threads may replay it at the same time, each with its own visitor.
 #ifndef TOOLS_MODEL_CAPTURE_H_
 #define TOOLS_MODEL_CAPTURE_H_
 
@@ -19,151 +19,153 @@
 #include "tools/model/driver_memory.h"
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
-#include "tools/model/known_steps.h"
+#include "tools/model/repeated_step_counts.h"
 #include "tools/read/damage.h"
 
 namespace memoir {
 
-// What is known of a process without reading its events.
+// The facts about a process that are known without its events.
 struct ProcessSummary {
   ProcessId id;
-  v1::ProcessInfo info;  // of its first part; about its rank, what its newest part knows
-  bool is_rank = true;   // false: no launcher numbered it, and others of the capture are ranks (a launcher, a parent)
+  v1::ProcessInfo info;  // from the first part; fields that can change (UpdateProcessInfo) are from the newest part
+  bool is_rank = true;   // false: the process has no rank, but another process of the capture has one
   std::optional<std::uint32_t> rank() const { return is_rank ? std::optional(info.rank()) : std::nullopt; }
   std::uint64_t parts = 0;
-  std::uint64_t missing_parts = 0;  // before or between those that are there; Counters.folded_parts of them on purpose
-  bool starts_at_first_chunk = true;  // false: what came before is gone; a replay starts from a keyframe
+  std::uint64_t missing_parts = 0;    // parts missing before or between the existing parts; includes evicted parts
+  bool starts_at_first_chunk = true;  // false: the first chunks are missing, and a replay starts at a keyframe
   std::uint64_t file_bytes = 0;
-  std::uint64_t events = 0;  // as the chunk headers count them
+  std::uint64_t events = 0;  // sum of the event counts in the chunk headers
   Tick first_tick = 0;
   Tick last_tick = 0;
-  std::uint64_t start_ns = 0;  // its start, since the start of the capture's earliest process
-  // Its ring file, when it still lies on this host and the process is dead: what it holds is not in the parts yet.
-  // Reading never merges it; the caller may start memoir-drain and open again.
+  std::uint64_t start_ns = 0;  // start of the process, counted from the start of the capture's earliest process
+  // Path of the ring file, if the process is dead and the file is on this host. The newest events are in this file and
+  // not in the parts yet. The caller may run memoir-drain and open the capture again. Empty if there is no file.
   std::string pending_ring;
 };
 
 struct ReplayOptions {
-  bool tensors = false;                  // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
-  bool first_seen = true;                // find storages first seen; costs a look at every tensor
-  bool modules = false;                  // find the module and phase of ranges and blocks
+  bool tensors = false;    // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
+  bool first_seen = true;  // call OnFirstSeen for storages without a recorded allocation; costs a look-up per tensor
+  bool modules = false;    // find the module and phase of ranges and blocks
   std::optional<std::uint32_t> rank;     // replay only the processes of this rank
-  std::function<void(double)> progress;  // called now and then with the part done, 0..1
-  // Return false from it to stop early (called once a chunk).
+  std::function<void(double)> progress;  // called from time to time with the finished fraction, 0..1
+  // Called once for each chunk. Returns false to stop the replay early.
   std::function<bool()> go_on;
 };
 
-// Found while replaying; complete when Replay returns.
+// The report of a replay about the capture. It is complete when the replay calls Visitor::OnEnd.
 struct ReplayReport {
-  std::uint64_t events = 0;                   // decoded
-  std::uint64_t lost_records = 0;             // gaps in record indices
-  std::uint64_t repeated_records = 0;         // overlaps of record indices
-  std::uint64_t lost_chunks = 0;              // gaps in chunk sequence
-  std::uint64_t late_events = 0;              // earlier tick than an event already shown
-  std::uint64_t replaced_blocks = 0;          // DeallocateCause::kReplaced
-  std::uint64_t unmatched_deallocations = 0;  // no allocation known: from before the recording, or lost
-  std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals are not what the events gave
-  std::uint64_t statistics_mismatches = 0;    // times that a device's allocator counted otherwise than its events
-  std::vector<Damage> damage;                 // of opening and replaying; none of a process that is not replayed
+  std::uint64_t events = 0;                   // decoded events
+  std::uint64_t lost_records = 0;             // missing records (gaps in the record indices)
+  std::uint64_t repeated_records = 0;         // records that more than one run contains (overlaps of record indices)
+  std::uint64_t lost_chunks = 0;              // missing chunks (gaps in the chunk numbers)
+  std::uint64_t late_events = 0;              // events visited after an event with a later tick
+  std::uint64_t replaced_blocks = 0;          // blocks that ended with DeallocateCause::kReplaced
+  std::uint64_t unmatched_deallocations = 0;  // deallocations whose allocation is lost, or older than the recording
+  std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals differ from the replay's
+  std::uint64_t statistics_mismatches = 0;    // allocator statistics that differ from the replay's totals
+  std::vector<Damage> damage;  // damage that opening and replaying found, in the parts of replayed processes
   struct Process {
-    bool replayed = false;          // false: not of the rank that was asked for; nothing below is known
-    v1::Counters counters;          // the last that were seen
-    v1::End end;                    // End::UNKNOWN: not ended in good order
-    std::uint64_t duration_ns = 0;  // from its start to its last event
-    struct FoldedPeak {
-      std::string device;  // "cpu"
+    bool replayed = false;  // false: the process does not have the requested rank, and all other fields are unset
+    v1::Counters counters;  // the newest counters in the parts
+    v1::End end;            // End::UNKNOWN: the recording did not end in an orderly way
+    std::uint64_t duration_ns = 0;  // time from the start of the process to its last event
+    struct EvictedPeak {
+      std::string device;  // as ToString(DeviceInfo) prints it: "cpu"
       std::uint64_t bytes = 0, ns = 0;
     };
-    // When less than everything was recorded; in order, and at most kMaxGaps of them.
+    // A span in which the recording level was off or `memory`.
     struct Gap {
       v1::RecordingLevel level = v1::LEVEL_OFF;
       std::uint64_t begin_ns = 0;
       std::uint64_t end_ns = 0;
-      bool ended = false;  // false: it lasts until the end
+      bool ended = false;  // false: the gap lasts until the end of the recording
     };
     static constexpr std::size_t kMaxGaps = 1000;
-    std::vector<Gap> gaps;
-    std::uint64_t gap_count = 0;  // all of them
-    KnownSteps known_steps;
-    std::uint64_t unknown_blocks = 0, unknown_bytes = 0;  // DeallocateCause::kUnknown
-    // Of which --max-size left sums alone: before the first keyframe left, and between parts that it kept. At most
-    // kMaxGaps.
+    std::vector<Gap> gaps;        // in the order of time, at most kMaxGaps
+    std::uint64_t gap_count = 0;  // number of gaps, including those beyond kMaxGaps
+    RepeatedStepCounts repeated_steps;
+    std::uint64_t unknown_blocks = 0, unknown_bytes = 0;  // blocks that ended with DeallocateCause::kUnknown
+    // A span whose events were evicted (--max-size), before or between the remaining parts.
     struct Span {
       std::uint64_t begin_ns = 0;
       std::uint64_t end_ns = 0;
     };
-    std::vector<Span> evicted;
-    bool evicted_at_start = false;         // the first of them is that
-    std::vector<FoldedPeak> folded_peaks;  // of all before the keyframe behind the last of these
-    // What happened and is not in the capture, because the recorder could not see it; in order.
-    struct Unrecorded {
+    std::vector<Span> evicted;               // in the order of time, at most kMaxGaps
+    bool evicted_at_start = false;           // true: the first span of `evicted` begins at the start of the recording
+    std::vector<EvictedPeak> evicted_peaks;  // peaks until the end of the last evicted span
+    // A span in which the recorder could not see the events that `what` names.
+    struct UnrecordedSpan {
       v1::Unrecorded::What what = v1::Unrecorded::UNKNOWN;
       std::uint64_t begin_ns = 0;
       std::uint64_t end_ns = 0;
-      bool ended = false;  // false: it lasts until the end
+      bool ended = false;  // false: the span lasts until the end of the recording
       std::string why;     // one line
     };
-    std::vector<Unrecorded> unrecorded;
-    // The first span in which CUDA memory is not known, and the one that lasts until the end; nullptr: none.
-    const Unrecorded* UnknownCudaMemory() const;
-    const Unrecorded* UnknownCudaMemoryAtEnd() const;
+    std::vector<UnrecordedSpan> unrecorded;  // in the order of time
+    // Return a span without CUDA memory events: the first such span, or the one at the end. nullptr: no such span.
+    const UnrecordedSpan* UnknownCudaMemory() const;
+    const UnrecordedSpan* UnknownCudaMemoryAtEnd() const;
   };
   std::vector<Process> processes;  // by ProcessId
 };
 
-// What a visitor may ask during a replay.
+// Queries that a visitor may make during a replay. Blocks, bytes, memory and driver allocations belong to the current
+// process, and include the effect of the current event.
 class ReplayState {
  public:
   virtual ~ReplayState() = default;
   virtual const Dictionary& dictionary() const = 0;
-  // Since the start of the capture's earliest process, by the clock readings around.
+  // Returns the time since the start of the capture's earliest process, interpolated between readings of the clock.
   virtual std::uint64_t Nanoseconds(ProcessId process, Tick tick) const = 0;
-  virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;  // of the current process
-  virtual std::uint64_t live_bytes(DeviceId device) const = 0;  // of the current process, the event in hand included
-  // nullptr: none begins there. Valid during the event.
+  virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;
+  virtual std::uint64_t live_bytes(DeviceId device) const = 0;
+  // Returns the live block that begins at `address`. nullptr if no block begins there. Valid during the current event.
   virtual const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const = 0;
-  // Whose ranges say what a thread does: its own, or those of the thread in whose parallel region it works.
+  // Returns the thread whose open ranges surround the events of `thread`. If `thread` works in a parallel region of
+  // another thread, this is the other thread, otherwise `thread` itself.
   virtual ThreadId working_thread(ThreadId thread) const = 0;
-  // The ranges that are open there.
+  // Returns the open ranges of working_thread(`thread`).
   virtual const RangeStack& stack(ThreadId thread) const = 0;
-  // Of a device of the current process, the event in hand included.
   virtual const DeviceMemory& memory(DeviceId device) const = 0;
-  // Of the current process, the event in hand included.
   virtual const DriverMemory& driver() const = 0;
 };
 
 class DecodedChunks;
 
-// One use of a folder that was used several times.
+// A run of a capture folder: the processes of one use of the folder. A folder may have several runs.
 struct RecordedRun {
-  std::uint64_t start_ns = 0;  // since 1970
+  std::uint64_t start_ns = 0;  // nanoseconds since 1970
   std::size_t processes = 0;
 };
 inline constexpr std::uint32_t kLastRun = 0xffffffffu;
-inline constexpr std::uint32_t kAllRuns = 0;  // as if they were one
+inline constexpr std::uint32_t kAllRuns = 0;  // all runs, as if they were one
 
 class Capture {
  public:
-  // `path`: a capture folder, or one part file of it; `run`: of its runs the n-th, from 1. Errors say what it is
-  // instead and what to do: NotFound (also of a run), InvalidArgument (not a capture), Unimplemented (newer format).
+  // Opens a capture. `path` is a capture folder, or a part file in such a folder. `run` is the number of a run of the
+  // folder, from 1, or kLastRun or kAllRuns. Error messages contain the cause and the remedy. NotFound: the path or the
+  // run does not exist. InvalidArgument: `path` is not a capture. Unimplemented: the capture has a newer format.
   static absl::StatusOr<Capture> Open(const std::string& path, std::uint32_t run = kLastRun);
   Capture(Capture&&) noexcept;
   Capture& operator=(Capture&&) noexcept;
   ~Capture();
 
   const std::string& path() const;
-  const std::vector<ProcessSummary>& processes() const;  // by rank, restart, start; index == ProcessId
-  // Of the folder, by their start. All else that a Capture says is of `run()`, the n-th of them, from 1; 0: of all.
+  const std::vector<ProcessSummary>& processes() const;  // in the order of rank, restart, start; index == ProcessId
+  // Returns the runs of the folder, in the order of their start.
   const std::vector<RecordedRun>& runs() const;
+  // Returns the number, from 1, of the run that the other functions describe. kAllRuns if they describe all runs.
   std::uint32_t run() const;
-  const std::vector<Damage>& damage() const;  // found so far by opening
-  std::uint64_t events() const;               // over all processes, as the chunk headers count them
+  const std::vector<Damage>& damage() const;  // damage that opening found
+  std::uint64_t events() const;               // events of all processes, as counted in the chunk headers
 
-  // Streams all events through `visitor`. Damage is no error; it is in the report.
+  // Streams all events through `visitor`. Damage is not an error; the report lists it.
   absl::StatusOr<ReplayReport> Replay(Visitor& visitor, const ReplayOptions& options = {}) const;
 
-  // While one lives, what a replay decoded is kept for the next, up to a bound (decoded_chunks.h): around analyses that
-  // go through the capture several times. The capture must outlive it, and not be moved.
+  // While a SharedDecoding exists, decoded chunks are kept for later replays, up to a bound (decoded_chunks.h).
+  // Analyses that replay a capture several times use a SharedDecoding. The capture must outlive the SharedDecoding and
+  // must not be moved.
   class SharedDecoding {
    public:
     explicit SharedDecoding(const Capture& capture);

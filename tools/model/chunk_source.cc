@@ -8,10 +8,12 @@
 namespace memoir {
 namespace {
 
-std::uint64_t MemoryOf(const SourceItem& item) { return item.chunk == nullptr ? 0 : item.chunk->payload->memory(); }
+std::uint64_t MemoryOf(const SourceItem& item) {
+  return item.chunk == nullptr ? 0 : item.chunk->payload->memory_bytes();
+}
 
-// Where a process's replay starts: at its first chunk when that is the beginning, else at the first keyframe that is
-// left.
+// Returns the indices of the part and of the chunk where a replay of the process starts. If the first chunk of the
+// recording is missing, the replay starts at the first remaining chunk with a keyframe.
 std::pair<std::size_t, std::size_t> FindStart(const ProcessFiles& process) {
   if (process.parts[0].chunks[0].sequence == 0) return {0, 0};
   for (std::size_t part = 0; part < process.parts.size(); ++part) {
@@ -76,7 +78,7 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   item.process = process;
   item.kind = SourceItem::Kind::kProcessBegin;
   if (!Push(item)) return;
-  SignatureTensors signatures;
+  SignatureCountsById signatures;
   const std::vector<PartFile>& parts = folder_.processes[process].parts;
   const auto [first_part, first_chunk] = FindStart(folder_.processes[process]);
   sequence_known_ = evicted_known_ = false;
@@ -89,7 +91,7 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   Push(item);
 }
 
-absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureTensors* signatures) {
+absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureCountsById* signatures) {
   chunk.payload = decoded_.Find(part, chunk.header.offset);
   if (chunk.payload != nullptr) return AddSignatures(*chunk.payload, signatures);
   std::string bytes;
@@ -101,7 +103,7 @@ absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureTe
   return absl::OkStatus();
 }
 
-// Chunks are missing before this one.
+// Pushes an item for the chunks that are missing directly before the chunk of `header`: kEvicted or kLost.
 bool ChunkSource::ProduceGap(std::size_t process, const PartFile& part, const ChunkHeader& header) {
   SourceItem item;
   item.process = process;
@@ -119,8 +121,8 @@ bool ChunkSource::ProduceGap(std::size_t process, const PartFile& part, const Ch
 }
 
 bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk,
-                              SignatureTensors* signatures) {
-  signatures->clear();  // dictionaries end with their part
+                              SignatureCountsById* signatures) {
+  signatures->clear();  // each part has its own dictionaries
   bool part_begins = true;
   for (std::size_t i = first_chunk; i < part.chunks.size(); ++i) {
     const ChunkHeader& header = part.chunks[i];
@@ -143,8 +145,8 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     item.kind = SourceItem::Kind::kDamage;
     item.damage = Damage{part.path, header.offset, std::string(status.message())};
     item.chunk = nullptr;
-    expected_sequence_ = part.chunks.back().sequence + 1;  // what the damage costs is said once
-    signatures->clear();  // the replay did not see this chunk's: forget all, so that both know the same
+    expected_sequence_ = part.chunks.back().sequence + 1;  // the rest of the part counts as damaged, not as lost
+    signatures->clear();                                   // the replay never receives the signatures of this chunk
     return Push(std::move(item));
   }
   return true;

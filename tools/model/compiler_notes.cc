@@ -31,7 +31,7 @@ std::optional<std::uint32_t> Number(std::string_view field) {
 
 std::string FileName(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-// The numbers in rows are of the note's own texts.
+// Parses the rows of a note about generated code. Rows refer to texts and origins by index.
 class GeneratedNote {
  public:
   explicit GeneratedNote(std::string_view file) { lines_.file = file; }

@@ -1,8 +1,8 @@
-// What a program's compilers said of their work, as the recorder put it into texts (docs/event_schema.md,
-// "torch.compile"): what was compiled and why, where a graph broke, and of which operations of the program the lines of
-// generated code are.
+// Parses notes about the work of torch.compile, which the recorder stores as texts (docs/event_schema.md,
+// "torch.compile's own work"). Notes contain compiled frames and the reasons for their compilation, graph breaks, and
+// the operations of the program for each line of generated code.
 //
-// Pure; trusts nothing.
+// Pure functions. The input is not trusted.
 #ifndef TOOLS_MODEL_COMPILER_NOTES_H_
 #define TOOLS_MODEL_COMPILER_NOTES_H_
 
@@ -15,41 +15,43 @@
 
 namespace memoir {
 
-// Names of ranges without length that hold notes are replaced by words for people; of generated code by this.
+// The name of a range whose text is a note about generated code. The reader shows this name instead of the note.
 inline constexpr char kGeneratedCodeNote[] = "torch.compile: generated code";
 
-// An operation of the program that generated code carries out.
+// An operation of the program that generated code executes.
 struct CodeOrigin {
-  struct Place {
+  struct SourceFrame {
     std::string file, function;
     std::uint32_t line = 0;
-    bool operator==(const Place&) const = default;
+    bool operator==(const SourceFrame&) const = default;
   };
-  std::vector<Place> frames;  // outermost first; may be empty
-  // Of the module that calls it. `root` as Module's, or "": then `path` is from the module around the compiled code.
-  // Class "": of none.
+  std::vector<SourceFrame> frames;  // outermost first; may be empty
+  // The module that calls the operation, as the struct Module describes it. If `root` is empty, `path` starts at the
+  // module around the compiled code. If no module calls the operation, `module_class` is empty.
   std::string root, path, module_class;
   std::string operation;  // "aten.gelu"; may be empty
   bool operator==(const CodeOrigin&) const = default;
 };
 
-// A frame that was compiled, or a graph that broke.
+// A compiled frame, or a graph break.
 struct Compilation {
   enum class Kind : std::uint8_t { kForward, kBackward, kGraphBreak };
   Kind kind = Kind::kForward;
-  std::string id;        // "1/0": the frame's number, and which of its compilations it is
-  std::string function;  // of a graph break that in which it is
+  std::string id;        // "1/0": the number of the frame, and the number of the compilation of this frame
+  std::string function;  // for a graph break: the function that contains the break
   std::string file;
-  std::uint32_t line = 0;  // of a graph break where it is
-  std::string reason;      // of a compilation: why it was made again; ""
-  std::string failure;     // "" where it was compiled
+  std::uint32_t line = 0;  // for a graph break: the line of the break
+  std::string reason;      // reason of a recompilation or of a graph break; may be empty
+  std::string failure;     // empty if the compilation succeeded
   bool operator==(const Compilation&) const = default;
 };
-// In one line, after "torch.compile: ".
+// Returns one line of text without the prefix "torch.compile: ".
 std::string ToString(const Compilation& compilation);
 
-// A note about a file of generated code: from a line up to the next one that any note has. The first origin is what the
-// line's buffers are for; others are fused with it. None: of no operation.
+// A note about a file of generated code. `origins` contains operations of the program, by the number of the generated
+// line. An entry applies from its line up to the line of the next entry. The first origin is the operation for which
+// the line allocates. The other operations are fused with it. If an entry has no origins, its lines belong to no
+// operation.
 struct GeneratedLines {
   std::string file;
   std::map<std::uint32_t, std::vector<CodeOrigin>> origins;
@@ -60,7 +62,7 @@ struct CompilerNote {
   std::optional<GeneratedLines> generated;
 };
 
-// Empty: the text is none, or not as notes are.
+// Parses a note. nullopt if `text` is not a note, or is malformed.
 std::optional<CompilerNote> ParseCompilerNote(std::string_view text);
 
 }  // namespace memoir

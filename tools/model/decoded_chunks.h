@@ -1,5 +1,6 @@
-// Chunks that were decoded before, so that several replays of one capture decode each once: the first that fit into a
-// bound of memory. They are kept as long as somebody shares them (Capture::SharedDecoding). Any thread.
+// Keeps decoded chunks in memory, so that later replays of the same capture need not decode them again. A chunk is kept
+// while a Capture::SharedDecoding exists, if it fits into kMaxBytes together with the chunks that are kept already. Any
+// thread.
 #ifndef TOOLS_MODEL_DECODED_CHUNKS_H_
 #define TOOLS_MODEL_DECODED_CHUNKS_H_
 
@@ -29,7 +30,7 @@ class DecodedChunks {
     bytes_ = 0;
   }
 
-  // nullptr: not kept.
+  // Returns nullptr if the chunk is not kept.
   std::shared_ptr<const Payload> Find(const PartFile& part, std::uint64_t offset) const {
     const std::lock_guard lock(mutex_);
     const auto found = chunks_.find({&part, offset});
@@ -37,7 +38,7 @@ class DecodedChunks {
   }
   void Keep(const PartFile& part, std::uint64_t offset, const std::shared_ptr<const Payload>& payload) {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t bytes = payload->memory();
+    const std::uint64_t bytes = payload->memory_bytes();
     if (sharing_ == 0 || bytes_ + bytes > kMaxBytes) return;
     if (chunks_.try_emplace({&part, offset}, payload).second) bytes_ += bytes;
   }

@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-// torch's kSmallSize and kSmallBuffer: what the pools are told apart by.
+// torch's kSmallSize and kSmallBuffer: the largest block and the largest segment of the pool for small blocks.
 constexpr std::uint64_t kMostSmallBlock = 1u << 20;
 constexpr std::uint64_t kMostSmallSegment = 2u << 20;
 
@@ -17,32 +17,32 @@ void DeviceMemory::Allocate(std::uint64_t bytes, std::uint64_t requested) {
   requested_ += requested;
 }
 
-void DeviceMemory::Deactivate(const Freed& freed) {
-  active_.Take(freed.bytes, freed.bytes <= kMostSmallBlock);
+void DeviceMemory::Deactivate(const FreedBlock& freed) {
+  active_.Remove(freed.bytes, freed.bytes <= kMostSmallBlock);
   requested_ -= freed.requested;
 }
 
 void DeviceMemory::RequestFree(std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                                std::uint64_t serial) {
-  allocated_.Take(bytes, bytes <= kMostSmallBlock);
-  const Freeing freeing{{bytes, requested}, serial};
-  const auto [waiting, added] = freeing_.try_emplace(address, freeing);
+  allocated_.Remove(bytes, bytes <= kMostSmallBlock);
+  const PendingFree freeing{{bytes, requested}, serial};
+  const auto [waiting, added] = pending_frees_.try_emplace(address, freeing);
   if (added) return;
-  Deactivate(waiting->second.freed);  // its completion was lost
+  Deactivate(waiting->second.freed);  // the completion of the earlier free was lost
   waiting->second = freeing;
 }
 
-void DeviceMemory::Forget(std::uint64_t bytes, std::uint64_t requested) {
-  allocated_.Take(bytes, bytes <= kMostSmallBlock);
+void DeviceMemory::ForgetBlock(std::uint64_t bytes, std::uint64_t requested) {
+  allocated_.Remove(bytes, bytes <= kMostSmallBlock);
   Deactivate({bytes, requested});
 }
 
-std::optional<DeviceMemory::Freed> DeviceMemory::CompleteFree(std::uint64_t address, std::uint64_t serial) {
-  const auto waiting = freeing_.find(address);
-  if (waiting == freeing_.end() || waiting->second.serial > serial) return std::nullopt;
-  const Freed freed = waiting->second.freed;
+std::optional<DeviceMemory::FreedBlock> DeviceMemory::CompleteFree(std::uint64_t address, std::uint64_t serial) {
+  const auto waiting = pending_frees_.find(address);
+  if (waiting == pending_frees_.end() || waiting->second.serial > serial) return std::nullopt;
+  const FreedBlock freed = waiting->second.freed;
   Deactivate(freed);
-  freeing_.erase(waiting);
+  pending_frees_.erase(waiting);
   return freed;
 }
 
@@ -51,7 +51,7 @@ bool DeviceMemory::IsSmallSegment(std::uint64_t bytes) { return bytes <= kMostSm
 void DeviceMemory::AddSegment(std::uint64_t address, const ReservedPiece& piece) {
   caching_ = true;
   if (piece.bytes == 0 || address + piece.bytes < address) return;
-  RemoveSegment(address, piece.bytes);  // what lies there was lost
+  RemoveSegment(address, piece.bytes);  // a segment at these addresses was freed, and its free was lost
   segments_[address] = piece;
   reserved_.Add(piece.bytes, piece.small);
 }
@@ -68,7 +68,7 @@ void DeviceMemory::RemoveSegment(std::uint64_t address, std::uint64_t bytes) {
       continue;
     }
     at = segments_.erase(at);
-    reserved_.Take(std::min(end, whole_end) - std::max(address, begin), whole.small);
+    reserved_.Remove(std::min(end, whole_end) - std::max(address, begin), whole.small);
     ReservedPiece rest = whole;
     rest.bytes = address - begin;
     if (begin < address) segments_[begin] = rest;
@@ -78,8 +78,8 @@ void DeviceMemory::RemoveSegment(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void DeviceMemory::ForgetSegments() {
-  for (const auto& [address, waiting] : freeing_) Deactivate(waiting.freed);
-  freeing_.clear();
+  for (const auto& [address, waiting] : pending_frees_) Deactivate(waiting.freed);
+  pending_frees_.clear();
   segments_.clear();
   finder_.reset();
   reserved_ = {};

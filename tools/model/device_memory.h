@@ -1,7 +1,8 @@
-// The memory of one device as its caching allocator counts it: allocated, active and reserved bytes, in all and by the
-// pools for small and large blocks, rebuilt from events. PyTorch's meanings: docs/event_schema.md.
+// The allocated, active and reserved bytes of one device, as the caching allocator of the device counts them. The bytes
+// are counted in total, and for the pools of small and large blocks. They are rebuilt from events. docs/event_schema.md
+// defines PyTorch's terms.
 //
-// Knows no thread and no operator; the replayer keeps one for each device. Not thread-safe.
+// The replayer has one object for each device. Not thread-safe.
 #ifndef TOOLS_MODEL_DEVICE_MEMORY_H_
 #define TOOLS_MODEL_DEVICE_MEMORY_H_
 
@@ -15,85 +16,88 @@ namespace memoir {
 
 struct PoolBytes {
   std::uint64_t all = 0;
-  std::uint64_t small = 0;  // blocks of up to 1 MiB, and the segments that they are cut from
+  std::uint64_t small = 0;  // bytes in blocks of up to 1 MiB, or in the segments that contain such blocks
   std::uint64_t large() const { return all - small; }
   void Add(std::uint64_t bytes, bool is_small) {
     all += bytes;
     if (is_small) small += bytes;
   }
-  void Take(std::uint64_t bytes, bool is_small) {
+  void Remove(std::uint64_t bytes, bool is_small) {
     all -= bytes;
     if (is_small) small -= bytes;
   }
 };
 
-// What the allocator has taken from the device in one piece: a segment, or of an expandable one what it mapped at once.
+// Memory that the allocator reserved with one call: a segment, or one mapping of an expandable segment.
 struct ReservedPiece {
   std::uint64_t bytes = 0;
   std::uint64_t stream = 0;
-  std::uint32_t pool_graph = 0;  // private pool; both 0: the default one
+  std::uint32_t pool_graph = 0;  // private pool, with `pool_user`; both 0: the default pool
   std::uint32_t pool_user = 0;
-  bool small = false;   // of the pool for blocks of up to 1 MiB
-  bool mapped = false;  // of an expandable segment; of what was found, or lies in a keyframe, it is not known
+  bool small = false;   // true: the memory is for blocks of up to 1 MiB
+  bool mapped = false;  // true: part of an expandable segment; false also if unknown (SEGMENT_FOUND, keyframes)
 };
 
 class DeviceMemory {
  public:
-  // Whether a caching allocator has it: whether active and reserved bytes are known.
+  // True if a caching allocator manages the device. Otherwise active and reserved bytes are unknown.
   bool caching() const { return caching_; }
   const PoolBytes& allocated() const { return allocated_; }
   const PoolBytes& active() const { return active_; }
   const PoolBytes& reserved() const { return reserved_; }
-  std::uint64_t requested_bytes() const { return requested_; }  // of active blocks, as torch has it
+  std::uint64_t requested_bytes() const { return requested_; }  // requested bytes of active blocks
   std::uint64_t alloc_retries() const { return alloc_retries_; }
   std::uint64_t ooms() const { return ooms_; }
 
   void Allocate(std::uint64_t bytes, std::uint64_t requested);
-  // The program has given the block back; it stays active until CompleteFree.
+  // Subtracts a block from the allocated bytes when the program has freed the block. The block stays active until
+  // CompleteFree.
   void RequestFree(std::uint64_t address, std::uint64_t bytes, std::uint64_t requested, std::uint64_t serial);
-  // The block is gone altogether: its end was lost.
-  void Forget(std::uint64_t bytes, std::uint64_t requested);
-  struct Freed {
+  // Removes a block whose free was lost.
+  void ForgetBlock(std::uint64_t bytes, std::uint64_t requested);
+  struct FreedBlock {
     std::uint64_t bytes;
     std::uint64_t requested;
   };
-  // What is active no more; nothing when no free was requested there before `serial`.
-  std::optional<Freed> CompleteFree(std::uint64_t address, std::uint64_t serial);
+  // Removes the block at `address` from the active bytes, and returns its sizes. nullopt if no free with a serial of at
+  // most `serial` is pending at `address`.
+  std::optional<FreedBlock> CompleteFree(std::uint64_t address, std::uint64_t serial);
 
   static bool IsSmallSegment(std::uint64_t bytes);
   void AddSegment(std::uint64_t address, const ReservedPiece& piece);
   void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
-  // Nothing is known to be reserved, or to wait for its free, any more. Blocks stay.
+  // Forgets all segments and pending frees, because their state is unknown. Allocated blocks stay.
   void ForgetSegments();
-  // What a snapshot finds comes record by record, all of one thread: what is held in between was never so. `by`: that
-  // thread; any other event of it on this device is behind the last of them.
+  // Between BeginFinding and EndFinding, one thread adds the segments and blocks that the recorder found, one by one.
+  // The sums are incomplete during this time. `by` is the number of the thread. The series ends when this thread has an
+  // event on this device that adds no such segment or block.
   void BeginFinding(std::uint32_t by) { finder_ = by; }
   void EndFinding(std::uint32_t by) {
     if (finder_ == by) finder_.reset();
   }
   bool is_being_found() const { return finder_.has_value(); }
-  // By address; they do not overlap.
+  // Returns the reserved pieces by address. They do not overlap.
   const std::map<std::uint64_t, ReservedPiece>& reserved_pieces() const { return segments_; }
-  // Blocks that the program has given back and the allocator does not have back: address and bytes.
+  // Calls `function` with the address and the bytes of each block whose free is requested but not completed.
   template <class Function>
   void ForEachWaiting(Function function) const {
-    for (const auto& [address, waiting] : freeing_) function(address, waiting.freed.bytes);
+    for (const auto& [address, waiting] : pending_frees_) function(address, waiting.freed.bytes);
   }
 
   void CountOutOfMemory() {
     caching_ = true;
     ++ooms_;
   }
-  void Count(std::uint64_t alloc_retries, std::uint64_t ooms) {
+  void SetCounters(std::uint64_t alloc_retries, std::uint64_t ooms) {
     caching_ = true;
     alloc_retries_ = alloc_retries;
     ooms_ = ooms;
   }
 
  private:
-  void Deactivate(const Freed& freed);
-  struct Freeing {
-    Freed freed;
+  void Deactivate(const FreedBlock& freed);
+  struct PendingFree {
+    FreedBlock freed;
     std::uint64_t serial;
   };
 
@@ -103,7 +107,7 @@ class DeviceMemory {
   std::uint64_t requested_ = 0;
   std::uint64_t alloc_retries_ = 0;
   std::uint64_t ooms_ = 0;
-  absl::flat_hash_map<std::uint64_t, Freeing> freeing_;  // by address
+  absl::flat_hash_map<std::uint64_t, PendingFree> pending_frees_;  // by address
   std::map<std::uint64_t, ReservedPiece> segments_;
 };
 

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-// Adds `value` under `key` unless it is there already.
+// Adds `value` unless `key` exists already. Returns the id of `key`.
 template <class Value, class IdType>
 IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType>& ids, std::string&& key,
               Value value) {
@@ -15,7 +15,7 @@ IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType
   return it->second;
 }
 
-// Length of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
+// Returns the length of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7). 0 if there is no such sequence.
 std::size_t SequenceLength(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u;
@@ -66,7 +66,9 @@ NameId Dictionary::AddName(Name name) {
 }
 
 SchemaId Dictionary::AddSchema(Schema schema) {
-  std::string key = schema.text;  // says what is written, too; but captures come from anywhere
+  // The text implies which arguments the operator writes to. The key contains them nevertheless, because a damaged
+  // capture may contradict the text.
+  std::string key = schema.text;
   for (const bool written : schema.argument_is_written) key += written ? '1' : '0';
   for (const std::string& overload : schema.overloads) key.append(1, '\n').append(overload);
   return Intern(schemas_, schema_ids_, std::move(key), std::move(schema));

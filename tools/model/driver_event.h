@@ -1,5 +1,5 @@
-// Events of what the driver gives, past torch's caching allocator (docs/event_schema.md). Pointers are valid during the
-// call.
+// Events of driver allocations and device samples (docs/event_schema.md). Pointers in an event are valid while the
+// visitor's function runs.
 #ifndef TOOLS_MODEL_DRIVER_EVENT_H_
 #define TOOLS_MODEL_DRIVER_EVENT_H_
 
@@ -13,25 +13,27 @@
 
 namespace memoir {
 
-// What one call to the driver got, or asked for. Of an allocation that was seen, also what ran around it.
+// A block that a driver call allocated, or the request of a refused call. It has the names of the surrounding ranges if
+// they are known.
 struct DriverBlock {
-  std::uint64_t address = 0;  // or handle, context, module
+  std::uint64_t address = 0;  // an address, or the handle of memory, of a context or of a CUDA module
   std::uint64_t bytes = 0;
   std::uint64_t serial = 0;
   Tick tick = 0;
-  DeviceId device;  // of pinned memory the CPU
+  DeviceId device;  // the CPU for pinned memory
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
-  NameId library;  // file name of the object that called
+  NameId library;  // file name of the calling library
   ThreadId thread;
-  NameId operator_name;  // outermost; may be invalid, as the next two
+  NameId operator_name;  // outermost operator; this and the next name may be invalid
   NameId user_name;      // innermost user range
-  ModuleId module;       // ReplayOptions::modules only, as the next
+  ModuleId module;       // `module` and `phase` are set with ReplayOptions::modules only
   Phase phase = Phase::kOther;
-  BlockOrigin origin = BlockOrigin::kRecorded;  // or kKeyframe
+  BlockOrigin origin = BlockOrigin::kRecorded;  // kRecorded or kKeyframe
 };
 std::string_view ToString(v1::DriverCall call);  // "malloc", "host_allocate", "communicator", ...
 
-// ReplayState::driver has it, unless its free was shown before it.
+// When the replay visits this event, ReplayState::driver contains the block, unless the free of the block was visited
+// earlier.
 struct DriverAllocateEvent : Event {
   const DriverBlock* block = nullptr;
 };
@@ -40,26 +42,27 @@ struct DriverFreeEvent : Event {
   DeviceId device;
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
-  const DriverBlock* block = nullptr;  // nullptr: from before the recording, or its allocation was lost
+  // The freed block. nullptr if its allocation is lost, was not visited yet, or is older than the recording.
+  const DriverBlock* block = nullptr;
 };
 
-// The driver, or a library, did not give what was asked for.
+// The driver or a library refused an allocation.
 struct DriverRefusedEvent : Event {
-  const DriverBlock* asked = nullptr;  // bytes 0: the call does not say
+  const DriverBlock* asked = nullptr;  // the refused request; bytes 0: its size is unknown
   std::optional<std::uint64_t> device_free;
-  std::uint32_t error = 0;  // what the call returned
+  std::uint32_t error = 0;  // the call's return value
 };
 
-// What the driver and NVML say of a device as a whole; empty: they do not.
-struct DeviceReadingEvent : Event {
+// A device sample: figures of CUDA and NVML for a whole device. A figure is empty if it was not reported.
+struct DeviceSampleEvent : Event {
   DeviceId device;
   v1::ReadingCause cause = v1::READING_CAUSE_UNKNOWN;
   std::optional<std::uint64_t> free_bytes;
   std::optional<std::uint64_t> total_bytes;
-  std::optional<std::uint64_t> process_bytes;  // of this process
+  std::optional<std::uint64_t> process_bytes;  // used by this process
   std::optional<std::uint64_t> other_processes_bytes;
   std::optional<std::uint64_t> pool_bytes;  // reserved by the device's memory pools (cudaMallocAsync)
-  bool before = false;                      // from events that are gone: what was live then is not known
+  bool before = false;  // true: older than the events of the replay, so the live blocks at its time are unknown
 };
 std::string_view ToString(v1::ReadingCause cause);  // "start", "peak", ...
 

@@ -2,22 +2,22 @@
 
 namespace memoir {
 
-void DriverMemory::Count(const DriverBlock& block) {
-  Held& held = held_[{block.device, block.call, block.library}];
-  held.bytes += block.bytes;
-  ++held.blocks;
+void DriverMemory::AddToTotals(const DriverBlock& block) {
+  GroupTotal& total = totals_[{block.device, block.call, block.library}];
+  total.bytes += block.bytes;
+  ++total.blocks;
 }
 
-void DriverMemory::Discount(const DriverBlock& block) {
-  const auto held = held_.find({block.device, block.call, block.library});
-  held->second.bytes -= block.bytes;
-  if (--held->second.blocks == 0) held_.erase(held);
+void DriverMemory::RemoveFromTotals(const DriverBlock& block) {
+  const auto total = totals_.find({block.device, block.call, block.library});
+  total->second.bytes -= block.bytes;
+  if (--total->second.blocks == 0) totals_.erase(total);
 }
 
 bool DriverMemory::Allocate(const DriverBlock& block) {
-  const Where where{block.device, block.address};
-  const auto freed = freed_.find(where);
-  if (freed != freed_.end() && freed->second.serial > block.serial) {
+  const BlockKey where{block.device, block.address};
+  const auto freed = newest_frees_.find(where);
+  if (freed != newest_frees_.end() && freed->second.serial > block.serial) {
     if (freed->second.unmatched) --unmatched_frees_;
     freed->second.unmatched = false;
     return false;
@@ -25,28 +25,28 @@ bool DriverMemory::Allocate(const DriverBlock& block) {
   if (blocks_.size() >= kMaxBlocks) return false;
   const auto [there, added] = blocks_.try_emplace(where, block);
   if (!added) {
-    if (there->second.serial > block.serial) return false;  // it comes after the next one at its address
-    Discount(there->second);                                // the free of the one before was lost, or is yet to come
+    if (there->second.serial > block.serial) return false;  // a later allocation at this address was visited first
+    RemoveFromTotals(there->second);  // the free of the earlier block was lost, or will be visited later
     there->second = block;
   }
-  Count(block);
+  AddToTotals(block);
   return true;
 }
 
 std::optional<DriverBlock> DriverMemory::Free(DeviceId device, std::uint64_t address, std::uint64_t serial) {
-  const Where where{device, address};
+  const BlockKey where{device, address};
   const auto there = blocks_.find(where);
-  if (there != blocks_.end() && there->second.serial > serial) return std::nullopt;  // of one before it
-  if (freed_.size() >= kMaxBlocks) freed_.clear();
-  Freed& freed = freed_[where];
-  if (freed.serial > serial) return std::nullopt;  // a later one has ended what was there
+  if (there != blocks_.end() && there->second.serial > serial) return std::nullopt;  // the free of an earlier block
+  if (newest_frees_.size() >= kMaxBlocks) newest_frees_.clear();
+  NewestFree& freed = newest_frees_[where];
+  if (freed.serial > serial) return std::nullopt;  // a later free has ended the block already
   freed = {serial, there == blocks_.end()};
   if (freed.unmatched) {
     ++unmatched_frees_;
     return std::nullopt;
   }
   const DriverBlock block = there->second;
-  Discount(block);
+  RemoveFromTotals(block);
   blocks_.erase(there);
   return block;
 }
@@ -58,15 +58,15 @@ void DriverMemory::ForgetBefore(Tick tick) {
       continue;
     }
     forgotten_bytes_ += at->second.bytes;
-    Discount(at->second);
+    RemoveFromTotals(at->second);
     at = blocks_.erase(at);
   }
 }
 
 void DriverMemory::Replace(absl::Span<const DriverBlock> live, bool complete) {
-  const std::map<Where, DriverBlock> known = std::exchange(blocks_, {});
-  held_.clear();
-  freed_.clear();
+  const std::map<BlockKey, DriverBlock> known = std::exchange(blocks_, {});
+  totals_.clear();
+  newest_frees_.clear();
   for (const DriverBlock& block : live) {
     const auto there = known.find({block.device, block.address});
     Allocate(there != known.end() && there->second.serial == block.serial ? there->second : block);

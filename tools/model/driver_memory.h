@@ -1,7 +1,7 @@
-// What the driver has given to one process and not got back: the blocks of cudaMalloc and its like, pinned host memory,
-// contexts, loaded code. docs/event_schema.md, "What the driver gives", says whose they are.
+// The live driver allocations of one process: blocks of cudaMalloc and similar calls, pinned host memory, contexts, and
+// loaded code (docs/event_schema.md, "Driver allocations").
 //
-// Knows no thread's stack; the replayer keeps one for the process in hand. Not thread-safe.
+// The replayer has one object, for the current process. Not thread-safe.
 #ifndef TOOLS_MODEL_DRIVER_MEMORY_H_
 #define TOOLS_MODEL_DRIVER_MEMORY_H_
 
@@ -21,57 +21,60 @@ namespace memoir {
 
 class DriverMemory {
  public:
-  // A hostile capture must not fill memory; no program comes near.
+  // Bounds the memory that a hostile capture can use. No program has as many blocks.
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 20;
 
-  // Threads are merged by time, so what happens at one address may be shown in any order: the serials decide, and what
-  // is live in the end is the same. False: the block is gone already, or there are too many.
+  // Adds `block`. The replay merges threads by tick, so it may visit the events of one address in another order than
+  // they happened. The serials decide which block is live, so every order leads to the same live blocks. Returns false
+  // if a later event at the address was visited already, or if there are kMaxBlocks blocks.
   bool Allocate(const DriverBlock& block);
-  // The block that a free ends; it is no part of this any more. Empty: it is not known (from before the recording, or
-  // its allocation comes late, or ended already).
+  // Removes the block that a free ends, and returns it. nullopt if the block was allocated before the recording, is not
+  // visited yet, or was removed already.
   std::optional<DriverBlock> Free(DeviceId device, std::uint64_t address, std::uint64_t serial);
-  // What became of blocks from before is not known: recording was off.
+  // Removes the blocks that were allocated before `tick`. Recording was off until `tick`, so they may have been freed
+  // during that time.
   void ForgetBefore(Tick tick);
-  // These are live; of those that are known already more stays known. `complete`: no others are; else those that are
-  // known stay.
+  // Sets the live blocks to `live`. A block of `live` that is already known keeps the ranges that are known for it. If
+  // `complete` is false, the known blocks that are missing in `live` also stay.
   void Replace(absl::Span<const DriverBlock> live, bool complete);
   void Clear();
 
-  // Who holds how much, without looking at every block.
-  struct Holder {
+  // The sums by device, call and library.
+  struct AllocationGroup {
     DeviceId device;
     v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
     NameId library;
-    auto operator<=>(const Holder&) const = default;
+    auto operator<=>(const AllocationGroup&) const = default;
   };
-  struct Held {
+  struct GroupTotal {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;
   };
-  const std::map<Holder, Held>& held() const { return held_; }
+  const std::map<AllocationGroup, GroupTotal>& totals() const { return totals_; }
 
   std::uint64_t forgotten_bytes() const { return forgotten_bytes_; }
   std::uint64_t unmatched_frees() const { return unmatched_frees_; }
   std::size_t size() const { return blocks_.size(); }
-  // By device and address.
+  // Calls `function` with each live block, in the order of device and address.
   template <class Function>
   void ForEach(Function function) const {
     for (const auto& [where, block] : blocks_) function(block);
   }
 
  private:
-  using Where = std::pair<DeviceId, std::uint64_t>;
-  void Count(const DriverBlock& block);
-  void Discount(const DriverBlock& block);
+  using BlockKey = std::pair<DeviceId, std::uint64_t>;
+  void AddToTotals(const DriverBlock& block);
+  void RemoveFromTotals(const DriverBlock& block);
 
-  std::map<Where, DriverBlock> blocks_;
-  std::map<Holder, Held> held_;  // of blocks_; without those that hold nothing
-  // The newest free of each address: it ends every older block there, also one that is shown after it.
-  struct Freed {
+  std::map<BlockKey, DriverBlock> blocks_;
+  std::map<AllocationGroup, GroupTotal> totals_;  // of blocks_; without empty groups
+  // The newest free of each address. It ends every block at the address with a smaller serial, even if that block's
+  // allocation is visited after the free.
+  struct NewestFree {
     std::uint64_t serial = 0;
-    bool unmatched = false;  // no block was there
+    bool unmatched = false;  // true: no block was live at the address
   };
-  std::map<Where, Freed> freed_;
+  std::map<BlockKey, NewestFree> newest_frees_;
   std::uint64_t forgotten_bytes_ = 0;
   std::uint64_t unmatched_frees_ = 0;
 };

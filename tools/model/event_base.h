@@ -1,4 +1,4 @@
-// What all events of a replay share: who, when, and what a program was doing.
+// The common fields of all events of a replay: process, thread and tick. Phases, and the origins of blocks.
 #ifndef TOOLS_MODEL_EVENT_BASE_H_
 #define TOOLS_MODEL_EVENT_BASE_H_
 
@@ -12,26 +12,26 @@ namespace memoir {
 
 struct Event {
   ProcessId process;
-  ThreadId thread;  // invalid for events that no thread made (keyframe, process)
+  ThreadId thread;  // invalid for events without a thread (keyframe, process)
   Tick tick = 0;
 };
 
-// What a program does, as far as modules, autograd and the optimizer's own ranges show it.
+// The phase of a program, derived from module calls, autograd nodes and optimizer ranges.
 enum class Phase : std::uint8_t {
   kForward,    // inside a module
   kBackward,   // inside autograd's engine
-  kRecompute,  // a module that the engine calls again (activation checkpointing)
+  kRecompute,  // inside a module that autograd's engine calls again (activation checkpointing)
   kOptimizer,  // inside a range Optimizer.step#... or Optimizer.zero_grad#...
-  kCompile,    // torch.compile works: inside a range "torch.compile: ..."
+  kCompile,    // inside torch.compile's own work, a range "torch.compile: ..."
   kOther,
 };
 inline constexpr std::size_t kPhases = 6;
 std::string_view ToString(Phase phase);  // "forward", "backward", ...
 
 enum class BlockOrigin : std::uint8_t {
-  kRecorded,  // its allocation is an event of this replay
-  kFound,     // it was live already when the recording began, or went on; its allocation was not seen
-  kKeyframe,  // it was live in the keyframe that the replay started, or went on after a loss, from
+  kRecorded,  // the allocation is an event of this replay
+  kFound,     // live when the recording began or was resumed; the allocation was not recorded
+  kKeyframe,  // live in the keyframe from which the replay started or continued after a loss
 };
 
 }  // namespace memoir

@@ -1,15 +1,14 @@
-// How many parts of a recording --max-size removed, as its newest counters have it: what tells a gap that was made on
-// purpose from a part that somebody removed.
+// Counts the evicted parts of a recording (--max-size), so that a reader can distinguish evicted parts from lost parts.
 #ifndef TOOLS_MODEL_EVICTED_PARTS_H_
 #define TOOLS_MODEL_EVICTED_PARTS_H_
 
 #include <cstdint>
 
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 
 namespace memoir {
 
-// Reads chunks from the end of the recording until one has counters.
+// Returns the number of evicted parts, from the newest counters that can be read. 0 if no chunk has counters.
 std::uint64_t CountEvictedParts(const ProcessFiles& process);
 
 }  // namespace memoir

@@ -18,9 +18,21 @@ std::string FormatMoment(std::uint64_t nanoseconds) {
   return absl::StrFormat("%.4f s", static_cast<double>(nanoseconds) / 1e9);
 }
 
+std::string FormatAt(std::uint64_t nanoseconds, std::uint64_t until) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  std::uint64_t unit = 1'000'000, time = nanoseconds;
+  int decimals = 3;
+  for (; unit > 1; unit /= 10, ++decimals) {
+    time = (nanoseconds + unit - 1) / unit * unit;
+    if (time == nanoseconds || time < until) break;
+  }
+  if (unit == 1) time = nanoseconds;
+  return absl::StrFormat("%d.%0*ds", time / kSecond, decimals, time % kSecond / unit);
+}
+
 std::string FormatScaled(double value, double step, absl::Span<const std::string_view> units) {
   std::size_t unit = 0;
-  // Where rounding would print 1024.0, too.
+  // Also takes the next unit if rounding would print 1024.0.
   while (unit + 1 < units.size() && value >= step - 0.05) {
     value /= step;
     ++unit;

@@ -1,5 +1,5 @@
-// Bytes and points in time as a person reads them: in what views print (tools/view/terminal/units.h has the rest), and
-// in the messages of analyses. JSON has exact values.
+// Formats bytes and points in time as readable text, for tables and messages. tools/view/terminal/units.h formats other
+// units. JSON output contains exact values instead.
 #ifndef TOOLS_MODEL_FIGURE_TEXT_H_
 #define TOOLS_MODEL_FIGURE_TEXT_H_
 
@@ -11,11 +11,16 @@
 
 namespace memoir {
 
-// "512 B", "1.5 KiB", "23.0 MiB", "1.2 GiB"
+// Returns "512 B", "1.5 KiB", "23.0 MiB" or "1.2 GiB".
 std::string FormatBytes(std::uint64_t bytes);
-// A point in the recording, as --at takes it: "0.0123 s"
+// Returns a point in time of the recording, in seconds: "0.0123 s".
 std::string FormatMoment(std::uint64_t nanoseconds);
-// One decimal, in the first of `units` that holds less than `step`; each is `step` times the one before.
+// Returns a time for the option --at: "9.1203s". The time is at or after `nanoseconds` and before `until`. It has as
+// few decimals as possible, from three to eight. If eight decimals are too few, or if `until` is 0, the time is exactly
+// `nanoseconds`.
+std::string FormatAt(std::uint64_t nanoseconds, std::uint64_t until);
+// Returns `value` with one decimal, in the first of `units` in which the value is below `step`. Each unit is `step`
+// times the previous unit.
 std::string FormatScaled(double value, double step, absl::Span<const std::string_view> units);
 
 }  // namespace memoir

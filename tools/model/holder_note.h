@@ -1,7 +1,7 @@
-// What a process found of who holds its tensors (`run --holders`), as the recorder put it into marks
-// (docs/event_schema.md, "Holders"): by which objects of the program the blocks at some addresses are held.
+// Parses the marks that the recorder makes about holders (`memoir run --holders`; docs/event_schema.md, "Holders"). A
+// mark names an object of the program, and the addresses of the blocks that the object holds.
 //
-// Pure; trusts nothing.
+// Pure functions. The input is not trusted.
 #ifndef TOOLS_MODEL_HOLDER_NOTE_H_
 #define TOOLS_MODEL_HOLDER_NOTE_H_
 
@@ -12,16 +12,17 @@
 
 namespace memoir {
 
-// Marks that begin so are none of the program's.
+// The prefix of these marks, which come from Memoir and not from the program.
 inline constexpr std::string_view kHolderNote = "memoir.held_by ";
 
 inline bool IsHolderNote(std::string_view mark) { return mark.starts_with(kHolderNote); }
 
 struct HolderNote {
-  std::vector<std::uint64_t> addresses;  // one at least
-  std::string_view holder;               // "trainer.losses[...] (list, global of train.py)", a part of the mark
+  std::vector<std::uint64_t> addresses;  // at least one
+  std::string_view holder;  // "trainer.losses[...] (list, global of train.py)"; points into the text of the mark
 };
-// Of "memoir.held_by 7f0000001000,7f0000002000 trainer.losses..."; nullopt: another mark, or not as it can be.
+// Parses "memoir.held_by 7f0000001000,7f0000002000 trainer.losses...". nullopt for another mark, or for a malformed
+// one.
 std::optional<HolderNote> ParseHolderNote(std::string_view mark);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// What the system says of the host's memory (docs/event_schema.md).
+// Readings of the memory of the recorded process, its control group and its machine (docs/event_schema.md).
 #ifndef TOOLS_MODEL_HOST_EVENT_H_
 #define TOOLS_MODEL_HOST_EVENT_H_
 
@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// v1::HostReading says what the numbers are. Empty: the system does not say.
+// v1::HostReading defines the numbers. A number is empty if the system does not report it.
 struct HostNumbers {
   std::optional<std::uint64_t> anonymous_bytes;
   std::optional<std::uint64_t> shared_bytes;
@@ -31,7 +31,7 @@ struct HostNumbers {
   std::optional<std::uint64_t> machine_available_bytes;
   std::optional<std::uint64_t> machine_kills;
 
-  // Resident in all; empty where a part of it is.
+  // Returns the resident bytes. Empty if one of the three summands is unknown.
   std::optional<std::uint64_t> resident_bytes() const {
     if (!anonymous_bytes || !shared_bytes || !file_bytes) return std::nullopt;
     return *anonymous_bytes + *shared_bytes + *file_bytes;
@@ -41,7 +41,7 @@ struct HostNumbers {
 struct HostReadingEvent : Event {
   v1::ReadingCause cause = v1::READING_CAUSE_UNKNOWN;
   HostNumbers numbers;
-  bool before = false;  // from events that are gone: what was live then is not known
+  bool before = false;  // true: older than the events of the replay, so the live blocks at its time are unknown
 };
 
 }  // namespace memoir

@@ -1,7 +1,8 @@
-// Strong ids of the model. Each is a dense number from 0, valid for one Capture and the same in every replay of it.
+// Ids of the model, with a separate type for each kind. The ids of each kind count from 0 without gaps. An id belongs
+// to one Capture and is the same in every replay of this Capture.
 //
-// They are capture-wide: names and layouts of several ranks are merged by content; a device or thread of another
-// process is another device or thread.
+// Names and layouts with equal content have the same id in all processes. Devices and threads of different processes
+// have different ids.
 #ifndef TOOLS_MODEL_IDS_H_
 #define TOOLS_MODEL_IDS_H_
 
@@ -25,7 +26,7 @@ struct Id {
 };
 
 using ProcessId = Id<struct ProcessTag>;
-using DeviceId = Id<struct DeviceTag>;  // of one process: rank 0's cpu is not rank 1's
+using DeviceId = Id<struct DeviceTag>;  // a device of one process: rank 0's cpu is not rank 1's cpu
 using ThreadId = Id<struct ThreadTag>;
 using NameId = Id<struct NameTag>;
 using ModuleId = Id<struct ModuleTag>;
@@ -35,7 +36,7 @@ using LayoutId = Id<struct LayoutTag>;
 using SchemaId = Id<struct SchemaTag>;
 using SignatureId = Id<struct SignatureTag>;
 
-// Ticks of a process's own clock. Compare only inside one process; ReplayState::Nanoseconds makes them comparable.
+// Ticks of a process's clock. Ticks of different processes cannot be compared; ReplayState::Nanoseconds converts them.
 using Tick = std::uint64_t;
 
 }  // namespace memoir

@@ -6,25 +6,25 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/read/process_info.h"
+#include "tools/read/process_info_rules.h"
 
 namespace memoir {
 namespace {
 
-// A damaged number must not cost memory.
+// Bounds memory if the world size in a capture is damaged.
 constexpr std::uint32_t kMostRanks = 1u << 20;
 
 bool SameRank(const ProcessSummary& a, const ProcessSummary& b) {
   return a.is_rank && b.is_rank && a.info.rank() == b.info.rank() && a.info.restart() == b.info.restart();
 }
 
-// One process that stood for a simulated world: its other ranks never were. As interpose/simcuda/configuration.cc says
-// it.
+// Returns true if only this process of a simulated job was run, so that no rank is missing.
+// interpose/simcuda/configuration.cc writes the text ", alone of".
 bool IsAloneByIntent(const JobMember& process) {
   return process.info->simulated_device().find(", alone of ") != std::string::npos;
 }
 
-void FindMissing(Attempt& attempt) {
+void FindMissing(JobAttempt& attempt) {
   if (attempt.world_size > kMostRanks) attempt.world_size = 0;
   for (std::uint32_t rank = 0; rank < attempt.world_size; ++rank) {
     if (!attempt.ranks.contains(rank)) attempt.missing.insert(attempt.missing.end(), rank);
@@ -37,7 +37,7 @@ bool IsIdle(const Capture& capture, ProcessId process) {
   const std::vector<ProcessSummary>& all = capture.processes();
   const ProcessSummary& own = all[process.value];
   if (own.events > 0) return false;
-  // What a rank starts inherits its variables: it is the rank's shadow.
+  // A process that a rank starts inherits the environment of the rank, including the rank's number, but is not a rank.
   const bool shadow = std::any_of(all.begin(), all.end(), [&](const ProcessSummary& other) {
     return SameRank(own, other) && (other.events > 0 || other.id.value < own.id.value);
   });
@@ -54,7 +54,7 @@ Job DescribeJob(const Capture& capture) {
 
 Job DescribeJob(const std::vector<JobMember>& members) {
   Job job;
-  std::map<std::uint32_t, Attempt> attempts;
+  std::map<std::uint32_t, JobAttempt> attempts;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<std::string, std::uint64_t>>> processes;
   const bool alone = std::ranges::any_of(members, IsAloneByIntent);
   for (const auto& [info, is_rank] : members) {
@@ -64,7 +64,7 @@ Job DescribeJob(const std::vector<JobMember>& members) {
       ++job.without_rank;
       continue;
     }
-    Attempt& attempt = attempts[info->restart()];
+    JobAttempt& attempt = attempts[info->restart()];
     attempt.restart = info->restart();
     attempt.world_size = std::max(attempt.world_size, info->world_size());
     attempt.ranks.insert(info->rank());
@@ -95,7 +95,7 @@ std::string ProcessLabel(const Capture& capture, ProcessId process) {
   return RankLabel(own) + (shared > 1 ? absl::StrCat(" (pid ", own.info.pid(), ")") : "");
 }
 
-std::string PlaceOf(const v1::ProcessInfo& info) {
+std::string DescribeCoordinates(const v1::ProcessInfo& info) {
   std::string text;
   for (int i = 0; i < std::min(info.coordinates_size(), kMostCoordinates); ++i) {
     const v1::Coordinate& of = info.coordinates(i);
@@ -104,7 +104,7 @@ std::string PlaceOf(const v1::ProcessInfo& info) {
   return text;
 }
 
-std::string RankList(const std::set<std::uint32_t>& ranks) {
+std::string FormatRankList(const std::set<std::uint32_t>& ranks) {
   std::string text;
   for (auto it = ranks.begin(); it != ranks.end();) {
     const std::uint32_t first = *it;

@@ -1,7 +1,8 @@
-// The processes of a capture as one job: which ranks are there, which are missing, what each process is called.
+// The processes of a capture as one job: which ranks exist, which are missing, and how processes are named.
 //
-// A process without events that is no rank of its own (a launcher, a compiler's worker, what only imported torch) is
-// idle: it stays in Capture::processes(), and no text speaks of it.
+// A process without events is idle if it has no rank (a launcher, a compiler's worker, a process that only imported
+// torch), or if it only inherited its rank from the process that really has this rank. An idle process stays in
+// Capture::processes(), but output does not mention it.
 #ifndef TOOLS_MODEL_JOB_H_
 #define TOOLS_MODEL_JOB_H_
 
@@ -15,25 +16,25 @@
 
 namespace memoir {
 
-// A job whose launcher started it anew has several.
-struct Attempt {
+// One attempt of a job. A job that its launcher restarted has several attempts.
+struct JobAttempt {
   std::uint32_t restart = 0;
   std::uint32_t world_size = 0;  // 0: unknown
   std::set<std::uint32_t> ranks;
-  std::set<std::uint32_t> missing;  // of world_size
-  std::set<std::uint32_t> twice;    // that several processes say they are
+  std::set<std::uint32_t> missing;  // ranks below world_size without a process
+  std::set<std::uint32_t> twice;    // ranks that more than one process has
 };
 
 struct Job {
-  std::vector<Attempt> attempts;  // by restart; empty where nobody is numbered
-  std::size_t processes = 0;      // that are not idle
-  std::size_t without_rank = 0;   // of these: beside the ranks
+  std::vector<JobAttempt> attempts;  // by restart; empty if no process has a rank
+  std::size_t processes = 0;         // number of processes that are not idle
+  std::size_t without_rank = 0;      // number of processes without a rank that are not idle
   std::set<std::string> hosts;
 };
 
 Job DescribeJob(const Capture& capture);
 
-// The same of processes that are known by other means, and none of which is idle.
+// A process of a job, for the second DescribeJob. The process must not be idle.
 struct JobMember {
   const v1::ProcessInfo* info = nullptr;
   bool is_rank = true;
@@ -42,17 +43,19 @@ Job DescribeJob(const std::vector<JobMember>& members);
 
 bool IsIdle(const Capture& capture, ProcessId process);
 
-// "rank 3", "rank 3 restart 1"; "no rank (pid 100)". What `--by rank` has a row for: processes may share it.
+// Returns "rank 3", "rank 3 restart 1" or "no rank (pid 100)". A row of `--by rank` has this label. Several processes
+// may have the same label.
 std::string RankLabel(const ProcessSummary& process);
 std::string RankLabel(const v1::ProcessInfo& info, bool is_rank);
-// The same, with the process id where processes share it: "rank 3 (pid 100)".
+// Returns RankLabel. If several processes have this label, appends the process id: "rank 3 (pid 100)".
 std::string ProcessLabel(const Capture& capture, ProcessId process);
 
-// Where it stands among the job's: "pp 1, tp 0", of dimensions of more than one rank; "": not known.
-std::string PlaceOf(const v1::ProcessInfo& info);
+// Returns the coordinates of the process in its job, "pp 1, tp 0", for dimensions with more than one rank. Empty if
+// they are unknown.
+std::string DescribeCoordinates(const v1::ProcessInfo& info);
 
-// "0-3, 6": ranks of a job are mostly a range.
-std::string RankList(const std::set<std::uint32_t>& ranks);
+// Returns "0-3, 6".
+std::string FormatRankList(const std::set<std::uint32_t>& ranks);
 
 }  // namespace memoir
 

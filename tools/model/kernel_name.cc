@@ -16,7 +16,8 @@ bool Take(std::string_view& text, std::string_view wanted) {
   return true;
 }
 
-// The parts of a name with "::" between them, up to the arguments of the first template.
+// Returns the namespaces and the name of a function, joined by "::". The first part with template arguments is the last
+// part of the result, and is followed by "<...>".
 std::string WithoutArguments(std::string_view mangled) {
   std::string_view rest = mangled;
   if (!Take(rest, "_Z")) return std::string(mangled);
@@ -24,7 +25,7 @@ std::string WithoutArguments(std::string_view mangled) {
   std::string name;
   if (Take(rest, "St")) name = "std";
   do {
-    Take(rest, "L");  // of this file alone
+    Take(rest, "L");  // internal linkage
     const std::optional<std::string_view> part = TakeIdentifier(rest);
     if (!part) break;
     if (!name.empty()) name += "::";
@@ -54,7 +55,7 @@ std::string ShortKernelName(std::string_view mangled) {
   return last == std::string::npos ? name : name.substr(last + 2);
 }
 
-// A template's name says what it returns, and kernels return nothing.
+// For a template function, the mangled name contains the return type. The return type of a kernel is "void".
 std::string KernelSignature(std::string_view mangled) {
   if (!mangled.starts_with("_Z")) return std::string(mangled);
   const std::string name = WithoutArguments(mangled);

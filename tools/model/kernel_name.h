@@ -1,4 +1,5 @@
-// Names of CUDA kernels, for people. Captures have them mangled, as compilers do (Itanium C++ ABI), and perhaps cut.
+// Converts mangled names of CUDA kernels (Itanium C++ ABI) to readable names. Names in captures are mangled, and may be
+// cut off.
 #ifndef TOOLS_MODEL_KERNEL_NAME_H_
 #define TOOLS_MODEL_KERNEL_NAME_H_
 
@@ -8,17 +9,20 @@
 
 namespace memoir {
 
-// "_ZN2at6native29vectorized_elementwise_kernelILi4E..." is "at::native::vectorized_elementwise_kernel<...>", a kernel
-// that is no template "copy_kernel"; arguments are left out. A name that is not mangled ("triton_poi_fused_add_0"), or
-// not in a way that is known here, stays as it is. Takes time in proportion to the name, whatever it holds.
+// Returns "at::native::vectorized_elementwise_kernel<...>" for "_ZN2at6native29vectorized_elementwise_kernelILi4E...".
+// Returns "copy_kernel" for a kernel that is not a template. Arguments are omitted. If a name is not mangled
+// ("triton_poi_fused_add_0"), or is mangled in an unknown way, it is returned unchanged. The time is proportional to
+// the length of `mangled`, even for a hostile capture.
 std::string KernelName(std::string_view mangled);
-// The same without its namespaces: "vectorized_elementwise_kernel<...>".
+// Returns KernelName without namespaces: "vectorized_elementwise_kernel<...>".
 std::string ShortKernelName(std::string_view mangled);
 
-// As CUPTI and torch.profiler have it, with "<...>" and "(...)" for arguments: "void at::native::..._kernel<...>(...)".
+// Returns "void at::native::..._kernel<...>(...)". This is the form of CUPTI and torch.profiler, with "..." in place of
+// the arguments.
 std::string KernelSignature(std::string_view mangled);
 
-// Takes "6native" off the front of what is left of a mangled name; nothing: it does not begin so.
+// Removes an identifier such as "6native" from the front of `text` and returns "native". nullopt if `text` does not
+// begin with an identifier.
 std::optional<std::string_view> TakeIdentifier(std::string_view& text);
 
 }  // namespace memoir

@@ -7,12 +7,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "tools/model/liveness.h"
+#include "tools/model/process_liveness.h"
 
 namespace memoir {
 namespace {
 
-// A ring is named after its process, "memoir-ring-PID-START...": when that began, in the kernel's ticks. 0: not known.
+// Returns START, the start of the process in the kernel's ticks, from the name of a ring, "memoir-ring-PID-START...". 0
+// if the start is unknown.
 std::uint64_t StartInName(const std::string& ring_path) {
   constexpr std::string_view kBegin = "memoir-ring-";
   const std::string name = ring_path.substr(ring_path.find_last_of('/') + 1);
@@ -29,8 +30,10 @@ std::uint64_t StartInName(const std::string& ring_path) {
 std::string FindPendingRing(const v1::ProcessInfo& info) {
   struct stat status;
   if (info.ring_path().empty() || info.ring_path()[0] != '/') return "";
-  if (!IsOfThisHost(info)) return "";  // of containers that share its id the ring's path tells them apart
-  if (HasPid(info) && LivenessOf(info, StartInName(info.ring_path())) != Liveness::kGone) return "";
+  // WasRecordedOnThisHost may be true for a process of another container (process_liveness.h). This is harmless,
+  // because ring paths differ between containers.
+  if (!WasRecordedOnThisHost(info)) return "";
+  if (HasPid(info) && LivenessOf(info, StartInName(info.ring_path())) != ProcessLiveness::kGone) return "";
   if (lstat(info.ring_path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
   return info.ring_path();
 }

@@ -1,4 +1,5 @@
-// Whether a dead process of this host has left its ring file behind: then its newest events are not in the capture yet.
+// Finds the ring file of a dead process on this host. The ring contains the newest events of the process, which are not
+// in the capture yet.
 #ifndef TOOLS_MODEL_PENDING_RING_H_
 #define TOOLS_MODEL_PENDING_RING_H_
 
@@ -8,7 +9,8 @@
 
 namespace memoir {
 
-// Path of the ring file, or "". Looks at the file system and the process table, changes nothing.
+// Returns the path of the ring file. Empty if there is no such file. Reads the file system and the process table, and
+// changes nothing.
 std::string FindPendingRing(const v1::ProcessInfo& info);
 
 }  // namespace memoir

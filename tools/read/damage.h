@@ -1,4 +1,4 @@
-// What a reader could not use, and where it stands. Damage never stops a reader: it uses what comes before.
+// A damaged place of a file. Damage never stops a reader: the reader uses everything before the damage.
 #ifndef TOOLS_READ_DAMAGE_H_
 #define TOOLS_READ_DAMAGE_H_
 
@@ -9,13 +9,13 @@ namespace memoir {
 
 struct Damage {
   std::string file;
-  std::uint64_t offset = 0;  // in the file, of the chunk (or of the byte where it was cut)
+  std::uint64_t offset = 0;  // offset of the damaged chunk in the file, or the end of a cut file
   std::string what;          // "cut in the middle of a chunk", "checksum does not match", ...
-  bool whole_file = false;   // nothing of the file is used: `offset` says nothing
+  bool whole_file = false;   // nothing of the file is used, and `offset` has no meaning
   bool operator==(const Damage&) const = default;
 };
 
-// "FILE: WHAT at offset N"; without the offset where it is about the whole file
+// Returns "FILE: WHAT at offset N". Without the offset if `whole_file`.
 std::string ToString(const Damage& damage);
 
 }  // namespace memoir

@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Of a file: what protobuf takes. That is 32,000 of the largest summaries, or half a million usual ones.
+// The largest file that protobuf accepts: 32,000 summaries of the largest size, or half a million usual ones.
 constexpr std::uint64_t kMostMergedBytes = std::numeric_limits<int>::max();
 
 }  // namespace
@@ -54,7 +54,7 @@ absl::Status MergedSummaries::Write(const std::string& path) const {
   return ReplaceFile(path, bytes);
 }
 
-JobFiles MergedSummaries::Take(const std::string& path) && {
+JobFiles MergedSummaries::TakeJobFiles(const std::string& path) && {
   JobFiles job;
   job.folder = path;
   for (auto& [key, file] : files_) {
@@ -66,7 +66,7 @@ JobFiles MergedSummaries::Take(const std::string& path) && {
   return job;
 }
 
-absl::StatusOr<ReadMerged> ReadMergedSummaries(const std::string& path) {
+absl::StatusOr<SalvagedSummaries> ReadMergedSummaries(const std::string& path) {
   SilenceProtobuf();
   const absl::StatusOr<RegularFile> file = RegularFile::Open(path);
   const auto said = [&](const absl::Status& status) {
@@ -80,11 +80,11 @@ absl::StatusOr<ReadMerged> ReadMergedSummaries(const std::string& path) {
   {
     const absl::StatusOr<std::string> bytes = file->Read(kMostMergedBytes);
     if (!bytes.ok()) return said(bytes.status());
-    // What stands before the damage is taken all the same.
+    // The summaries before the damage are still used.
     whole = files.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())) &&
             files.GetReflection()->GetUnknownFields(files).empty();
   }
-  ReadMerged read;
+  SalvagedSummaries read;
   for (std::string& bytes : *files.mutable_files()) {
     if (!read.summaries.Add(std::move(bytes)).ok()) ++read.damaged;
   }

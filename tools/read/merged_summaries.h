@@ -1,7 +1,8 @@
-// Summaries of many recordings in one file: what a scheduler's combiner makes of those that its tasks hand it.
+// A file with the summaries of many recordings, for example of all tasks of a job.
 //
-// Merging is associative and commutative: any order and grouping of the same summaries gives the same bytes. Of one
-// recording the summary that was made of later parts is kept, or of more of the last one.
+// Merging is associative and commutative: the same summaries give the same bytes in any order and grouping. If a
+// recording has several summaries, the one that covers the latest part is kept. If several cover the same latest part,
+// the one that covers the most bytes of it is kept.
 #ifndef TOOLS_READ_MERGED_SUMMARIES_H_
 #define TOOLS_READ_MERGED_SUMMARIES_H_
 
@@ -19,37 +20,40 @@
 namespace memoir {
 
 inline constexpr char kMergedSuffix[] = ".memoir-summaries";
-bool IsMergedSummaries(std::string_view path);  // by its name
+bool IsMergedSummaries(std::string_view path);  // by the suffix
 
 class MergedSummaries {
  public:
-  // `bytes`: of a file beside a recording. InvalidArgument, Unimplemented: as ParseSummaryFile, and nothing was added.
+  // Adds the bytes of a summary file. InvalidArgument, Unimplemented: like ParseSummaryFile; nothing is added.
   absl::Status Add(std::string bytes);
   std::size_t size() const { return files_.size(); }
-  // FailedPrecondition: it would be larger than any reader takes. Unavailable: it cannot be written.
+  // FailedPrecondition: larger than readers accept. Unavailable: the file cannot be written.
   absl::Status Write(const std::string& path) const;
-  // As ListJobFiles of a folder in which they stand alone; takes the bytes along.
-  JobFiles Take(const std::string& path) &&;
+  // Returns the summaries like ListJobFiles for a folder that contains only them. Moves the bytes out of this object.
+  JobFiles TakeJobFiles(const std::string& path) &&;
 
  private:
   struct File {
-    // Of what it was made, in the order of time: --max-size takes old parts away, so that a later one may be of less.
+    // The parts that the summary covers, for the comparison of two summaries. A later summary covers a later last part,
+    // but perhaps fewer parts, because --max-size removes old ones.
     std::uint32_t last_part = 0;
     std::uint64_t last_part_bytes = 0, all_bytes = 0;
     std::string bytes;
     bool operator<(const File& other) const;
   };
-  // By name, and by when the first of its recordings began: another job's may have the same name.
+  // By the name of the files, and the start of the earliest recording in them. The start is part of the key, because
+  // recordings of different jobs may have the same name.
   std::map<std::pair<std::string, std::uint64_t>, File> files_;
 };
 
-// What of a file could be read.
-struct ReadMerged {
+// The readable summaries of a file of merged summaries.
+struct SalvagedSummaries {
   MergedSummaries summaries;
-  std::size_t damaged = 0;  // of those in it that could not be; all behind damage of the file itself are one
+  std::size_t damaged = 0;  // unreadable summaries; at least 1 if the file itself is damaged
 };
-// NotFound, PermissionDenied: no such file, it cannot be read. InvalidArgument: nothing in it is a summary.
-absl::StatusOr<ReadMerged> ReadMergedSummaries(const std::string& path);
+// NotFound, PermissionDenied: the file does not exist, or cannot be read. InvalidArgument: it contains no readable
+// summary.
+absl::StatusOr<SalvagedSummaries> ReadMergedSummaries(const std::string& path);
 
 }  // namespace memoir
 

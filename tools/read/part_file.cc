@@ -12,16 +12,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/read/process_info.h"
-#include "tools/read/stretch.h"
+#include "tools/read/process_info_rules.h"
+#include "tools/read/step_pattern.h"
 #include "tools/read/varint.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint8_t kChunkTag = 0x0A;
-constexpr std::size_t kMaxHeaderBytes = 64 * 1024;   // without payload and index; a ProcessInfo has at most 4,000
-constexpr std::size_t kMaxChunksPerPart = 1u << 20;  // keeps a file of tiny chunks from filling memory
+// Bound on a chunk's fields other than payload and index. These fields contain a ProcessInfo of at most 4,000 bytes.
+constexpr std::size_t kMaxHeaderBytes = 64 * 1024;
+constexpr std::size_t kMaxChunksPerPart = 1u << 20;  // so that a file of tiny chunks cannot fill the memory
 constexpr char kEmptyPart[] =
     "an empty file: nothing was written to it (a full disk, or a copy that failed); copy or record again";
 constexpr char kCutPart[] =
@@ -31,10 +32,10 @@ constexpr std::uint32_t kIndexField = 14;
 constexpr std::uint32_t kHeaderChecksumField = 12;
 constexpr std::uint32_t kChunkBytesField = 15;
 constexpr char kWrongFirstHeader[] =
-    "header of the first chunk does not match its checksum: what it says of the process may be wrong";
+    "header of the first chunk does not match its checksum: its facts about the process may be wrong";
 constexpr char kWrongHeader[] = "header of a chunk does not match its checksum";
 
-// The whole of [offset, offset + size), or false.
+// Reads all bytes of [offset, offset + size). Returns false if it cannot.
 bool ReadFully(int file, std::uint64_t offset, char* to, std::size_t size) {
   while (size > 0) {
     const ssize_t got = pread(file, to, size, static_cast<off_t>(offset));
@@ -47,13 +48,13 @@ bool ReadFully(int file, std::uint64_t offset, char* to, std::size_t size) {
   return true;
 }
 
-// A file seen through one page or two.
-class Window {
+// Reads a file through a buffer of one or two pages.
+class FileView {
  public:
-  Window(int file, std::uint64_t size) : file_(file), size_(size) {}
+  FileView(int file, std::uint64_t size) : file_(file), size_(size) {}
   std::uint64_t size() const { return size_; }
 
-  // At most `wanted` bytes from `offset`: fewer only at the end of the file.
+  // Returns `wanted` bytes from `offset`; fewer at the end of the file.
   std::string_view Peek(std::uint64_t offset, std::size_t wanted) {
     if (offset >= size_) return {};
     wanted = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, size_ - offset));
@@ -66,7 +67,7 @@ class Window {
     return std::string_view(buffer_).substr(static_cast<std::size_t>(offset - begin_)).substr(0, wanted);
   }
 
-  bool Varint(std::uint64_t* offset, std::uint64_t end, std::uint64_t* value) {
+  bool TakeVarint(std::uint64_t* offset, std::uint64_t end, std::uint64_t* value) {
     if (*offset >= end) return false;
     const std::string_view bytes = Peek(*offset, static_cast<std::size_t>(std::min<std::uint64_t>(10, end - *offset)));
     const auto* at = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -83,26 +84,27 @@ class Window {
   std::string buffer_;
 };
 
-struct File {
-  explicit File(const std::string& path) : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~File() {
+struct FileDescriptor {
+  explicit FileDescriptor(const std::string& path)
+      : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~FileDescriptor() {
     if (descriptor >= 0) close(descriptor);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
   int descriptor;
 };
 
-// Goes past one field; `body` and `body_size` say where the content of a field of bytes lies.
-bool SkipField(Window& file, std::uint64_t end, std::uint64_t* offset, std::uint64_t* tag, std::uint64_t* body,
+// Skips one field. For a bytes field, `body` and `body_size` become the offset and the size of its content.
+bool SkipField(FileView& file, std::uint64_t end, std::uint64_t* offset, std::uint64_t* tag, std::uint64_t* body,
                std::uint64_t* body_size) {
-  if (!file.Varint(offset, end, tag)) return false;
+  if (!file.TakeVarint(offset, end, tag)) return false;
   *body = *offset;
   *body_size = 0;
   switch (static_cast<WireType>(*tag & 7)) {
     case WireType::kVarint: {
       std::uint64_t value = 0;
-      return file.Varint(offset, end, &value);
+      return file.TakeVarint(offset, end, &value);
     }
     case WireType::kFixed64:
       *offset += 8;
@@ -111,7 +113,7 @@ bool SkipField(Window& file, std::uint64_t end, std::uint64_t* offset, std::uint
       *offset += 4;
       return *offset <= end;
     case WireType::kBytes:
-      if (!file.Varint(offset, end, body_size) || *body_size > end - *offset) return false;
+      if (!file.TakeVarint(offset, end, body_size) || *body_size > end - *offset) return false;
       *body = *offset;
       *offset += *body_size;
       return true;
@@ -119,16 +121,16 @@ bool SkipField(Window& file, std::uint64_t end, std::uint64_t* offset, std::uint
   return false;
 }
 
-// A chunk's fields except payload and index, as a Chunk; and where the payload lies.
+// The fields of a chunk without payload and index, and the place of the payload.
 struct WalkedChunk {
   ChunkHeader header;
   v1::Chunk fields;
   bool has_index = false;
-  bool header_is_wrong = false;  // it is not what was written
+  bool header_is_wrong = false;  // the header differs from its checksum
 };
 
-// An empty string, or what is wrong with the chunk in [offset, end).
-std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, WalkedChunk* chunk) {
+// Returns the damage of the chunk in [offset, end). Empty if there is no damage.
+std::string WalkChunk(FileView& file, std::uint64_t offset, std::uint64_t end, WalkedChunk* chunk) {
   std::string small;
   bool has_checksum = false;
   std::uint64_t checksum = 0;
@@ -145,7 +147,7 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
     } else {
       if (number == kHeaderChecksumField && !std::exchange(has_checksum, true)) {
         checksum = XXH64(small.data(), small.size(), 0);
-        // Payload and index belong behind it.
+        // The payload and the index must follow the checksum.
         chunk->header_is_wrong = chunk->header.payload_offset != 0 || chunk->has_index;
       } else if (has_checksum && number != kChunkBytesField) {
         chunk->header_is_wrong = true;
@@ -168,10 +170,9 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
   if (has_checksum != (header.recording != 0) || checksum != chunk->fields.header_checksum())
     chunk->header_is_wrong = true;
   if (header.stored_bytes == 0 && !chunk->has_index) return "chunk holds nothing";
-  if (header.payload_bytes > kMaxPayloadBytes) return "chunk says that it is larger than 64 MiB";
+  if (header.payload_bytes > kMaxPayloadBytes) return "chunk states that it is larger than 64 MiB";
   if (header.stored_bytes > kMaxPayloadBytes + (1u << 20)) return "chunk is stored in more than 64 MiB";
-  if (header.event_count > header.payload_bytes + kMaxRepeatedEvents)
-    return "chunk says that it has more events than bytes";
+  if (header.event_count > header.payload_bytes + kMaxRowEvents) return "chunk says that it has more events than bytes";
   return "";
 }
 
@@ -180,8 +181,8 @@ absl::Status NotACapture(const std::string& path, const std::string& why) {
       absl::StrCat(path, ": not a Memoir capture (", why, " at offset 0): give the folder that `memoir run` wrote"));
 }
 
-// Goes from chunk to chunk until the end or the first damage.
-absl::Status WalkPart(Window& file, PartFile* part) {
+// Walks from chunk to chunk until the end or the first damage.
+absl::Status WalkPart(FileView& file, PartFile* part) {
   std::uint64_t& offset = part->walked_bytes;
   const auto damaged = [&](std::string what) {
     part->damage = Damage{part->path, offset, std::move(what)};
@@ -195,7 +196,7 @@ absl::Status WalkPart(Window& file, PartFile* part) {
       return offset == 0 ? NotACapture(part->path, "foreign bytes")
                          : damaged("foreign bytes where a chunk should begin");
     }
-    if (!file.Varint(&at, file.size(), &length) || length > file.size() - at) {
+    if (!file.TakeVarint(&at, file.size(), &length) || length > file.size() - at) {
       part->ends_in_chunk = true;
       return damaged("cut in the middle of a chunk");
     }
@@ -215,11 +216,11 @@ absl::Status WalkPart(Window& file, PartFile* part) {
     if (offset == 0) {
       if (!chunk.fields.has_process()) return NotACapture(part->path, "no process information");
       part->process = chunk.fields.process();
-      part->newer = WhyTooNew(part->process);
+      part->newer = NewerFormatError(part->process);
       if (!part->newer.empty()) return absl::OkStatus();
     }
-    // More became known, such as the rank. It is the same process, whatever such a chunk says.
-    if (offset != 0 && chunk.fields.has_process()) TakeNewer(chunk.fields.process(), &part->process);
+    // A later chunk may contain more fields, such as the rank. It always describes the same process.
+    if (offset != 0 && chunk.fields.has_process()) UpdateProcessInfo(chunk.fields.process(), &part->process);
     part->closed_in_order = chunk.has_index;
     part->chunks.push_back(chunk.header);
     offset = at + length;
@@ -242,17 +243,17 @@ absl::Status Decompress(ZSTD_DCtx* context, const std::string& stored, std::uint
 }  // namespace
 
 absl::StatusOr<PartFile> OpenPart(const std::string& path) {
-  const File file(path);
+  const FileDescriptor file(path);
   struct stat status;
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0) {
     return absl::NotFoundError(absl::StrCat(path, ": cannot be opened (", std::strerror(errno),
-                                            "); check that it can be read by you, and what it leads to"));
+                                            "); check its permissions and what it leads to"));
   }
   if (!S_ISREG(status.st_mode)) return NotACapture(path, "not a regular file");
   PartFile part;
   part.path = path;
   part.file_bytes = static_cast<std::uint64_t>(status.st_size);
-  Window window(file.descriptor, part.file_bytes);
+  FileView window(file.descriptor, part.file_bytes);
   if (absl::Status walked = WalkPart(window, &part); !walked.ok()) return walked;
   if (part.chunks.empty() && part.newer.empty()) {
     return absl::DataLossError(part.file_bytes == 0 ? absl::StrCat(path, ": ", kEmptyPart)
@@ -264,7 +265,7 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
 
 absl::Status ContinuePart(PartFile* part) {
   if (!part->newer.empty() || (part->damage && !part->ends_in_chunk)) return absl::OkStatus();
-  const File file(part->path);
+  const FileDescriptor file(part->path);
   struct stat status;
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode))
     return absl::NotFoundError(part->path + ": is no longer there");
@@ -272,7 +273,7 @@ absl::Status ContinuePart(PartFile* part) {
   if (part->file_bytes < part->walked_bytes) return absl::DataLossError(part->path + ": is shorter than it was");
   part->damage.reset();
   part->ends_in_chunk = false;
-  Window window(file.descriptor, part->file_bytes);
+  FileView window(file.descriptor, part->file_bytes);
   return WalkPart(window, part);
 }
 

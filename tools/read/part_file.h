@@ -1,9 +1,9 @@
-// One part file: where its chunks stand and what their headers say, and their payloads on demand.
+// Reads one part file: the places and headers of its chunks, and the payload of a chunk on request.
 //
-// Reads with pread, not mmap: a file that shrinks or fails below us is damage then, and no SIGBUS. The index at the end
-// is not needed: walking reads two pages a chunk, and the index says nothing that the chunks do not.
+// Reads with pread and not mmap. So a file that shrinks or cannot be read causes damage and not a SIGBUS. Ignores the
+// index at the end: a walk reads only two pages for each chunk, and the index contains nothing that the chunks lack.
 //
-// A PartFile is immutable, but for ContinuePart; PayloadReader belongs to one thread.
+// A PartFile is immutable, except for ContinuePart; PayloadReader belongs to one thread.
 #ifndef TOOLS_READ_PART_FILE_H_
 #define TOOLS_READ_PART_FILE_H_
 
@@ -24,9 +24,9 @@ namespace memoir {
 inline constexpr std::uint64_t kMaxPayloadBytes = 64u << 20;
 
 struct ChunkHeader {
-  std::uint64_t offset = 0;  // of its tag in the file
+  std::uint64_t offset = 0;  // offset of the chunk's tag in the file
   std::uint64_t payload_offset = 0;
-  std::uint64_t stored_bytes = 0;  // compressed; 0: no payload (the index)
+  std::uint64_t stored_bytes = 0;  // size of the compressed payload; 0: no payload (the index)
   std::uint64_t payload_bytes = 0;
   std::uint64_t checksum = 0;
   std::uint64_t sequence = 0;
@@ -35,28 +35,30 @@ struct ChunkHeader {
   std::uint64_t event_count = 0;
   std::uint64_t complete_until_tick = 0;
   bool has_keyframe = false;
-  std::uint64_t recording = 0;  // 0: an early version's, whose headers have no checksum
+  std::uint64_t recording = 0;  // identifies the recording; 0: an early version, whose headers have no checksum
 };
 
 struct PartFile {
   std::string path;
   std::uint64_t file_bytes = 0;
-  v1::ProcessInfo process;          // as the last chunk that says so has it
-  std::vector<ChunkHeader> chunks;  // all before the damage
+  v1::ProcessInfo process;          // from the newest chunk that contains a ProcessInfo
+  std::vector<ChunkHeader> chunks;  // all chunks before the damage
   bool closed_in_order = false;     // ends with an index
-  std::optional<Damage> damage;     // where the walk ended, if not at the end
-  std::vector<Damage> passed_over;  // before that: chunks of other recordings, which are not in `chunks`, and the like
-  std::string newer;                // why it is refused, if a newer Memoir wrote it: only `process` is known then
-  std::uint64_t walked_bytes = 0;   // of whole chunks
-  bool ends_in_chunk = false;       // `damage` is that alone: what is being written looks so
-  std::uint64_t recording = 0;      // of its first chunk
+  std::optional<Damage> damage;     // where the walk ended, if not at the end of the file
+  // Damage that the walk passed over, such as chunks of other recordings. These chunks are not in `chunks`.
+  std::vector<Damage> passed_over;
+  std::string newer;               // reason of the refusal, if a newer Memoir wrote it; only `process` is then set
+  std::uint64_t walked_bytes = 0;  // bytes from the begin of the file to the end of the last complete chunk
+  bool ends_in_chunk = false;      // the only damage is an incomplete last chunk, as in a part that is being written
+  std::uint64_t recording = 0;     // the recording of the part's first chunk
 };
 
-// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is no error: see
-// `newer`.
+// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is not an error:
+// see PartFile::newer.
 absl::StatusOr<PartFile> OpenPart(const std::string& path);
 
-// Appends the chunks that have come since, of a part that is being written. NotFound: it is gone. DataLoss: shortened.
+// Appends the chunks that were written since `part` was opened or last continued. NotFound: the file was removed.
+// DataLoss: the file became shorter.
 absl::Status ContinuePart(PartFile* part);
 
 class PayloadReader {
@@ -66,7 +68,7 @@ class PayloadReader {
   PayloadReader(const PayloadReader&) = delete;
   PayloadReader& operator=(const PayloadReader&) = delete;
 
-  // Checks the checksum and decompresses into `payload`. The message of an error is what Damage::what wants.
+  // Verifies the checksum and decompresses the payload. An error message has the form of Damage::what.
   absl::Status Read(const PartFile& part, const ChunkHeader& chunk, std::string* payload);
 
  private:

@@ -10,11 +10,12 @@
 namespace memoir {
 namespace {
 
-// A hostile chunk may hold millions of empty messages, each of which costs a hundred times its two bytes once parsed.
-constexpr std::size_t kMaxDefinitions = 1u << 18;  // of a kind in one chunk
+// Bounds memory: a hostile chunk may contain millions of empty messages. An empty message takes two bytes in the file,
+// and about 200 bytes of memory when it is parsed.
+constexpr std::size_t kMaxDefinitions = 1u << 18;  // of one kind in one chunk
 constexpr std::size_t kMaxDefinitionBytes = 1u << 18;
 constexpr std::size_t kMaxRuns = 1u << 18;
-constexpr std::size_t kMaxStretches = 256, kMaxStretchEvents = 1u << 20;  // in one chunk
+constexpr std::size_t kMaxPatterns = 256, kMaxPatternEvents = 1u << 20;  // in one chunk
 constexpr int kMaxDimensions = 1024;
 
 absl::Status Damaged(const std::string& what) { return absl::DataLossError(what); }
@@ -44,12 +45,12 @@ absl::Status AddRun(const WireField& field, Payload* payload) {
 }
 
 absl::Status AddStretch(const WireField& field, Payload* payload) {
-  if (payload->stretches.size() == kMaxStretches) return Damaged("chunk defines more stretches than a chunk can");
-  auto stretch = std::make_shared<Stretch>();
-  absl::Status parsed = ParseStretch(field.bytes, kMaxStretchEvents - payload->stretch_events, stretch.get());
+  if (payload->step_patterns.size() == kMaxPatterns) return Damaged("chunk defines more stretches than a chunk can");
+  auto pattern = std::make_shared<StepPattern>();
+  absl::Status parsed = ParseStepPattern(field.bytes, kMaxPatternEvents - payload->pattern_events, pattern.get());
   if (!parsed.ok()) return parsed;
-  payload->stretch_events += stretch->events.size();
-  payload->stretches.push_back(std::move(stretch));
+  payload->pattern_events += pattern->events.size();
+  payload->step_patterns.push_back(std::move(pattern));
   return absl::OkStatus();
 }
 
@@ -69,18 +70,18 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
     }
   }
   std::uint64_t count = 0;
-  if (!reader.ok() || !columns.impl_delta.Count(&count) || !Has(columns.storage_delta, count) ||
-      !Has(columns.storage_bytes, count) || !Has(columns.layout, count) ||
-      !(columns.device.empty() || Has(columns.device, count)) ||
-      !(columns.traits.empty() || Has(columns.traits, count))) {
+  if (!reader.ok() || !columns.impl_delta.Count(&count) || !HasValues(columns.storage_delta, count) ||
+      !HasValues(columns.storage_bytes, count) || !HasValues(columns.layout, count) ||
+      !(columns.device.empty() || HasValues(columns.device, count)) ||
+      !(columns.traits.empty() || HasValues(columns.traits, count))) {
     return Damaged("columns of the tensor table do not match");
   }
   const bool has_device = !columns.device.empty(), has_traits = !columns.traits.empty();
   rows->resize(static_cast<std::size_t>(count));
   std::uint64_t impl = 0, storage = 0;
   for (TensorRow& row : *rows) {
-    row.impl = impl += static_cast<std::uint64_t>(ZigZag(columns.impl_delta.Next()));
-    row.storage = storage += static_cast<std::uint64_t>(ZigZag(columns.storage_delta.Next()));
+    row.impl = impl += static_cast<std::uint64_t>(DecodeZigZag(columns.impl_delta.Next()));
+    row.storage = storage += static_cast<std::uint64_t>(DecodeZigZag(columns.storage_delta.Next()));
     row.storage_bytes = columns.storage_bytes.Next();
     row.layout = columns.layout.Next32();
     row.device = has_device ? columns.device.Next32() : 0;
@@ -90,7 +91,7 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
 }
 
 absl::Status AddField(const WireField& field, Payload* payload) {
-  if (field.type != WireType::kBytes) return absl::OkStatus();  // version 1 has none; a later one may
+  if (field.type != WireType::kBytes) return absl::OkStatus();  // a later version may add such fields
   switch (field.number) {
     case v1::Payload::kNamesFieldNumber:
       return AddDefinition(field, &payload->names);
@@ -111,8 +112,8 @@ absl::Status AddField(const WireField& field, Payload* payload) {
     case v1::Payload::kStretchesFieldNumber:
       return AddStretch(field, payload);
     case v1::Payload::kRepeatsFieldNumber:
-      if (!payload->repeats.rows.empty()) return Damaged("chunk has two lists of repeats");
-      return ParseRepeats(field.bytes, &payload->repeats);
+      if (!payload->pattern_rows.rows.empty()) return Damaged("chunk has two lists of repeats");
+      return ParsePatternRows(field.bytes, &payload->pattern_rows);
     case v1::Payload::kRepeatedRecordsFieldNumber:
       return AddDefinition(field, &payload->repeated_records);
     case v1::Payload::kClockFieldNumber:
@@ -160,24 +161,25 @@ std::uint64_t CountHoldsNames(const v1::SignatureDef& signature) {
   return std::uint64_t{signature.list_lengths(0)} + signature.list_lengths(2);
 }
 
-std::uint64_t Payload::memory() const {
-  const std::uint64_t repeated = stretch_events * sizeof(StretchEvent) + repeats.rows.capacity() * sizeof(RepeatRow) +
-                                 repeats.addresses.capacity() * 2 * sizeof(std::uint64_t);
+std::uint64_t Payload::memory_bytes() const {
+  const std::uint64_t repeated = pattern_events * sizeof(PatternEvent) +
+                                 pattern_rows.rows.capacity() * sizeof(PatternRow) +
+                                 pattern_rows.addresses.capacity() * 2 * sizeof(std::uint64_t);
   return repeated + bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
          256 * (names.size() + layouts.size() + signatures.size()) + 64 * stacks.size();
 }
 
-absl::Status AddSignatures(const Payload& payload, SignatureTensors* signature_tensors) {
+absl::Status AddSignatures(const Payload& payload, SignatureCountsById* signature_counts) {
   for (const v1::SignatureDef& signature : payload.signatures) {
     SignatureCounts counts{0, CountHoldsNames(signature)};
     if (!CountTensors(signature, &counts.tensors)) return Damaged("signature does not match its list lengths");
-    const auto [known, added] = signature_tensors->try_emplace(signature.id(), counts);
+    const auto [known, added] = signature_counts->try_emplace(signature.id(), counts);
     if (known->second != counts) return Damaged("signature is defined again as something else");
   }
   return absl::OkStatus();
 }
 
-absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload) {
+absl::Status ParsePayload(std::string bytes, SignatureCountsById* signature_counts, Payload* payload) {
   *payload = Payload();
   payload->bytes = std::move(bytes);
   WireReader reader(payload->bytes);
@@ -187,12 +189,12 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
   }
   if (!reader.ok()) return Damaged("payload of a chunk is damaged");
   if (absl::Status layouts = CheckLayouts(payload->layouts); !layouts.ok()) return layouts;
-  if (absl::Status signatures = AddSignatures(*payload, signature_tensors); !signatures.ok()) return signatures;
+  if (absl::Status signatures = AddSignatures(*payload, signature_counts); !signatures.ok()) return signatures;
   for (const Run& run : payload->runs) {
-    if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;
+    if (absl::Status checked = CheckRun(run, *signature_counts); !checked.ok()) return checked;
     payload->events += run.kind.size();
   }
-  payload->events += payload->repeats.events;
+  payload->events += payload->pattern_rows.events;
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
-// A decompressed chunk: dictionaries as messages, runs and tensors as columns that are walked where they lie.
+// A decompressed chunk: dictionaries as messages, runs and tensors as columns that are read in place.
 //
-// Parsing checks that every column has as many values as the events need; walking them afterwards is safe without
-// checks.
+// Parsing verifies that every column has as many values as the events need. So the functions that read columns check
+// nothing.
 #ifndef TOOLS_READ_PAYLOAD_H_
 #define TOOLS_READ_PAYLOAD_H_
 
@@ -16,12 +16,12 @@
 #include "absl/status/statusor.h"
 #include "memoir/v1/capture.pb.h"
 #include "tools/read/run.h"
-#include "tools/read/stretch.h"
+#include "tools/read/step_pattern.h"
 #include "tools/read/varint.h"
 
 namespace memoir {
 
-// A row of the chunk's tensor table; layout and device are the part's numbers.
+// A row of the chunk's tensor table. Layout and device are ids of the part's dictionaries.
 struct TensorRow {
   std::uint64_t impl = 0;
   std::uint64_t storage = 0;
@@ -32,7 +32,7 @@ struct TensorRow {
 };
 
 struct Payload {
-  std::string bytes;  // what the views below point into
+  std::string bytes;  // the members below point into it
   std::vector<v1::NameDef> names;
   std::vector<v1::LayoutDef> layouts;
   std::vector<v1::SignatureDef> signatures;
@@ -41,39 +41,42 @@ struct Payload {
   std::vector<v1::StackDef> stacks;
   std::vector<TensorRow> tensors;
   std::vector<Run> runs;
-  std::vector<std::shared_ptr<const Stretch>> stretches;
-  std::size_t stretch_events = 0;  // of all these
-  Repeats repeats;
+  std::vector<std::shared_ptr<const StepPattern>> step_patterns;
+  std::size_t pattern_events = 0;  // of all step patterns
+  PatternRows pattern_rows;
   std::vector<v1::RepeatedRecords> repeated_records;
-  v1::ClockSync clock;  // tick 0: none
+  v1::ClockSync clock;  // tick 0: the chunk has no reading of the clock
   v1::Counters counters;
   bool has_counters = false;
   bool has_end = false;
   v1::End end;
-  std::string_view keyframe;  // encoded; ParseKeyframe reads it, because most are not needed
+  std::string_view keyframe;  // encoded; ParseKeyframe parses it if it is needed
   std::uint64_t events = 0;
 
-  std::uint64_t memory() const;  // roughly what it occupies
+  std::uint64_t memory_bytes() const;  // approximate
 };
 
-// How many values each signature of a part takes, by its number: needed to check columns. Empty it at each part.
+// The numbers of column values that an event with one signature takes. SignatureCountsById has the counts of all
+// signatures of a part, by the signature's id; clear it at the begin of each part.
 struct SignatureCounts {
   std::uint64_t tensors = 0;
-  std::uint64_t names = 0;  // where it is what a module holds
+  std::uint64_t names = 0;  // only for signatures of MODULE_HOLDS and HOLDS_MORE events
   bool operator==(const SignatureCounts&) const = default;
 };
-using SignatureTensors = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
+using SignatureCountsById = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 
-// Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what
-// Damage::what wants.
-absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload);
+// Parses decompressed bytes, and adds the chunk's own signatures to `signature_counts`. An error message has the form
+// of Damage::what.
+absl::Status ParsePayload(std::string bytes, SignatureCountsById* signature_counts, Payload* payload);
 
-// The second half of that alone, of a payload that was parsed before.
-absl::Status AddSignatures(const Payload& payload, SignatureTensors* signature_tensors);
+// Adds the signatures of a parsed payload.
+absl::Status AddSignatures(const Payload& payload, SignatureCountsById* signature_counts);
 
-// Entries that a signature takes from the tensor column; false when its list lengths do not match its kinds.
+// Sets `tensors` to the number of entries that one event with this signature has in the tensor column. Returns false if
+// the list lengths do not match the kinds.
 bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);
-// Entries that it takes from the column of names as what a module holds: of three lists the first and the third.
+// Returns the number of entries in the column of names, if the signature describes what a module holds: the lengths of
+// its first and third list. Otherwise 0.
 std::uint64_t CountHoldsNames(const v1::SignatureDef& signature);
 
 }  // namespace memoir

@@ -2,7 +2,7 @@
 
 #if __has_include(<google/protobuf/stubs/logging.h>)  // up to protobuf 21
 #include <google/protobuf/stubs/logging.h>
-#else  // later ones write by Abseil's log
+#else  // later versions log through Abseil
 #include "absl/base/log_severity.h"
 #include "absl/log/globals.h"
 #endif

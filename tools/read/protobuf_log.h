@@ -1,11 +1,11 @@
-// libprotobuf writes lines of its own to standard error, of text that is not UTF-8 for one. The reader says damage
-// once, with file and offset.
+// Silences libprotobuf, which prints lines on standard error, for example for text that is not UTF-8. The reader
+// reports damage itself, once, with file and offset.
 #ifndef TOOLS_READ_PROTOBUF_LOG_H_
 #define TOOLS_READ_PROTOBUF_LOG_H_
 
 namespace memoir {
 
-// From here on libprotobuf writes nothing. Any thread, any number of times.
+// From now on libprotobuf prints nothing. Any thread, any number of calls.
 void SilenceProtobuf();
 
 }  // namespace memoir

@@ -51,7 +51,7 @@ absl::StatusOr<std::string> RegularFile::Read(std::uint64_t most) const {
     const ssize_t more = pread(descriptor_, bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) return absl::DataLossError(std::strerror(errno));
-    if (more == 0) break;  // it was cut
+    if (more == 0) break;  // the file became shorter
     got += static_cast<std::size_t>(more);
   }
   bytes.resize(got);

@@ -1,5 +1,5 @@
-// Opens a file that somebody may have replaced by something else: a pipe would keep open() waiting, a device would
-// never end, and a folder can be opened but not read.
+// Opens a file only if it is a regular file. A pipe at its place would block open(), a device might never end, and a
+// folder can be opened but not read.
 #ifndef TOOLS_READ_REGULAR_FILE_H_
 #define TOOLS_READ_REGULAR_FILE_H_
 
@@ -10,21 +10,21 @@
 
 namespace memoir {
 
-// Of an open file; closes it.
+// An open regular file; closed by the destructor.
 class RegularFile {
  public:
-  // NotFound: there is none. FailedPrecondition: it is not a regular file. PermissionDenied: all else. The messages are
-  // the cause alone, without the path.
+  // NotFound if the file does not exist. FailedPrecondition if it is not a regular file. PermissionDenied for all other
+  // errors. The messages contain the cause without the path.
   static absl::StatusOr<RegularFile> Open(const std::string& path);
   RegularFile(RegularFile&& other) noexcept;
   RegularFile& operator=(RegularFile&& other) noexcept;
   ~RegularFile();
 
   int descriptor() const { return descriptor_; }
-  std::uint64_t bytes() const { return bytes_; }  // when it was opened
-  // The descriptor, which the caller closes from here on.
+  std::uint64_t bytes() const { return bytes_; }  // when the file was opened
+  // Returns the descriptor, which the caller must close.
   int Release();
-  // The first `most` bytes, or all there are. DataLoss: it cannot be read.
+  // Returns the first `most` bytes, or all bytes of a shorter file. DataLoss: the file cannot be read.
   absl::StatusOr<std::string> Read(std::uint64_t most) const;
 
  private:

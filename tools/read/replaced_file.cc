@@ -17,13 +17,14 @@
 namespace memoir {
 namespace {
 
-constexpr char kPartial[] = ".partial-";  // and the process that writes it
+constexpr char kPartial[] = ".partial-";  // followed by the id of the writing process
 
-// Locked, so that to others it is not stale, until it is closed. One that looked before it was locked has removed it:
-// then another is made. -1, and errno.
+// Creates and locks the partial file. The lock lasts until the file is closed, and shows that the file is in use. If
+// another process removes the file before it is locked, creates a new one. Returns -1 and sets errno on failure.
 int OpenPartial(const std::string& path) {
   for (;;) {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);  // as the parts
+    // The file has the permissions of a part.
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file >= 0) flock(file, LOCK_EX);
     struct stat now;
     if (file < 0 || fstat(file, &now) != 0 || now.st_nlink != 0) return file;
@@ -31,7 +32,7 @@ int OpenPartial(const std::string& path) {
   }
 }
 
-// 0, or errno.
+// Returns 0, or errno.
 int WriteAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
@@ -83,7 +84,8 @@ absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return errno == EEXIST ? ReplaceFile(path, bytes) : StatusOf(errno, path);
   const int error = WriteAll(file, bytes);
-  struct stat own, now;  // another process may have put a good one there since
+  // If another process has written a complete file to `path` meanwhile, that file has another inode and stays.
+  struct stat own, now;
   if (error != 0 && fstat(file, &own) == 0 && lstat(path.c_str(), &now) == 0 && own.st_ino == now.st_ino)
     unlink(path.c_str());
   close(file);

@@ -1,4 +1,4 @@
-// Writes a small file as a whole beside a capture's parts.
+// Replaces a small file in a capture folder atomically.
 #ifndef TOOLS_READ_REPLACED_FILE_H_
 #define TOOLS_READ_REPLACED_FILE_H_
 
@@ -9,15 +9,15 @@
 
 namespace memoir {
 
-// A reader finds the old one or the new one, never a half. While it is written it is called "PATH.partial-PID", and
-// locked. Errors say what to do.
+// Replaces the file so that a reader finds the old or the new file, never an incomplete one. While the new file is
+// written, it is locked and named "PATH.partial-PID". Error messages contain the remedy.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
-// For files of which a reader can tell a half: a first one is written in its place, which the file system of a job of
-// thousands of ranks has one change of names for, and not two.
+// For files whose readers detect an incomplete file. If no file exists at `path`, writes directly to `path`, which
+// saves one rename for each rank in a job of thousands. Otherwise calls ReplaceFile.
 absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes);
 
-// Removes what processes have left that were killed while they wrote `path`: nobody has it locked any more.
+// Removes the unlocked partial files of processes that were killed while they wrote `path`.
 void RemovePartial(const std::string& path);
 
 }  // namespace memoir

@@ -7,7 +7,7 @@ namespace {
 
 absl::Status Damaged(const char* what) { return absl::DataLossError(what); }
 
-// The column that a field of a ThreadRun is, or nullptr.
+// Returns the column that a field of ThreadRun contains. nullptr for other fields.
 Column* ColumnOf(Run& run, std::uint32_t field) {
   switch (field) {
 #define MEMOIR_COLUMN(Name, name, field, values, absence) \

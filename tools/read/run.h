@@ -1,4 +1,4 @@
-// A ThreadRun as it lies in a decompressed chunk: its columns are walked there.
+// A ThreadRun of a decompressed chunk, whose columns are read in place.
 #ifndef TOOLS_READ_RUN_H_
 #define TOOLS_READ_RUN_H_
 
@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// Events of one thread that follow one another (ThreadRun), with its columns under their names there.
+// Consecutive events of one thread (ThreadRun). The columns have their names in ThreadRun.
 struct Run {
   std::uint32_t thread = 0;
   std::uint32_t start_depth = 0;
@@ -24,11 +24,11 @@ struct Run {
 #include "proto/memoir/events.def"
 };
 
-// Takes an encoded ThreadRun; that its columns match its events is for CheckRun to say.
+// Parses an encoded ThreadRun. CheckRun verifies that its columns match its events.
 absl::Status ParseRun(std::string_view bytes, Run* run);
 
-// Takes a packed column. False: it is not packed as one. Some writers encode one of a single value unpacked, and a
-// packed field may come in pieces; captures have neither.
+// Takes a packed column. Returns false if it is not packed in one piece. Protobuf would allow several pieces and
+// unpacked values, but captures have neither.
 bool SetColumn(const WireField& field, Column* column);
 
 }  // namespace memoir

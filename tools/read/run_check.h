@@ -1,4 +1,4 @@
-// Whether the columns of a run have as many values as its events take: what makes walking them safe without checks.
+// Verifies that the columns of a run have as many values as its events take, so that reading them needs no checks.
 #ifndef TOOLS_READ_RUN_CHECK_H_
 #define TOOLS_READ_RUN_CHECK_H_
 
@@ -10,11 +10,11 @@
 
 namespace memoir {
 
-// The message of an error is what Damage::what wants.
-absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors);
+// An error message has the form of Damage::what.
+absl::Status CheckRun(const Run& run, const SignatureCountsById& signature_counts);
 
-// Whether the column is whole and has so many values.
-bool Has(const Column& column, std::uint64_t wanted);
+// Returns true if the column is whole and has `wanted` values.
+bool HasValues(const Column& column, std::uint64_t wanted);
 
 }  // namespace memoir
 

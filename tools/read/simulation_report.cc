@@ -14,7 +14,7 @@ namespace memoir {
 namespace {
 
 constexpr char kMagic[] = "MEMOIRS1";
-constexpr std::size_t kMost = 1 << 20;  // bytes; a file of ours has some 6,000
+constexpr std::size_t kMost = 1 << 20;  // bytes; a report has about 6,000
 
 struct Header {
   char magic[8];
@@ -29,7 +29,7 @@ std::string Contents(const std::filesystem::path& path) {
   return bytes;
 }
 
-// Words that the file lacks are 0: an older device wrote it.
+// Sets a word to 0 if the file lacks it, because an older version of the simulated device wrote the file.
 SimulatedDevice DeviceFrom(const char* at, std::uint64_t words, std::uint64_t ordinal) {
   SimulatedDevice device;
   device.ordinal = ordinal;

@@ -1,7 +1,7 @@
-// What simulated devices said of themselves (proto/memoir/simulation_report.def): one file for each process that used
-// one, in the folder that MEMOIR_SIM_REPORT names.
+// Reads the reports of simulated devices (proto/memoir/simulation_report.def), one file for each process that used such
+// a device, in the folder that MEMOIR_SIM_REPORT names.
 //
-// Any thread. The process may still be running, or be gone in any way; what is read is what it wrote last.
+// Any thread. The process may still run, or may have ended in any way. The result is its last state.
 #ifndef TOOLS_READ_SIMULATION_REPORT_H_
 #define TOOLS_READ_SIMULATION_REPORT_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Bytes, but `refusals` and `card`. The table says what each is.
+// In bytes, except for `refusals` and `card`. The table defines each field.
 struct SimulatedDevice {
   std::uint64_t ordinal = 0;
 #define MEMOIR_SIM_WORD(name) std::uint64_t name = 0;
@@ -21,18 +21,18 @@ struct SimulatedDevice {
 
 struct SimulatedProcess {
   std::uint64_t pid = 0;
-  std::vector<SimulatedDevice> devices;  // those that were used
+  std::vector<SimulatedDevice> devices;  // devices that were used
 };
 
-// What the run's processes did not know: each operator once whose results' shapes depend on values that the device did
-// not compute, and whether the program read such values itself, as zeros.
+// Unknown values in the processes of the run: the operators whose result shapes depend on values that the device did
+// not compute, and whether the program read such values, which are zeros.
 struct SimulationUnknowns {
   std::vector<std::string> shapes;  // "aten::nonzero", sorted
   bool numbers = false;
 };
 SimulationUnknowns ReadSimulationUnknowns(const std::string& folder);
 
-// By process number. Files that are no reports are left out: they are of whoever else writes there.
+// Returns the reports, sorted by process id. Ignores other files in the folder.
 std::vector<SimulatedProcess> ReadSimulationReports(const std::string& folder);
 
 }  // namespace memoir

@@ -23,7 +23,7 @@ constexpr std::string_view kPartSuffix = ".memoir";
 constexpr std::string_view kPartialSummary = ".memoir-summary.partial-";
 constexpr std::string_view kSymbols = "symbols.memoir-symbols";
 
-// "r00003.a0.host.123.p0001.memoir". One that was renamed has a name for itself.
+// The parts of "r00003.a0.host.123.p0001.memoir". A renamed file has a name that no other part shares.
 struct PartName {
   std::string name;
   std::uint32_t part = 0;
@@ -127,13 +127,15 @@ absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummar
   return CreateOrReplaceFile(path, *bytes);
 }
 
-std::string BeginningOf(std::uint32_t rank) { return absl::StrCat("r", absl::Dec(rank, absl::kZeroPad5), ".a"); }
+std::string RankFilePrefix(std::uint32_t rank) { return absl::StrCat("r", absl::Dec(rank, absl::kZeroPad5), ".a"); }
 
 std::string SummaryPathOf(const JobFiles& job, const NamedFiles& files) {
   return absl::StrCat(job.folder, "/", files.name, kSummarySuffix);
 }
 
-std::string PathOf(const JobFiles& job, const NamedFiles& files) { return absl::StrCat(job.folder, "/", files.name); }
+std::string PartsPathOf(const JobFiles& job, const NamedFiles& files) {
+  return absl::StrCat(job.folder, "/", files.name);
+}
 
 absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
                                       const std::function<bool(const std::string& file)>& wanted) {
@@ -160,10 +162,11 @@ absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
   return job;
 }
 
-SummaryAge AgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& files, std::uint64_t symbol_bytes) {
+SummaryAge SummaryAgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& files, std::uint64_t symbol_bytes) {
   const auto& made_of = summaries.parts();
-  if (summaries.name() != files.name) return SummaryAge::kOlder;  // another rank's, with parts of these sizes
-  if (files.parts.empty()) return SummaryAge::kFresh;             // there is nothing else to read
+  // The summary file was renamed or copied: it describes another recording, whose parts may have the same sizes.
+  if (summaries.name() != files.name) return SummaryAge::kOlder;
+  if (files.parts.empty()) return SummaryAge::kFresh;  // no parts are left to read
   if (summaries.symbol_bytes() != symbol_bytes) return SummaryAge::kOlder;
   const bool same = std::ranges::equal(made_of, files.parts, SamePart);
   if (same) return SummaryAge::kFresh;

@@ -14,7 +14,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::string_view kMark = "\177ELF";  // of a name of code that is none of Python's
+constexpr std::string_view kMark = "\177ELF";  // the begin of a code name that represents a native object
 
 const std::string& KeyOf(const NativeObjectName& object) {
   return object.build_id.empty() ? object.path : object.build_id;
@@ -94,7 +94,7 @@ void Symbols::AddOthersTo(v1::Symbols& symbols) const {
   for (const auto& [place, functions] : functions_) {
     if (!named.contains(place)) others.push_back(place);
   }
-  std::ranges::sort(others);  // the same file from the same names
+  std::ranges::sort(others);  // so that the same names give the same file
   for (const auto& place : others) {
     v1::SymbolObject*& object = written[place.first];
     if (object == nullptr) {

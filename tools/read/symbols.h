@@ -1,4 +1,4 @@
-// The file of names of native frames that `memoir symbolize` writes into a capture's folder.
+// Reads and writes the file with the names of native frames, which `memoir symbolize` stores in the capture folder.
 #ifndef TOOLS_READ_SYMBOLS_H_
 #define TOOLS_READ_SYMBOLS_H_
 
@@ -15,38 +15,40 @@
 
 namespace memoir {
 
-// A native object in the capture's names of code: its path, and its build id behind a mark (docs/capture_format.md).
+// A native object in the capture's code names: its path, and its build id behind a mark (docs/capture_format.md).
 struct NativeObjectName {
   std::string path;
-  std::string build_id;  // hexadecimal digits; "": it has none
+  std::string build_id;  // hexadecimal digits; empty if it has no build id
   auto operator<=>(const NativeObjectName&) const = default;
 };
-// Whether a name of code is one.
+// Returns true if a code name represents a native object.
 bool IsNativeObject(const std::string& code_text);
 NativeObjectName NativeObjectOf(const std::string& code_file, const std::string& code_text);
 
-// symbols.memoir-symbols in the capture's folder; a capture can also be one part's file.
+// Returns the path of symbols.memoir-symbols in the capture folder. `capture` may also be the path of one part.
 std::string SymbolsPath(const std::string& capture);
-// Replaces the file as a whole, and removes what a write that was killed has left. Errors say what to do.
+// Replaces the file atomically, and removes partial files of killed writers. Error messages contain the remedy.
 absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols);
-// A larger file is neither written nor read: a capture of a training has some thousand addresses, of 200 bytes or so.
+// The size limit of the file. A larger file is neither written nor read. A training program has a few thousand
+// addresses, with about 200 bytes for each address.
 inline constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{32} << 20;
-// Of one address; further out they are left out.
+// The limit of functions for one address. Further outer functions are omitted.
 inline constexpr int kMostInlinedFunctions = 256;
 
 class Symbols {
  public:
-  // None where there is no file. InvalidArgument: what is there is not one, or damaged; the message has no path.
+  // Returns an empty object if the file does not exist. InvalidArgument: the file is damaged, or is no file of symbols;
+  // the message has no path.
   static absl::StatusOr<Symbols> Read(const std::string& capture);
 
-  // Innermost first; nullptr: not known.
+  // Returns the functions at an address, innermost first. nullptr if they are unknown.
   const std::vector<v1::SymbolFunction>* Find(const NativeObjectName& object, std::uint32_t offset) const;
-  // What is known here and is not named there.
+  // Adds the names that `symbols` lacks.
   void AddOthersTo(v1::Symbols& symbols) const;
   bool empty() const { return functions_.empty(); }
 
  private:
-  absl::flat_hash_map<std::string, std::uint32_t> objects_;  // by build id, else path
+  absl::flat_hash_map<std::string, std::uint32_t> objects_;  // by build id; by path if the object has no build id
   std::vector<NativeObjectName> names_;                      // by object
   // By object and offset.
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::vector<v1::SymbolFunction>> functions_;

@@ -38,8 +38,8 @@ bool WireReader::Next(WireField* field) {
 }
 
 bool Column::Count(std::uint64_t* values) const {
-  // A value ends at a byte whose highest bit is clear. Eight bytes at a time, one counter of eight bits for each place;
-  // before a counter can overflow they are added up by a product.
+  // A value ends at a byte whose highest bit is 0. Reads eight bytes at a time and counts in one 8-bit counter for each
+  // byte of the word. Before a counter can overflow, a multiplication sums all counters.
   constexpr std::uint64_t kLowestBits = 0x0101010101010101u;
   constexpr std::size_t kMostWords = 255;
   std::uint64_t count = 0;

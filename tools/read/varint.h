@@ -1,8 +1,7 @@
 // Base-128 varints and the fields of a protobuf message, read in place.
 //
-// Events are not parsed into libprotobuf's messages: their columns are walked where they lie in the decompressed chunk,
-// which needs no memory per event and skips what nobody asks for. Everything else of a capture goes through
-// libprotobuf.
+// Events are not parsed into libprotobuf's messages. Their columns are read in place in the decompressed chunk, which
+// needs no memory for each event and skips unused columns. libprotobuf parses everything else of a capture.
 #ifndef TOOLS_READ_VARINT_H_
 #define TOOLS_READ_VARINT_H_
 
@@ -12,7 +11,7 @@
 
 namespace memoir {
 
-// Reads one varint from [*at, end). False when it does not end in there or is longer than 10 bytes.
+// Reads one varint from [*at, end). Returns false if it does not end there or is longer than 10 bytes.
 inline bool ReadVarint(const std::uint8_t** at, const std::uint8_t* end, std::uint64_t* value) {
   std::uint64_t result = 0;
   for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -27,7 +26,9 @@ inline bool ReadVarint(const std::uint8_t** at, const std::uint8_t* end, std::ui
   return false;
 }
 
-inline std::int64_t ZigZag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
+inline std::int64_t DecodeZigZag(std::uint64_t value) {
+  return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
+}
 
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -35,10 +36,10 @@ struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::kVarint;
   std::uint64_t value = 0;  // kVarint, kFixed64, kFixed32
-  std::string_view bytes;   // kBytes: into the message
+  std::string_view bytes;   // kBytes: a part of the message
 };
 
-// The fields of a message in their order. Next is false at the end and on damage; ok() tells which.
+// Iterates over the fields of a message. Next returns false at the end and on damage; ok() distinguishes the two.
 class WireReader {
  public:
   explicit WireReader(std::string_view message);
@@ -55,18 +56,18 @@ class WireReader {
   bool ok_ = true;
 };
 
-// A packed column of varints. Its values are counted once (Count) and compared with what the run needs; after that,
-// Next needs no check of bounds.
+// A packed column of varints. Count counts the values once, for comparison with the number that the run needs. After
+// that, Next needs no check of bounds.
 class Column {
  public:
   Column() = default;
   explicit Column(std::string_view bytes)
       : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), bytes_(bytes.size()) {}
 
-  // How many values; false when the last one is cut.
+  // Counts the values. Returns false if the last value is cut.
   bool Count(std::uint64_t* values) const;
   bool empty() const { return bytes_ == 0; }
-  std::size_t size() const { return bytes_; }  // in bytes
+  std::size_t size() const { return bytes_; }  // bytes
 
   std::uint64_t Next() {
     std::uint64_t byte = *at_++;
@@ -76,7 +77,7 @@ class Column {
     unsigned shift = 7;
     do {
       byte = *at_++;
-      value |= (byte & 0x7f) << (shift & 63);  // overlong ones are nonsense, but do no harm
+      value |= (byte & 0x7f) << (shift & 63);  // wrong for overlong varints, but harmless
       shift += 7;
     } while (byte >= 0x80);
     return value;
@@ -85,7 +86,7 @@ class Column {
 
  private:
   const std::uint8_t* at_ = nullptr;
-  std::size_t bytes_ = 0;  // of the whole column, also after Next
+  std::size_t bytes_ = 0;  // size of the whole column, also after Next
 };
 
 }  // namespace memoir

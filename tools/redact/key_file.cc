@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kMostKeyFileBytes = 4096;
 constexpr std::size_t kMostNamesBytes = std::size_t{1} << 30;
-constexpr std::size_t kFewestDigits = 4;  // of a hash that was cut
+constexpr std::size_t kFewestDigits = 4;  // of a shortened hash
 constexpr char kFix[] = "; name another file with --key";
 
 std::string NamesPath(const std::string& key_path) { return key_path + ".names"; }
@@ -36,7 +36,7 @@ absl::Status Errno(const std::string& path, const std::string& what) {
   return absl::UnavailableError(absl::StrCat(path, ": ", what, " (", std::strerror(errno), ")", kFix));
 }
 
-// An open file; closes it.
+// Owns a file descriptor.
 class OwnFile {
  public:
   explicit OwnFile(int descriptor) : descriptor_(descriptor) {}
@@ -51,15 +51,15 @@ class OwnFile {
   int descriptor_;
 };
 
-// Of the caller alone, and not of others to read.
+// Checks that the file belongs to the caller and that others cannot read it.
 absl::Status CheckOwner(int descriptor, const std::string& path) {
   struct stat status;
-  if (fstat(descriptor, &status) != 0) return Errno(path, "cannot be looked at");
+  if (fstat(descriptor, &status) != 0) return Errno(path, "cannot be checked");
   if (!S_ISREG(status.st_mode)) return absl::FailedPreconditionError(path + ": not a regular file" + kFix);
   if (status.st_uid != geteuid())
     return absl::FailedPreconditionError(path + ": belongs to another user, who would know the names" + kFix);
   if ((status.st_mode & 077) != 0)
-    return absl::FailedPreconditionError(path + ": others may read it or write to it; chmod 600 " + path);
+    return absl::FailedPreconditionError(path + ": others may read it or write to it; keep it to yourself (chmod 600)");
   return absl::OkStatus();
 }
 
@@ -97,11 +97,11 @@ absl::Status WriteAll(int descriptor, const std::string& path, std::string_view 
   return fsync(descriptor) == 0 ? absl::OkStatus() : Errno(path, "cannot be written");
 }
 
-// A new file of this name that is whole as soon as it is there. AlreadyExists: somebody was first, and `replaces` is
+// Writes a file that is complete as soon as it exists. AlreadyExists: another process was faster, and `replaces` is
 // false.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes, bool replaces) {
   const std::string partial = absl::StrCat(path, ".partial-", getpid());
-  unlink(partial.c_str());  // of a process of this number that was killed
+  unlink(partial.c_str());  // left by a killed process with the same id
   const OwnFile file(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.descriptor() < 0) return Errno(path, "cannot be made");
   absl::Status status = WriteAll(file.descriptor(), path, bytes);
@@ -130,7 +130,7 @@ absl::StatusOr<std::string> ReadKey(const std::string& path) {
   return absl::HexStringToBytes(*text);
 }
 
-// A name in a line. Nothing of a capture can end the line early, or be taken for a tab.
+// Returns the line of a name. Escapes prevent that the name ends the line or contains a tab.
 std::string Line(const std::string& hash, const std::string& name) {
   return absl::StrCat(hash, "\t", absl::CHexEscape(name), "\n");
 }
@@ -150,10 +150,10 @@ std::size_t DigitsAt(std::string_view text) {
   return std::min(text.find_first_not_of("0123456789abcdef"), text.size());
 }
 
-// Where a hash begins, and how much of it a table has left: all, or both ends.
+// A hash in a text: whole, or shortened to its begin and end.
 struct FoundHash {
   std::string_view start, end;  // "h_0123456789ab", ""; or "h_01", "89ab"
-  std::size_t length = 0;       // in the text; 0: there is none
+  std::size_t length = 0;       // in the text; 0: no hash was found
   bool is_whole() const { return start.size() == kHashLength; }
 };
 
@@ -169,7 +169,7 @@ FoundHash HashAt(std::string_view text) {
   return digits + hash.end.size() >= kFewestDigits && digits + hash.end.size() < kHashDigits ? hash : FoundHash{};
 }
 
-// The one name that it can be of.
+// Returns the name if only one name matches the hash. Otherwise nullptr.
 const std::string* Find(const FoundHash& hash, const HashedNames& names) {
   const std::string* found = nullptr;
   for (auto name = names.lower_bound(std::string(hash.start)); name != names.end(); ++name) {
@@ -202,7 +202,7 @@ absl::StatusOr<std::string> ReadOrMakeKey(const std::string& path) {
   const std::string text = absl::StrCat(absl::BytesToHexString(NewKey()), "\n");
   const absl::Status made = WriteWhole(path, text, false);
   if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
-  return ReadKey(path);  // its own, or that of who was first
+  return ReadKey(path);  // this process's key, or the one of a faster process
 }
 
 absl::StatusOr<HashedNames> ReadNames(const std::string& key_path) {
@@ -233,8 +233,8 @@ absl::Status KeepNames(const std::string& key_path, const HashedNames& names) {
   return WriteWhole(NamesPath(key_path), text, true);
 }
 
-Revealed Reveal(std::string_view text, const HashedNames& names) {
-  Revealed revealed;
+RevealedText Reveal(std::string_view text, const HashedNames& names) {
+  RevealedText revealed;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t found = std::min(text.find(kHashStart, at), text.size());
     revealed.text += text.substr(at, found - at);

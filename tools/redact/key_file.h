@@ -1,7 +1,7 @@
-// The secret key of redacted captures, and beside it the names that were hashed with it: FILE, and FILE.names. Both are
-// for their owner alone (0600), no link is followed, and another user's key is not taken.
+// The secret key of redacted captures (FILE), and the names that were hashed with it (FILE.names). Only their owner can
+// read these files (mode 0600). Links are not followed, and a key of another user is refused.
 //
-// Any thread. Every error is one line and says what to do.
+// Any thread. Every error message is one line with the remedy.
 #ifndef TOOLS_REDACT_KEY_FILE_H_
 #define TOOLS_REDACT_KEY_FILE_H_
 
@@ -16,24 +16,25 @@ namespace memoir {
 
 using HashedNames = std::map<std::string, std::string>;  // by hash
 
-// $XDG_CONFIG_HOME/memoir/redact.key, else below ~/.config; "": there is no home.
+// Returns the path of the default key: $XDG_CONFIG_HOME/memoir/redact.key, or ~/.config/memoir/redact.key. Empty
+// without a home folder.
 std::string UsualKeyPath();
 
-// Makes one where there is none, and its folder if that is `memoir` in the usual place.
+// Reads the key. Creates it if the file does not exist, with its folder if the path is UsualKeyPath().
 absl::StatusOr<std::string> ReadOrMakeKey(const std::string& path);
 
-// Adds them to those in FILE.names. While it does, nobody else does with this key.
+// Adds the names to FILE.names. Holds a lock on the key file meanwhile.
 absl::Status KeepNames(const std::string& key_path, const HashedNames& names);
-// NotFound: nothing was hashed with this key.
+// NotFound: no name was hashed with this key.
 absl::StatusOr<HashedNames> ReadNames(const std::string& key_path);
 
-// `text` with names in place of their hashes; also of one that a table has cut ("h_01…89ab") where it can be of one
-// name alone. Counts hashes that are not among `names`.
-struct Revealed {
+// Replaces hashes in `text` by their names. A hash that a table has shortened ("h_01…89ab") is replaced if only one
+// name matches. Also counts the whole hashes whose name is unknown.
+struct RevealedText {
   std::string text;
   int unknown = 0;
 };
-Revealed Reveal(std::string_view text, const HashedNames& names);
+RevealedText Reveal(std::string_view text, const HashedNames& names);
 
 }  // namespace memoir
 

@@ -6,7 +6,7 @@
 
 namespace memoir {
 
-std::string NameHashes::DigitsOf(std::string_view name) const {
+std::string NameHashes::HashDigitsOf(std::string_view name) const {
   std::array<unsigned char, crypto_auth_hmacsha256_BYTES> whole;
   crypto_auth_hmacsha256_state state;
   crypto_auth_hmacsha256_init(&state, reinterpret_cast<const unsigned char*>(key_.data()), key_.size());
@@ -18,9 +18,9 @@ std::string NameHashes::DigitsOf(std::string_view name) const {
   return digits;
 }
 
-const std::string& NameHashes::Of(std::string_view name) {
+const std::string& NameHashes::HashOf(std::string_view name) {
   const auto [hash, added] = hashes_.try_emplace(std::string(name));
-  if (added) hash->second = std::string(kHashStart) + DigitsOf(name);
+  if (added) hash->second = std::string(kHashStart) + HashDigitsOf(name);
   return hash->second;
 }
 

@@ -1,7 +1,7 @@
-// Names as hashes of a secret key: HMAC-SHA256, of which 48 bits stay. One name gives one hash wherever it stands and
-// in whichever capture, while the key is the same; without the key nobody can try names out.
+// Hashes names with a secret key: HMAC-SHA256, cut to 48 bits. With the same key, a name has the same hash in every
+// capture. Without the key, a guessed name cannot be checked.
 //
-// Used by one thread.
+// One thread.
 #ifndef TOOLS_REDACT_NAME_HASHES_H_
 #define TOOLS_REDACT_NAME_HASHES_H_
 
@@ -24,11 +24,11 @@ class NameHashes {
  public:
   explicit NameHashes(std::string key) : key_(std::move(key)) {}
 
-  // "h_0123456789ab"
-  const std::string& Of(std::string_view name);
-  // Its digits alone, and not among names(): of what no person would look up.
-  std::string DigitsOf(std::string_view name) const;
-  // By hash, each name that was hashed.
+  // Returns "h_0123456789ab", and stores the name for names().
+  const std::string& HashOf(std::string_view name);
+  // Returns only the digits and does not store the name: for values that readers need not look up.
+  std::string HashDigitsOf(std::string_view name) const;
+  // Returns the stored names, by hash.
   std::map<std::string, std::string> names() const;
 
  private:

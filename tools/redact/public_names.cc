@@ -16,7 +16,7 @@ constexpr std::string_view kTorchNames[] = {
 #undef MEMOIR_TORCH_NAME
 };
 
-// What torch wraps modules with, Python's own words, and what the recorder itself says.
+// Names of torch's wrapper modules, words of Python, and texts of the recorder.
 constexpr std::string_view kOtherNames[] = {
     // modules and parameters
     "module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_flat_param", "OptimizedModule",
@@ -83,7 +83,7 @@ constexpr std::string_view kFolders[] = {"",
 constexpr std::string_view kExtensions[] = {"py", "pyc", "so",     "cc",  "cpp",  "cu", "cuh",   "h",      "hpp",
                                             "c",  "zip", "pickle", "pkl", "json", "gz", "ipynb", "memoir", "sh"};
 
-// Longer ones before those that they begin with.
+// A longer name precedes the names with which it begins.
 constexpr std::string_view kLibraries[] = {"libc10_cuda",
                                            "libc10",
                                            "libtorch_cuda_linalg",
@@ -233,7 +233,7 @@ const Names& AllNames() {
   return names;
 }
 
-// "python3.12", "python312.zip"
+// Returns true for "python3.12" and "python312.zip".
 bool IsPython(std::string_view folder) {
   if (!folder.starts_with("python")) return false;
   folder.remove_prefix(6);
@@ -252,7 +252,7 @@ bool IsPublicType(std::string_view word) { return IsOneOf(kTypes, word); }
 std::string_view PublicLibrary(std::string_view stem) {
   for (const std::string_view library : kLibraries) {
     if (!stem.starts_with(library)) continue;
-    // Two that short are no beginning of others.
+    // These three names are so short that private names may begin with them.
     const bool whole = stem.size() == library.size() || (library != "libc" && library != "libm" && library != "librt");
     if (whole) return library;
   }

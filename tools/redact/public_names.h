@@ -1,5 +1,4 @@
-// Names that a redacted capture keeps, because everybody knows them: those of PyTorch, of Python, of the system. What
-// is in none of these lists is hashed.
+// Public names of PyTorch, Python and the system, which a redacted capture keeps. All other names are hashed.
 //
 // Pure; any thread.
 #ifndef TOOLS_REDACT_PUBLIC_NAMES_H_
@@ -9,18 +8,19 @@
 
 namespace memoir {
 
-// PyTorch's operators, nodes, classes and ranges (torch_names.def); names that its wrappers and Python's protocols
-// have.
+// Returns true for PyTorch's operators, nodes, classes and ranges (torch_names.def), and for names in its wrappers and
+// in Python's protocols.
 bool IsPublicName(std::string_view name);
-// "home", "site-packages", "python3.12": folders that say nothing.
+// Returns true for folders that reveal nothing: "home", "site-packages", "python3.12".
 bool IsPublicFolder(std::string_view folder);
-// "py", "so": what may stand behind the dot of a file's name.
+// Returns true for extensions of file names: "py", "so".
 bool IsPublicExtension(std::string_view extension);
-// Of a library, what its name begins with, up to where another one's could go on: "libc10_cuda". "": of no public one.
+// Returns the public part at the begin of a library's name, up to where a private name could continue: "libc10_cuda".
+// Empty if the library is not public.
 std::string_view PublicLibrary(std::string_view stem);
-// "at", "cub", "std": what is in it is PyTorch's, NVIDIA's or C++'s.
+// Returns true for namespaces of PyTorch, NVIDIA and C++, whose names are public: "at", "cub", "std".
 bool IsPublicNamespace(std::string_view name);
-// Of a schema or of C++: "Tensor", "unsigned".
+// Returns true for types of a schema or of C++: "Tensor", "unsigned".
 bool IsPublicType(std::string_view word);
 
 }  // namespace memoir

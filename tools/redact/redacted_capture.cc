@@ -9,13 +9,13 @@
 #include "tools/import/chunk_bytes.h"
 #include "tools/read/regular_file.h"
 #include "tools/read/symbols.h"
-#include "tools/redact/messages.h"
-#include "tools/redact/words.h"
+#include "tools/redact/hashed_words.h"
+#include "tools/redact/redacted_messages.h"
 
 namespace memoir {
 namespace {
 
-// The header as it was, and of the payload nothing yet.
+// Returns the chunk's header fields without the payload's.
 v1::Chunk HeaderOf(const ChunkHeader& header) {
   v1::Chunk chunk;
   chunk.set_sequence(header.sequence);
@@ -28,7 +28,7 @@ v1::Chunk HeaderOf(const ChunkHeader& header) {
   return chunk;
 }
 
-// What a reader takes for damage of the payload, and of that alone.
+// Fills in a payload that readers report as damaged.
 void PackDamage(const ChunkHeader& header, v1::Chunk& chunk) {
   chunk.set_checksum(0);
   chunk.set_payload_bytes(header.payload_bytes);
@@ -47,7 +47,7 @@ void PackRedacted(const PartFile& part, const ChunkHeader& header, PayloadReader
   PackPayload(payload, chunk);
 }
 
-// The digits behind "r" or "p" in a part's name, as the recorder chose them.
+// Returns the digits after "r" or "p" in a part's name, or `otherwise` if there are no digits.
 std::string FieldOf(const std::string& name, char letter, std::uint64_t otherwise) {
   const std::string mark = std::string(letter == 'r' ? "" : ".") + letter;
   const std::size_t at = letter == 'r' ? (name.starts_with('r') ? 0 : std::string::npos) : name.rfind(mark);
@@ -93,7 +93,7 @@ void WriteRedactedPart(const PartFile& part, NameHashes& hashes, const WriteByte
     offset += bytes.size();
     write(bytes);
   }
-  constexpr std::string_view kCutChunk = "\x0a\x02\x08";  // says that it has two bytes
+  constexpr std::string_view kCutChunk = "\x0a\x02\x08";  // announces two bytes
   if (part.damage) write(kCutChunk);
 }
 

@@ -1,7 +1,7 @@
-// A capture as another one without names: the same chunks with the same events, in which texts are hashed.
+// Copies a capture with hashed names: the same chunks with the same events.
 //
-// Nothing is copied that was not understood. What is damaged stays damaged, so that totals and losses are those of the
-// original: in place of a payload that cannot be read stands one that cannot be either.
+// Copies only fields that it understands. Damage stays damage, so that totals and losses equal the original's: another
+// unreadable payload replaces an unreadable one.
 #ifndef TOOLS_REDACT_REDACTED_CAPTURE_H_
 #define TOOLS_REDACT_REDACTED_CAPTURE_H_
 
@@ -17,12 +17,13 @@ namespace memoir {
 
 using WriteBytes = std::function<void(std::string_view)>;
 
-// What the part's file is to be called: rank and number are those of the original, the host is hashed.
+// Returns the file name of the redacted part, with the original rank and number and a hashed host.
 std::string RedactedFileName(const PartFile& part, NameHashes& hashes);
 
 void WriteRedactedPart(const PartFile& part, NameHashes& hashes, const WriteBytes& write);
 
-// Of the file of native names in a capture's folder; "": there is none. An error: it is damaged, and is left out.
+// Returns the redacted file with the names of native frames in the capture folder. Empty if the file does not exist. An
+// error if it is damaged; the redacted capture then has no such file.
 absl::StatusOr<std::string> RedactedSymbols(const std::string& capture, NameHashes& hashes);
 
 }  // namespace memoir

@@ -26,7 +26,7 @@ const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                    .section_address = dwfl_offline_section_address,
                                    .debuginfo_path = const_cast<char**>(&kNoDebugPath)};
 
-// Of a function in debug information, an inlined one too.
+// Returns the name of a function, also of an inlined one.
 std::string NameOf(Dwarf_Die& function) {
   Dwarf_Attribute attribute;
   for (const unsigned code : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
@@ -37,13 +37,13 @@ std::string NameOf(Dwarf_Die& function) {
   return name == nullptr ? "" : name;
 }
 
-struct Place {
+struct SourcePosition {
   const char* file = nullptr;
-  const char* folder = nullptr;  // that the compiler ran in
+  const char* folder = nullptr;  // folder in which the compiler ran
   int line = 0;
 };
 
-SymbolFunction Function(std::string name, const Place& place) {
+SymbolFunction Function(std::string name, const SourcePosition& place) {
   SymbolFunction function;
   function.set_name(std::move(name));
   if (place.file != nullptr) {
@@ -55,9 +55,9 @@ SymbolFunction Function(std::string name, const Place& place) {
   return function;
 }
 
-// Where an inlined function was called.
-Place CallOf(Dwarf_Die& inlined, Dwarf_Die& unit) {
-  Place place;
+// Returns the line from which an inlined function is called.
+SourcePosition CallOf(Dwarf_Die& inlined, Dwarf_Die& unit) {
+  SourcePosition place;
   Dwarf_Attribute attribute;
   Dwarf_Word number = 0;
   Dwarf_Files* files = nullptr;
@@ -71,7 +71,8 @@ Place CallOf(Dwarf_Die& inlined, Dwarf_Die& unit) {
   return place;
 }
 
-// Innermost first: what it was inlined into, not where it was written. To be freed.
+// Stores the scopes around the address in `scopes`, innermost first, and returns their number. An inlined function is
+// inside of the function into which it was inlined, wherever it is in the source. The caller frees `scopes`.
 int ScopesAround(Dwarf_Die& unit, Dwarf_Addr address, Dwarf_Die** scopes) {
   Dwarf_Die* innermost = nullptr;
   const int count = dwarf_getscopes(&unit, address, &innermost) > 0 ? dwarf_getscopes_die(&innermost[0], scopes) : 0;
@@ -79,8 +80,8 @@ int ScopesAround(Dwarf_Die& unit, Dwarf_Addr address, Dwarf_Die** scopes) {
   return count;
 }
 
-Place PlaceAt(Dwfl_Module* module, Dwarf_Addr address) {
-  Place place;
+SourcePosition PlaceAt(Dwfl_Module* module, Dwarf_Addr address) {
+  SourcePosition place;
   Dwfl_Line* line = dwfl_module_getsrc(module, address);
   if (line == nullptr) return place;
   place.file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
@@ -93,7 +94,7 @@ Place PlaceAt(Dwfl_Module* module, Dwarf_Addr address) {
 struct DebugInfo::Session {
   Dwfl* dwfl = dwfl_begin(&kCallbacks);
   Dwfl_Module* module = nullptr;
-  GElf_Addr bias = 0;  // of the module's addresses, to those in its file
+  GElf_Addr bias = 0;  // difference between the module's addresses and those in its file
   std::optional<SymbolTable> symbols;
   ~Session() {
     if (dwfl != nullptr) dwfl_end(dwfl);
@@ -108,9 +109,8 @@ DebugInfo::DebugInfo(const NativeObjectName& object, ObjectFile file) : session_
   }
   dwfl_report_begin(session.dwfl);
   if (file.file) {
-    // Takes the descriptor where it succeeds.
-    session.module =
-        dwfl_report_offline(session.dwfl, file.path.c_str(), file.path.c_str(), file.file->descriptor());
+    // Takes ownership of the descriptor if it succeeds.
+    session.module = dwfl_report_offline(session.dwfl, file.path.c_str(), file.path.c_str(), file.file->descriptor());
     if (session.module != nullptr) file.file->Release();
   } else if (IsBuildId(object.build_id)) {
     constexpr GElf_Addr kEnd = GElf_Addr{1} << 32;  // offsets are below that
@@ -141,7 +141,7 @@ std::vector<SymbolFunction> DebugInfo::FunctionsAt(std::uint32_t offset) const {
   if (!problem_.empty()) return functions;
   Dwfl_Module* module = session_->module;
   const Dwarf_Addr address = offset + session_->bias;
-  Place place = PlaceAt(module, address);
+  SourcePosition place = PlaceAt(module, address);
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
   Dwarf_Die* scopes = nullptr;

@@ -1,5 +1,5 @@
-// Functions and lines of addresses in one library or program, by elfutils' libdwfl. Debug information is looked for in
-// the file itself, in /usr/lib/debug, and with debuginfod where DEBUGINFOD_URLS names a server.
+// Finds functions and lines of addresses in one library or program, with elfutils' libdwfl. Looks for debug information
+// in the file itself, in /usr/lib/debug, and with debuginfod if DEBUGINFOD_URLS names a server.
 #ifndef TOOLS_SYMBOLIZE_DEBUG_INFO_H_
 #define TOOLS_SYMBOLIZE_DEBUG_INFO_H_
 
@@ -16,16 +16,17 @@ namespace memoir {
 
 class DebugInfo {
  public:
-  // `file`: without one it has to be fetched by the build id.
+  // If `file` is missing on this machine, the file is fetched by its build id.
   DebugInfo(const NativeObjectName& object, ObjectFile file);
   ~DebugInfo();
   DebugInfo(DebugInfo&&) noexcept;
 
-  // Why there is none, in a few words; "": it was found.
+  // The reason why the file cannot be used, in a few words. Empty if it can.
   const std::string& problem() const { return problem_; }
-  // Whether it has, or has beside it, what says lines of source.
+  // Returns true if the file, or its separate debug file, contains source lines.
   bool has_lines() const;
-  // Innermost first: inlined ones, then the one that they were inlined into. Empty: no function is known there.
+  // Returns the functions at an address, innermost first: inlined functions, then the function that contains them.
+  // Empty if the address is in no known function.
   std::vector<v1::SymbolFunction> FunctionsAt(std::uint32_t offset) const;
 
  private:

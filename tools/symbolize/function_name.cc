@@ -13,7 +13,7 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsWord(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Behind the bracket that closes the one at `at`; npos: none does.
+// Returns the position after the bracket that closes the bracket at `at`. npos if it is not closed.
 std::size_t Behind(std::string_view text, std::size_t at) {
   const char open = text[at], close = open == '(' ? ')' : '>';
   int depth = 0;
@@ -25,7 +25,7 @@ std::size_t Behind(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-// Where the name of the operator at `at` ends: "operator()", "operator<<", "operator bool".
+// Returns the end of an operator's name: "operator()", "operator<<", "operator bool".
 std::size_t OperatorEnd(std::string_view text, std::size_t at) {
   at += kOperator.size();
   if (text.substr(at).starts_with("()")) return at + 2;
@@ -56,14 +56,14 @@ std::string ShortName(std::string_view text) {
     } else if (text[at] == '<' || text[at] == '(') {
       const std::size_t end = Behind(text, at);
       if (end == std::string_view::npos) return std::string(text);
-      // Behind parameters the name goes on where it is of what is inside the function, such as a lambda.
+      // The name continues after the parameters if it belongs to an object inside of the function, such as a lambda.
       const std::string_view rest = text.substr(end);
       const bool goes_on = text[at] == '<' || name == "decltype" || name.ends_with("{lambda");
       const std::size_t inside = rest.starts_with(" const::") ? end + 6 : end;
       if (!goes_on && !text.substr(inside).starts_with("::")) break;
       at = inside;
     } else if (text[at] == ' ') {
-      name.clear();  // what it returns
+      name.clear();  // removes the return type
       ++at;
     } else {
       name += text[at++];
@@ -73,7 +73,8 @@ std::string ShortName(std::string_view text) {
 }
 
 std::string FunctionName(const char* symbol) {
-  if (!std::string_view(symbol).starts_with("_Z")) return symbol;  // in C "f" is a name, and no float
+  // Names of C functions are not mangled, and "f" would demangle to "float".
+  if (!std::string_view(symbol).starts_with("_Z")) return symbol;
   int status = 0;
   char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
   std::string name = status == 0 ? ShortName(text) : symbol;

@@ -1,4 +1,4 @@
-// Names of C++ functions as people say them: without parameters, template arguments and what is returned.
+// Shortens names of C++ functions for people: without parameters, template arguments and return type.
 #ifndef TOOLS_SYMBOLIZE_FUNCTION_NAME_H_
 #define TOOLS_SYMBOLIZE_FUNCTION_NAME_H_
 
@@ -7,9 +7,9 @@
 
 namespace memoir {
 
-// "at::Tensor at::impl::wrap<float>::call(at::Tensor const&)" -> "at::impl::wrap::call". What it cannot read stays.
+// "at::Tensor at::impl::wrap<float>::call(at::Tensor const&)" -> "at::impl::wrap::call". Returns other texts unchanged.
 std::string ShortName(std::string_view demangled);
-// Of a symbol: demangled and short where it is of C++, else as it is.
+// Returns a symbol's name: demangled and shortened if it belongs to C++, otherwise unchanged.
 std::string FunctionName(const char* symbol);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// memoir-symbolize [--objects FOLDER]... CAPTURE: what `memoir symbolize` starts, whose arguments are checked there.
+// memoir-symbolize [--objects FOLDER]... CAPTURE: the program that `memoir symbolize` starts after checking the
+// arguments.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,7 +15,8 @@
 
 namespace {
 
-// Files that state sizes beyond reason get an error for them, and the machine is left alone.
+// Limits this process to half of the machine's memory, so that a file with absurd sizes causes an error and not a
+// shortage.
 void LimitMemory() {
   const rlim_t half = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE));
   rlimit limit;
@@ -23,7 +25,7 @@ void LimitMemory() {
   setrlimit(RLIMIT_DATA, &limit);
 }
 
-// One line. Paths and names of a capture may hold anything.
+// Prints one line. Replaces control characters, which paths and names of a capture may contain.
 void Say(std::string line) {
   std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   std::fprintf(stderr, "memoir: %s\n", line.c_str());
@@ -41,7 +43,7 @@ int Run(memoir::SymbolizeOptions& options) {
       std::fprintf(stderr, "\rmemoir: naming functions %3.0f %%\033[K", 100 * done);
     };
   }
-  const absl::StatusOr<memoir::Symbolized> done = memoir::Symbolize(options);
+  const absl::StatusOr<memoir::SymbolizeResult> done = memoir::Symbolize(options);
   if (on_terminal) std::fputs("\r\033[K", stderr);
   if (!done.ok()) {
     Say(std::string(done.status().message()));

@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 #include "tools/read/payload.h"
 
 namespace memoir {
 namespace {
 
-// Numbers of names are a part's own.
+// Adds the addresses of one part. Numbers of names are valid within a part.
 void AddPart(const PartFile& part, NativeAddresses& found) {
   PayloadReader reader;
-  SignatureTensors signatures;
+  SignatureCountsById signatures;
   absl::flat_hash_map<std::uint32_t, std::set<std::uint32_t>*> objects;
   for (const ChunkHeader& chunk : part.chunks) {
     std::string bytes;

@@ -1,4 +1,4 @@
-// Which addresses of which libraries and programs stand in the stacks of a capture.
+// Finds the addresses of libraries and programs in the stacks of a capture.
 #ifndef TOOLS_SYMBOLIZE_NATIVE_ADDRESSES_H_
 #define TOOLS_SYMBOLIZE_NATIVE_ADDRESSES_H_
 
@@ -14,7 +14,7 @@ namespace memoir {
 
 using NativeAddresses = std::map<NativeObjectName, std::set<std::uint32_t>>;
 
-// Of all processes and runs. Errors as OpenFolder; a damaged chunk is passed over.
+// Returns the addresses in all processes and runs. Errors like OpenFolder. Damaged chunks are skipped.
 absl::StatusOr<NativeAddresses> FindNativeAddresses(const std::string& capture);
 
 }  // namespace memoir

@@ -16,13 +16,13 @@
 namespace memoir {
 namespace {
 
-// libdwfl would unpack a compressed file into memory, however large that is.
+// True for an ELF file. libdwfl would decompress any compressed file into memory, of any size.
 bool IsElf(const RegularFile& file) {
   const absl::StatusOr<std::string> begin = file.Read(SELFMAG);
   return begin.ok() && *begin == std::string_view(ELFMAG, SELFMAG);
 }
 
-// What is wrong with the file for this object; "": nothing.
+// Describes why the file does not match this object; empty if it matches.
 std::string Difference(const NativeObjectName& object, const RegularFile& file) {
   if (!IsElf(file)) return "is no library or program";
   const std::string id = BuildIdOf(file);
@@ -33,7 +33,7 @@ std::string Difference(const NativeObjectName& object, const RegularFile& file) 
 }  // namespace
 
 bool IsBuildId(const std::string& text) {
-  constexpr std::size_t kLeast = 6, kMost = 128;  // digits, as libdwfl takes them
+  constexpr std::size_t kLeast = 6, kMost = 128;  // number of digits that libdwfl accepts
   return text.size() >= kLeast && text.size() <= kMost && text.size() % 2 == 0 &&
          std::ranges::all_of(text, [](char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); });
 }

@@ -1,4 +1,4 @@
-// The file of a library or program that a capture names, if this build of it is on this machine.
+// Finds the file of a library or program in a capture, if this machine has the same build.
 #ifndef TOOLS_SYMBOLIZE_OBJECT_FILE_H_
 #define TOOLS_SYMBOLIZE_OBJECT_FILE_H_
 
@@ -13,17 +13,17 @@ namespace memoir {
 
 struct ObjectFile {
   std::string path;
-  std::optional<RegularFile> file;  // none: it is not here
-  std::string others;               // what is in its place, such as another build, in a few words; "": nothing
+  std::optional<RegularFile> file;  // nullopt: not on this machine
+  std::string others;               // why files at the searched places do not match, in a few words; "": no such files
 };
 
-// Where it was loaded from, else by its file name in one of `folders`: by its build id, or where it has none by its
-// path alone. Opens no pipe and no device.
+// Looks for the file at its recorded path, then by its name in `folders`. The build id must match. Without a build id
+// in the capture any library or program at these places matches. Opens no pipe and no device.
 ObjectFile FindObjectFile(const NativeObjectName& object, const std::vector<std::string>& folders);
 
-// "" for none; hexadecimal digits.
+// Returns hexadecimal digits. Empty if the file has no build id.
 std::string BuildIdOf(const RegularFile& file);
-// Whether it is of the form of one: captures come from elsewhere.
+// Returns true if the text has the form of a build id. Captures are not trusted.
 bool IsBuildId(const std::string& text);
 
 }  // namespace memoir

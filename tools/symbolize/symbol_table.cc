@@ -25,7 +25,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
 }
 
 const char* SymbolTable::NameAt(GElf_Addr address) const {
-  constexpr int kMostAliases = 16;  // that begin at one place, and labels inside a function
+  constexpr int kMostAliases = 16;  // limit of symbols at one address, and of labels inside of a function
   auto at = std::ranges::upper_bound(symbols_, address, {}, &Symbol::begin);
   const char* label = nullptr;
   for (int i = 0; i < kMostAliases && at != symbols_.begin(); ++i) {

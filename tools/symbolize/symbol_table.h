@@ -1,5 +1,5 @@
-// The functions of a library's or program's symbol table, by address. libdwfl's own search looks at every symbol for
-// each address, and libtorch_cpu.so has half a million.
+// The functions in the symbol table of a library or program, sorted by address. libdwfl's own search reads all symbols
+// for each address, and libtorch_cpu.so has half a million symbols.
 #ifndef TOOLS_SYMBOLIZE_SYMBOL_TABLE_H_
 #define TOOLS_SYMBOLIZE_SYMBOL_TABLE_H_
 
@@ -13,12 +13,12 @@ class SymbolTable {
  public:
   explicit SymbolTable(Dwfl_Module* module);
 
-  // As the linker knows it; nullptr: none is there. Good while the module is.
+  // Returns the linker's name at `address`; nullptr if it has no name. Valid while the module exists.
   const char* NameAt(GElf_Addr address) const;
 
  private:
   struct Symbol {
-    GElf_Addr begin, end;  // equal: its size is not known
+    GElf_Addr begin, end;  // equal: unknown size
     const char* name;
   };
   std::vector<Symbol> symbols_;  // by begin

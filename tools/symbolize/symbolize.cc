@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// `why`: of one that is here.
+// `why`: the problem of an object that is on this machine. Empty for a missing object.
 std::string Problem(const NativeObjectName& object, const std::string& others, std::size_t addresses,
                     const std::string& why) {
   const std::string file = std::filesystem::path(object.path).filename();
@@ -27,7 +27,7 @@ std::string Problem(const NativeObjectName& object, const std::string& others, s
                       !why.empty() ? "" : "; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
 }
 
-// Opens it, and turns to no server any more that has let it wait in vain.
+// Opens the object. If the debuginfod servers took more than 5 seconds and sent no source lines, ends further requests.
 DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std::string>& problems) {
   constexpr std::chrono::seconds kPatience(5);
   const auto begin = std::chrono::steady_clock::now();
@@ -35,12 +35,12 @@ DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std:
   const bool asked = getenv("DEBUGINFOD_URLS") != nullptr && !info.has_lines();
   if (asked && std::chrono::steady_clock::now() - begin > kPatience) {
     unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): the program has one thread
-    problems.push_back("the servers of DEBUGINFOD_URLS do not answer, and are not asked again");
+    problems.push_back("the servers of DEBUGINFOD_URLS do not answer, and no further request is sent");
   }
   return info;
 }
 
-// What is known of one object's addresses: from its file, else from an earlier `memoir symbolize`.
+// Names one object's addresses, from its file or from an earlier `memoir symbolize`.
 std::size_t Name(const NativeObjectName& object, const std::set<std::uint32_t>& offsets, const DebugInfo& info,
                  const Symbols& earlier, const std::function<void()>& next, v1::SymbolObject& written) {
   std::size_t named = 0;
@@ -62,12 +62,12 @@ bool HasLine(const v1::SymbolAddress& address) { return address.function(0).line
 
 }  // namespace
 
-absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
+absl::StatusOr<SymbolizeResult> Symbolize(const SymbolizeOptions& options) {
   const absl::StatusOr<NativeAddresses> objects = FindNativeAddresses(options.capture);
   if (!objects.ok()) return objects.status();
   if (objects->empty())
     return absl::NotFoundError(options.capture + ": no native frames; record them with `memoir run --stacks native`");
-  Symbolized done;
+  SymbolizeResult done;
   v1::Symbols symbols;
   std::size_t all = 0, seen = 0;
   for (const auto& [object, offsets] : *objects) all += offsets.size();
@@ -78,9 +78,9 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     ++seen;
     progress();
   };
-  const Symbols earlier = Symbols::Read(options.capture).value_or(Symbols());  // damaged: written anew
+  const Symbols earlier = Symbols::Read(options.capture).value_or(Symbols());  // a damaged file is written again
   // NOLINTBEGIN(concurrency-mt-unsafe): the program has one thread
-  setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; 90 by itself
+  setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; the default is 90
   setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);
   // NOLINTEND(concurrency-mt-unsafe)
   for (const auto& [object, offsets] : *objects) {
@@ -89,7 +89,7 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     ObjectFile file = FindObjectFile(object, options.folders);
     const bool is_here = file.file.has_value();
     const std::string others = file.others;
-    progress();  // opening can wait for a server
+    progress();  // opening the object may wait for a server
     const DebugInfo info = Open(object, std::move(file), done.problems);
     v1::SymbolObject& written = *symbols.add_object();
     written.set_path(object.path);
@@ -102,7 +102,7 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
       done.problems.push_back(Problem(object, others, offsets.size() - named, why));
     }
   }
-  // Of one part: the folder's other parts keep their names.
+  // If the capture is a single part, the addresses of other parts keep their earlier names.
   std::error_code error;
   if (!std::filesystem::is_directory(options.capture, error)) earlier.AddOthersTo(symbols);
   const absl::Status status = WriteSymbols(options.capture, symbols);

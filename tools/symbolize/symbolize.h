@@ -1,4 +1,4 @@
-// Names the native frames of a capture, and writes them beside its parts.
+// Finds the names of the native frames of a capture, and writes them into its folder.
 #ifndef TOOLS_SYMBOLIZE_SYMBOLIZE_H_
 #define TOOLS_SYMBOLIZE_SYMBOLIZE_H_
 
@@ -13,17 +13,17 @@ namespace memoir {
 
 struct SymbolizeOptions {
   std::string capture;
-  std::vector<std::string> folders;  // that have copies of the objects, by file name
+  std::vector<std::string> folders;  // folders with copies of the objects, found by file name
   std::function<void(double)> progress;
 };
 
-struct Symbolized {
+struct SymbolizeResult {
   std::size_t objects = 0, addresses = 0, named = 0, with_lines = 0;
-  std::vector<std::string> problems;  // one line each: an object that was not found, and what to do
+  std::vector<std::string> problems;  // one line each: a missing object, and the remedy
 };
 
-// NotFound: it has no native frames.
-absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options);
+// NotFound: the capture has no native frames.
+absl::StatusOr<SymbolizeResult> Symbolize(const SymbolizeOptions& options);
 
 }  // namespace memoir
 

@@ -1,6 +1,6 @@
 /* Finds Memoir from a program that was not started by `memoir run`, and fills a table of the functions of memoir.h. C99
- * and C++, header only: a program that includes it links nothing of Memoir's and runs alike where Memoir is not
- * installed, and one program serves every torch that there is a tracker for.
+ * and C++, header only. A program that includes this file links no library of Memoir, runs the same if Memoir is
+ * not installed, and works with every torch that has a tracker.
  *
  *     struct memoir_functions memoir;
  *     char message[1024];
@@ -8,7 +8,7 @@
  *     const char* settings[] = {"output=run1", NULL};
  *     memoir.start(settings, message, sizeof message);
  *
- * Needs dlopen, so libdl with glibc before 2.34. Any thread.
+ * Needs dlopen. With glibc before 2.34, the program links libdl for it. Any thread.
  */
 #ifndef TRACKER_CLIENT_LOAD_H_
 #define TRACKER_CLIENT_LOAD_H_
@@ -34,13 +34,13 @@ struct memoir_functions {
 #undef MEMOIR_POINTER
 };
 
-/* dlopen's words, or others where it has none. */
+/* Returns the message of dlopen's last error, or a default message. */
 static inline const char* memoir_loader_says(void) {
   const char* why = dlerror();
   return why == NULL ? "it cannot be loaded" : why;
 }
 
-/* __extension__: ISO C has no casts from pointers to objects to those to functions; POSIX asks for them. */
+/* __extension__: ISO C has no casts from object pointers to function pointers; POSIX requires them. */
 static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
   const char* lacks = NULL;
 #define MEMOIR_LOOK_UP(name)                                                                    \
@@ -66,24 +66,24 @@ static inline int memoir_fill(void* interposer, int load, struct memoir_function
   return tracker == NULL ? -1 : memoir_fill_from(tracker, functions, message, size);
 }
 
-/* The functions of the Memoir that is in this process already: under `memoir run`, in a Python program that is
- * recorded, or after memoir_load. -1: there is none. */
+/* Finds the functions of a Memoir that is already in this process: under `memoir run`, in a recorded Python program, or
+ * after memoir_load. -1 if Memoir is not in this process. */
 static inline int memoir_find(struct memoir_functions* functions) {
   char message[1024];
   void* interposer = dlopen("libmemoir_interpose.so", RTLD_NOW | RTLD_NOLOAD);
   const int failed = interposer == NULL ? -1 : memoir_fill(interposer, 0, functions, message, sizeof message);
-  if (failed != 0) (void)dlerror(); /* nobody asked */
+  if (failed != 0) (void)dlerror(); /* discards the message */
   return failed;
 }
 
-/* The same, loaded where it is not there yet, with the tracker for the libtorch that this process has loaded. The
- * interposer is looked for in lib/memoir of the folder that the environment's MEMOIR_HOME names, else, by its name,
- * where the loader looks for a library of the object that this is compiled into: its run path (the CMake package and
- * memoir.pc set it to the installed tree), LD_LIBRARY_PATH, the system's folders. -1, with one line (cause and what to
- * do) in `message`, which is cut to `size`. */
+/* Like memoir_find, but first loads Memoir if it is not in this process, with the tracker for this process's libtorch.
+ * If the environment variable MEMOIR_HOME is set, the interposer is loaded from lib/memoir of that folder. Otherwise
+ * the loader searches for it by name: in the run path of the object that contains this code (the CMake package and
+ * memoir.pc set this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line
+ * (cause and remedy) in `message`, which is cut to `size`. */
 static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {
   static const char name[] = "libmemoir_interpose.so";
-  const char* home = getauxval(AT_SECURE) != 0 ? NULL : getenv("MEMOIR_HOME"); /* not of who runs a setuid program */
+  const char* home = getauxval(AT_SECURE) != 0 ? NULL : getenv("MEMOIR_HOME"); /* ignored in a setuid program */
   char path[4096];
   void* interposer = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
   if (interposer == NULL && home != NULL && *home != '\0') {

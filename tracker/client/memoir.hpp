@@ -1,5 +1,5 @@
-// Records a C++ program: sessions, steps, marks, ranges. Header only, C++17; knows nothing of torch's headers
-// (memoir/torch.hpp does).
+// Records a C++ program: sessions, steps, marks, ranges. Header only, C++17, independent of torch's headers
+// (memoir/torch.hpp uses them).
 //
 //     memoir::Session session("run1", {{"max_size", "2GiB"}});   // until the end of the scope
 //     for (...) {
@@ -8,9 +8,9 @@
 //     }
 //     memoir::Mark("trained");
 //
-// Links nothing of Memoir's. A Session loads Memoir (memoir/load.h says from where) and starts a recording; everything
-// else finds the recording that runs, also that of `memoir run` and of the Python package, and does nothing where there
-// is none. Nothing here throws but std::bad_alloc, and nothing ends the program. Any thread.
+// Links nothing of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a recording. Everything
+// else uses the running recording, which `memoir run` or the Python package may also have started. Without a running
+// recording, only a Session has an effect. Only std::bad_alloc is thrown. No error ends the program. Any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -34,16 +34,16 @@ namespace internal {
 
 using Functions = memoir_functions;
 
-// What this program knows of Memoir. Its members are found once and kept for good.
+// The functions of Memoir in this process, found once and kept.
 struct Client {
   std::atomic<const Functions*> functions{nullptr};
   std::atomic<bool> looked{false};
-  std::atomic<int> session_of{0};  // process whose Session records
+  std::atomic<int> session_of{0};  // id of the process whose Session records; 0: no Session records
   std::atomic<std::uint64_t> next_step{0};
-  std::atomic<void (*)()> describe{nullptr};  // torch.hpp's: what modules and optimizers hold
+  std::atomic<void (*)()> describe{nullptr};  // set by torch.hpp: reports the tensors of modules and optimizers
 
   static Client& Get() {
-    static Client* const client = new Client;  // threads may be using it until the very end
+    static Client* const client = new Client;  // never freed: threads may use it until the process ends
     return *client;
   }
   void Describe() const {
@@ -59,7 +59,8 @@ inline const Functions* Keep(const Functions& found) {
   return known;
 }
 
-// Memoir's functions in this process; nullptr: it is not there. Looks once; `again` looks also where it was not there.
+// Returns Memoir's functions in this process; nullptr if Memoir is not loaded. Only the first call searches for Memoir;
+// with `again`, each call searches until Memoir is found.
 inline const Functions* Find(bool again = false) {
   Client& client = Client::Get();
   if (const Functions* known = client.functions.load(std::memory_order_acquire)) return known;
@@ -68,27 +69,27 @@ inline const Functions* Find(bool again = false) {
   return memoir_find(&found) == 0 ? Keep(found) : nullptr;
 }
 
-// While operators are recorded.
+// Returns Memoir's functions while operators are recorded; otherwise nullptr.
 inline const Functions* Recording() {
   const Functions* functions = Find();
   return functions != nullptr && functions->level() == MEMOIR_ALL ? functions : nullptr;
 }
 
-inline void Say(const std::string& line) { std::fputs(("memoir: " + line + "\n").c_str(), stderr); }
+inline void PrintLine(const std::string& line) { std::fputs(("memoir: " + line + "\n").c_str(), stderr); }
 
-// At exit(), with a Session still open.
+// Ends a Session that is still open at exit().
 inline void EndAtExit() {
   Client& client = Client::Get();
   const Functions* functions = Find();
   char message[1024] = "";
   if (functions == nullptr || client.session_of.exchange(0) != getpid()) return;
   client.Describe();
-  if (functions->stop(MEMOIR_EXITED, message, sizeof message) != 0) Say(message);
+  if (functions->stop(MEMOIR_EXITED, message, sizeof message) != 0) PrintLine(message);
 }
 
 }  // namespace internal
 
-// Whether something worked, and if not, one line with the cause and what to do.
+// Success, or one line with the cause and the remedy.
 class Status {
  public:
   Status() = default;
@@ -104,17 +105,18 @@ class Status {
 // Names and values as memoir.start() of Python has them: {{"max_size", "2GiB"}, {"stacks", "native"}}.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// Records this process from here to End(), the end of the scope, or exit(). What goes wrong is said in a line on
-// standard error and kept in status(); the program runs on, unrecorded.
+// Records this process from here to End(), the end of the scope, or exit(). An error is printed as one line on standard
+// error and stored in status(); the program continues unrecorded.
 //
-//   under `memoir run`                 that recording goes on, and this session does nothing; a line says so
-//   while another Session records      this one does not
+//   under `memoir run`                 that recording continues, and this session does nothing; a line is printed
+//   while another Session records      this one does not record
 //   in a forked child                  the parent's Session does nothing; the child may have its own
-//   left by an exception               the capture has a mark "exception", and ends in order
-//   std::terminate, a signal, _exit    `memoir show`, on this machine, finds all that was recorded
+//   left by an exception               the capture has a mark "exception", and ends normally
+//   std::terminate, a signal, _exit    `memoir show`, on this machine, finds all recorded events
 class Session {
  public:
-  // `folder`: of the capture, made if it is not there; "": as the environment says, else memoir-DATE-TIME.
+  // `folder`: the folder of the capture, created if necessary. "": the folder from the environment, else
+  // memoir-DATE-TIME.
   explicit Session(const std::string& folder = "", const Options& options = {}) {
     const internal::Functions* functions = Load();
     if (functions == nullptr) return;
@@ -132,21 +134,23 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Returns when everything is on file. A session that did not start, or has ended, says so.
+  // Ends the recording of this session, and returns when all events are in the capture. An error if the session did not
+  // start, or has ended already.
   Status End() {
     if (owner_ == 0) return ended_ ? Status("this session has ended already") : status_;
     ended_ = true;
     const int owner = std::exchange(owner_, 0);
-    if (owner == kJoined || owner != getpid()) return Status();  // another's, or a forked child's copy
+    // This session did not start the recording, or it is the copy in a forked child.
+    if (owner == kJoined || owner != getpid()) return Status();
     internal::Client& client = internal::Client::Get();
-    if (client.session_of.exchange(0) != owner) return Status();  // exit() came first
+    if (client.session_of.exchange(0) != owner) return Status();  // EndAtExit has ended it
     client.Describe();
     char message[1024] = "";
     if (internal::Find()->stop(MEMOIR_STOPPED, message, sizeof message) != 0) Set(message, "");
     return status_;
   }
 
-  // Of the start, and of the end once it has come.
+  // The result of the start; after End(), an error of End() replaces it.
   const Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }
   explicit operator bool() const { return ok(); }
@@ -156,7 +160,7 @@ class Session {
 
   void Set(const std::string& problem, const char* before) {
     status_ = Status(problem);
-    internal::Say(before + problem);
+    internal::PrintLine(before + problem);
   }
 
   const internal::Functions* Load() {
@@ -171,7 +175,7 @@ class Session {
   void Join(const internal::Functions& functions) {
     char folder[4096] = "";
     functions.output(folder, sizeof folder);
-    internal::Say(std::string("Session ignored: this process is being recorded already, into ") + folder);
+    internal::PrintLine(std::string("Session ignored: this process is being recorded already, into ") + folder);
     owner_ = kJoined;
   }
 
@@ -190,13 +194,14 @@ class Session {
     [[maybe_unused]] static const int registered = std::atexit(&internal::EndAtExit);
   }
 
-  int owner_ = 0;  // process that this session records; kJoined: it is recorded without it
+  int owner_ = 0;  // id of the process that this session records; kJoined: another recording continues; 0: none
   bool ended_ = false;
   int exceptions_ = std::uncaught_exceptions();
   Status status_;
 };
 
-// A training step begins: call it first in the body of the loop. Counted from 0, or `number`.
+// Begins the training step `number`. Call it first in the body of the loop. Without a number, the step follows the
+// previous one; the first is step 0.
 inline void Step(std::uint64_t number) {
   internal::Client& client = internal::Client::Get();
   client.next_step = number + 1;
@@ -207,13 +212,13 @@ inline void Step(std::uint64_t number) {
 }
 inline void Step() { Step(internal::Client::Get().next_step); }
 
-// Names this instant: `memoir show --at mark:NAME`. What is longer than 1,024 bytes is cut.
+// Records a mark with this name, for `memoir show --at mark:NAME`. Names are cut to 1,024 bytes.
 inline void Mark(const std::string& name) {
   const internal::Functions* functions = internal::Find(true);
   if (functions != nullptr) functions->mark(name.c_str());
 }
 
-// A user range, as record_function in Python: from here to the end of the scope, on this thread.
+// A user range, like record_function in Python: it lasts until the end of the scope, on this thread.
 class Range {
  public:
   explicit Range(const std::string& name) : functions_(internal::Recording()) {
@@ -230,7 +235,8 @@ class Range {
   void* range_ = nullptr;
 };
 
-// Nothing is recorded until Resume(), or allocations alone. False: this process is not recorded, or it was too late.
+// Pauses the recording until Resume(). With `keep_memory`, allocations are still recorded. False if this process is not
+// recorded, or if its recording has ended.
 inline bool Pause(bool keep_memory = false) {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->pause(keep_memory ? 1 : 0) == 0;
@@ -240,13 +246,13 @@ inline bool Resume() {
   return functions != nullptr && functions->resume() == 0;
 }
 
-// Also while it is paused.
+// Returns true while this process is recorded, also while the recording is paused.
 inline bool IsRecording() {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->recording() == 1;
 }
 
-// Returns when all that was recorded so far is on file.
+// Returns when all events so far are in the capture.
 inline void Flush() {
   if (const internal::Functions* functions = internal::Find(true)) functions->flush();
 }

@@ -21,29 +21,29 @@ namespace internal {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-// A module of a model, whatever kind of module it is. `module` is the address by which its calls name it.
-struct Described {
+// A module of a model, of any kind. The module's calls identify it by the address `module`.
+struct ModuleDescription {
   const void* module;
   std::string path;  // from the root; "" is the root itself
   std::string class_name;
-  NamedTensors parameters, buffers;  // its own, without those of its children
+  NamedTensors parameters, buffers;  // without the children's tensors
 };
 
-// Of a root: itself first, then all below it, each once.
-using Describe = std::function<std::vector<Described>()>;
+// Describes a root and all modules below it: first the root, then each other module once.
+using ModuleDescriber = std::function<std::vector<ModuleDescription>()>;
 
-// The modules that are watched, by address, and their numbers in the recording that runs. One of a process.
+// The watched modules. Maps their addresses to their numbers in the running recording. One object per process.
 class Modules {
  public:
   static Modules& Get() {
-    static Modules* const modules = new Modules;  // modules may be destroyed until the very end
+    static Modules* const modules = new Modules;  // never freed: modules may be destroyed as late as at exit
     return *modules;
   }
 
-  void Add(const void* root, std::string class_name, Describe describe) {
+  void Add(const void* root, std::string class_name, ModuleDescriber describe) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Functions* functions = Find(true) == nullptr ? nullptr : Recording();
-    const bool named = functions != nullptr && Recorded(*functions);
+    const bool named = functions != nullptr && IsRecorded(*functions);
     roots_.push_back({root, std::move(class_name), std::move(describe)});
     if (named) Name(*functions, roots_.back());
   }
@@ -59,16 +59,16 @@ class Modules {
     named_.erase(named);
   }
 
-  // A recording that has begun since gets all that is watched.
-  void SayAll() {
+  // Reports all watched modules, if a recording has begun since the last report.
+  void ReportAll() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const Functions* functions = Recording()) Recorded(*functions);
+    if (const Functions* functions = Recording()) IsRecorded(*functions);
   }
 
-  // 0: it is not watched, or nothing is recorded.
+  // Returns the module's number; 0 if the module is not watched, or nothing is recorded.
   std::uint32_t NumberOf(const Functions& functions, const void* module) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!Recorded(functions)) return 0;
+    if (!IsRecorded(functions)) return 0;
     const auto known = numbers_.find(module);
     return known == numbers_.end() ? 0 : known->second;
   }
@@ -77,7 +77,7 @@ class Modules {
   struct Root {
     const void* module;
     std::string class_name;
-    Describe describe;
+    ModuleDescriber describe;
   };
   struct Part {
     const void* module;
@@ -85,8 +85,9 @@ class Modules {
     std::vector<std::uint64_t> parameters;
   };
 
-  // Whether modules are recorded. Names all anew in a recording of its own, and in a new part of its capture.
-  bool Recorded(const Functions& functions) {
+  // Returns true if modules are recorded. If a new recording, or a new part of its capture, has begun since the last
+  // call, reports all modules again.
+  bool IsRecorded(const Functions& functions) {
     const std::uint64_t recording = functions.recordings();
     const std::uint64_t parts = functions.parts();
     if (recording == recording_ && parts == parts_) return records_modules_;
@@ -104,22 +105,22 @@ class Modules {
   void Name(const Functions& functions, const Root& root) {
     std::vector<Part>& parts = named_[root.module];
     const std::string label = LabelOf(root);
-    for (const Described& one : root.describe()) {
-      if (numbers_.find(one.module) == numbers_.end()) parts.push_back(NameOne(functions, label, one));
+    for (const ModuleDescription& one : root.describe()) {
+      if (numbers_.find(one.module) == numbers_.end()) parts.push_back(NamePart(functions, label, one));
     }
   }
 
-  Part NameOne(const Functions& functions, const std::string& root, const Described& one) {
+  Part NamePart(const Functions& functions, const std::string& root, const ModuleDescription& one) {
     const std::uint32_t number = functions.define_module(root.c_str(), one.path.c_str(), one.class_name.c_str());
     numbers_[one.module] = number;
     Part part{one.module, number, {}};
-    const std::vector<memoir_held> held = HeldIn(one.parameters), others = HeldIn(one.buffers);
+    const std::vector<memoir_held> held = HeldTensors(one.parameters), others = HeldTensors(one.buffers);
     for (const memoir_held& tensor : held) part.parameters.push_back(reinterpret_cast<std::uint64_t>(tensor.tensor));
     functions.module_holds(number, held.data(), held.size(), others.data(), others.size());
     return part;
   }
 
-  static std::vector<memoir_held> HeldIn(const NamedTensors& tensors) {
+  static std::vector<memoir_held> HeldTensors(const NamedTensors& tensors) {
     std::vector<memoir_held> held;
     for (const auto& [name, tensor] : tensors) {
       if (tensor.defined()) held.push_back({tensor.unsafeGetTensorImpl(), name.c_str()});
@@ -127,7 +128,7 @@ class Modules {
     return held;
   }
 
-  // A second root of a class has a number behind it.
+  // Returns the name of the root's class. "#2" is appended for the second root with the same class, and so on.
   std::string LabelOf(const Root& root) const {
     std::size_t number = 1;
     for (const Root& other : roots_) {
@@ -147,7 +148,7 @@ class Modules {
   std::mutex mutex_;
   std::vector<Root> roots_;
   std::unordered_map<const void*, std::uint32_t> numbers_;
-  std::unordered_map<const void*, std::vector<Part>> named_;  // by root
+  std::unordered_map<const void*, std::vector<Part>> named_;  // by the root's address
   std::uint64_t recording_ = 0, parts_ = 0;
   bool records_modules_ = false;
 };

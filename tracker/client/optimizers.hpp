@@ -1,5 +1,5 @@
-// What an optimizer of torch's C++ interface holds: its parameters and their state. A part of memoir/torch.hpp: include
-// that instead.
+// The tensors of an optimizer of torch's C++ interface: its parameters and their state. A part of memoir/torch.hpp;
+// include that instead.
 #ifndef TRACKER_CLIENT_OPTIMIZERS_HPP_
 #define TRACKER_CLIENT_OPTIMIZERS_HPP_
 
@@ -15,10 +15,11 @@
 namespace memoir {
 namespace internal {
 
-// The tensors in the state of a parameter, whatever the optimizer. Those in lists have the lowest bit set (memoir.h).
-class State {
+// The tensors that an optimizer of any class keeps as the state of a parameter. Addresses of tensors in lists have the
+// lowest bit set (memoir.h).
+class OptimizerStateTensors {
  public:
-  explicit State(const torch::optim::OptimizerParamState& state) {
+  explicit OptimizerStateTensors(const torch::optim::OptimizerParamState& state) {
     using namespace torch::optim;
     if (const auto* adam = dynamic_cast<const AdamParamState*>(&state)) {
       Take(adam->exp_avg(), adam->exp_avg_sq(), adam->max_exp_avg_sq());
@@ -60,32 +61,33 @@ class State {
   std::vector<const void*> tensors_;
 };
 
-// Says what an optimizer holds, in as many calls as it takes.
-class Holdings {
+// Reports the tensors of an optimizer, in as many calls as necessary.
+class OptimizerHoldings {
  public:
-  Holdings(const Functions& functions, torch::optim::Optimizer& optimizer)
+  OptimizerHoldings(const Functions& functions, torch::optim::Optimizer& optimizer)
       : functions_(functions), optimizer_(reinterpret_cast<std::uint64_t>(&optimizer)) {
     const auto& states = optimizer.state();
     for (const torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
       for (const torch::Tensor& parameter : group.params()) {
         if (!parameter.defined()) continue;
         const auto state = states.find(parameter.unsafeGetTensorImpl());
-        Add(parameter, state == states.end() ? std::vector<const void*>() : State(*state->second).tensors());
+        Add(parameter,
+            state == states.end() ? std::vector<const void*>() : OptimizerStateTensors(*state->second).tensors());
       }
     }
-    if (!parameters_.empty()) Say();
+    if (!parameters_.empty()) Report();
   }
 
  private:
   static constexpr std::size_t kMostParameters = 126, kMostState = 512;
 
   void Add(const torch::Tensor& parameter, const std::vector<const void*>& state) {
-    if (parameters_.size() == kMostParameters || state_.size() + state.size() > kMostState) Say();
+    if (parameters_.size() == kMostParameters || state_.size() + state.size() > kMostState) Report();
     parameters_.push_back(parameter.unsafeGetTensorImpl());
     counts_.push_back(static_cast<std::uint32_t>(state.size()));
     state_.insert(state_.end(), state.begin(), state.end());
   }
-  void Say() {
+  void Report() {
     functions_.optimizer_holds(optimizer_, parameters_.data(), parameters_.size(), state_.data(), counts_.data(),
                                more_);
     more_ = 1;
@@ -101,8 +103,9 @@ class Holdings {
   int more_ = 0;
 };
 
-// The optimizers that are watched: what they hold is said when the next training step begins, and when they are watched
-// no longer. Of those whose steps memoir::Step runs, it is said there. One of a process.
+// The watched optimizers; one object per process. The tensors of an optimizer are recorded when the next training step
+// begins, and when its watch ends. If memoir::Step runs the optimizer's steps, its tensors are recorded at the end of
+// each of these steps instead.
 class Optimizers {
  public:
   static Optimizers& Get() {
@@ -116,36 +119,37 @@ class Optimizers {
   }
   void Remove(const torch::optim::Optimizer* optimizer) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = Known(optimizer);
+    const auto known = Find(optimizer);
     if (known == watched_.end()) return;
-    Say(*known);
+    Report(*known);
     watched_.erase(known);
   }
-  void IsStepped(const torch::optim::Optimizer* optimizer) {
+  void NoteStep(const torch::optim::Optimizer* optimizer) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto known = Known(optimizer); known != watched_.end()) known->says_itself = true;
+    if (const auto known = Find(optimizer); known != watched_.end()) known->says_itself = true;
   }
-  void SayAll() {
+  void ReportAll() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Watched& watched : watched_) Say(watched);
+    for (const WatchedOptimizer& watched : watched_) Report(watched);
   }
 
  private:
-  struct Watched {
+  struct WatchedOptimizer {
     torch::optim::Optimizer* optimizer;
     bool says_itself;
   };
 
-  std::vector<Watched>::iterator Known(const torch::optim::Optimizer* optimizer) {
-    return std::find_if(watched_.begin(), watched_.end(), [=](const Watched& w) { return w.optimizer == optimizer; });
+  std::vector<WatchedOptimizer>::iterator Find(const torch::optim::Optimizer* optimizer) {
+    return std::find_if(watched_.begin(), watched_.end(),
+                        [=](const WatchedOptimizer& w) { return w.optimizer == optimizer; });
   }
-  static void Say(const Watched& watched) {
+  static void Report(const WatchedOptimizer& watched) {
     const Functions* functions = watched.says_itself ? nullptr : Recording();
-    if (functions != nullptr) Holdings(*functions, *watched.optimizer);
+    if (functions != nullptr) OptimizerHoldings(*functions, *watched.optimizer);
   }
 
   std::mutex mutex_;
-  std::vector<Watched> watched_;
+  std::vector<WatchedOptimizer> watched_;
 };
 
 }  // namespace internal

@@ -2,9 +2,9 @@
 //
 //     torch::jit::Module net = torch::jit::load("net.pt");
 //     const memoir::Watch watch(net);                  // the names that parameters, buffers and modules had in Python
-//     memoir::Forward(net, {x});                       // net.forward({x}), as a call of the root
+//     memoir::Forward(net, {x});                       // calls net.forward({x}), recorded as a call of the root
 //
-// The calls of modules inside are not seen: TorchScript runs them as one graph.
+// Calls of inner modules are not recorded, because TorchScript runs them as one graph.
 #ifndef TRACKER_CLIENT_SCRIPT_HPP_
 #define TRACKER_CLIENT_SCRIPT_HPP_
 
@@ -26,23 +26,23 @@ NamedTensors NamedSlots(const Slots& slots) {
 }
 
 inline std::string ScriptClass(const torch::jit::Module& module) {
-  const auto name = module.type()->name();  // of "__torch__.net.Net"
+  const auto name = module.type()->name();  // qualified: "__torch__.net.Net"
   return name ? name->name() : "ScriptModule";
 }
 
-inline Described DescribeOne(const std::string& path, const torch::jit::Module& module) {
+inline ModuleDescription DescribeOne(const std::string& path, const torch::jit::Module& module) {
   return {module._ivalue().get(), path, ScriptClass(module), NamedSlots(module.named_parameters(false)),
           NamedSlots(module.named_buffers(false))};
 }
 
 template <>
-struct Watchable<torch::jit::Module> {
+struct WatchTraits<torch::jit::Module> {
   static torch::jit::Module& ModuleOf(torch::jit::Module& module) { return module; }
   static const void* Key(const torch::jit::Module& module) { return module._ivalue().get(); }
   static std::string Class(const torch::jit::Module& module) { return ScriptClass(module); }
-  static Describe Describer(const torch::jit::Module& module) {
+  static ModuleDescriber Describer(const torch::jit::Module& module) {
     return [root = module] {
-      std::vector<Described> all;
+      std::vector<ModuleDescription> all;
       for (const auto& item : root.named_modules()) all.push_back(DescribeOne(item.name, item.value));
       return all;
     };

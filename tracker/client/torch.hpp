@@ -1,17 +1,17 @@
-// Tells Memoir what a libtorch program consists of: its modules, their parameters and buffers, its optimizers and their
-// state, so that a recording says of it what it says of the same program in Python. Header only, with memoir.hpp and
-// two parts beside it.
+// Describes the modules of a libtorch program with their parameters and buffers, and its optimizers with their state,
+// so that a recording has the same names and categories as for a Python program. Header only; includes memoir.hpp,
+// modules.hpp and optimizers.hpp.
 //
-//     const memoir::Watch watch(net), watched(optimizer);  // names of modules, parameters; what the optimizer holds
+//     const memoir::Watch watch(net), watched(optimizer);  // names of modules, parameters; the optimizer's tensors
 //     torch::Tensor NetImpl::forward(torch::Tensor x) {
 //       const memoir::Call call(*this);                     // this module runs until the end of the scope
 //       return memoir::Forward(fc2, torch::relu(memoir::Forward(fc1, x)));
 //     }
 //     memoir::ZeroGrad(optimizer);                          // optimizer.zero_grad(), as a range
-//     memoir::Step(optimizer);                              // optimizer.step(), as a range, and what it holds then
+//     memoir::Step(optimizer);                              // optimizer.step(), as a range, with its tensors
 //
-// Any thread; a module is watched, called and destroyed as torch itself allows it. Where nothing is recorded, each call
-// is the test of a pointer.
+// Any thread, under torch's own rules for watching, calling and destroying a module on several threads. While nothing
+// is recorded, each call tests one pointer.
 #ifndef TRACKER_CLIENT_TORCH_HPP_
 #define TRACKER_CLIENT_TORCH_HPP_
 
@@ -34,7 +34,7 @@
 namespace memoir {
 namespace internal {
 
-// As Python names it: "Linear" of torch::nn::LinearImpl.
+// Returns the name that the class has in Python: "Linear" for torch::nn::LinearImpl.
 inline std::string ClassName(const std::type_info& type) {
   std::string name = c10::demangle(type.name());
   name = name.substr(0, name.find('<'));
@@ -52,15 +52,15 @@ NamedTensors Named(const Tensors& tensors) {
   return named;
 }
 
-inline Described DescribeOne(const std::string& path, const torch::nn::Module& module) {
+inline ModuleDescription DescribeOne(const std::string& path, const torch::nn::Module& module) {
   return {&module, path, ClassName(typeid(module)), Named(module.named_parameters(false)),
           Named(module.named_buffers(false))};
 }
 
-// What can be watched, and how: a torch::nn::Module, a holder of one such as torch::nn::Linear, or a pointer to one.
-// memoir/script.hpp has modules of TorchScript.
+// Describes the kinds of objects that can be watched: a torch::nn::Module, a holder such as torch::nn::Linear, or a
+// pointer to a module. memoir/script.hpp adds modules of TorchScript.
 template <class ModuleOrHolder>
-struct Watchable {
+struct WatchTraits {
   static auto& ModuleOf(ModuleOrHolder& module) {
     if constexpr (std::is_base_of_v<torch::nn::Module, std::remove_const_t<ModuleOrHolder>>) {
       return module;
@@ -73,18 +73,18 @@ struct Watchable {
     const torch::nn::Module& root = ModuleOf(module);
     return ClassName(typeid(root));
   }
-  static Describe Describer(ModuleOrHolder& module) {
+  static ModuleDescriber Describer(ModuleOrHolder& module) {
     return [root = static_cast<const torch::nn::Module*>(&ModuleOf(module))] {
-      std::vector<Described> all = {DescribeOne("", *root)};
+      std::vector<ModuleDescription> all = {DescribeOne("", *root)};
       for (const auto& item : root->named_modules("", false)) all.push_back(DescribeOne(item.key(), *item.value()));
       return all;
     };
   }
 };
 
-inline void SayWhatIsHeld() {
-  Modules::Get().SayAll();
-  Optimizers::Get().SayAll();
+inline void ReportHoldings() {
+  Modules::Get().ReportAll();
+  Optimizers::Get().ReportAll();
 }
 
 template <class Watched>
@@ -92,21 +92,22 @@ constexpr bool kIsOptimizer = std::is_base_of_v<torch::optim::Optimizer, std::re
 
 }  // namespace internal
 
-// A model, or an optimizer, which is in recordings as long as this lives; this must end before it does. Modules that
-// the model gets later are not: watch it anew. What an optimizer holds is said when a training step begins
-// (memoir::Step()) and when this ends, unless memoir::Step(optimizer) says it.
+// Watches a model or an optimizer: recordings contain it while this object exists. Destroy this object before the model
+// or the optimizer. Modules that are added to the model later are missing until you make a new Watch. The tensors of an
+// optimizer are recorded when a training step begins (memoir::Step()) and when this object is destroyed. If
+// memoir::Step(optimizer) is used, it records them instead.
 class Watch {
  public:
   template <class Watched>
   explicit Watch(Watched& watched) {
-    internal::Client::Get().describe = &internal::SayWhatIsHeld;
+    internal::Client::Get().describe = &internal::ReportHoldings;
     if constexpr (internal::kIsOptimizer<Watched>) {
       optimizer_ = &watched;
       internal::Optimizers::Get().Add(optimizer_);
     } else {
-      using Watchable = internal::Watchable<Watched>;
-      root_ = Watchable::Key(watched);
-      internal::Modules::Get().Add(root_, Watchable::Class(watched), Watchable::Describer(watched));
+      using WatchTraits = internal::WatchTraits<Watched>;
+      root_ = WatchTraits::Key(watched);
+      internal::Modules::Get().Add(root_, WatchTraits::Class(watched), WatchTraits::Describer(watched));
     }
   }
   ~Watch() {
@@ -121,13 +122,14 @@ class Watch {
   torch::optim::Optimizer* optimizer_ = nullptr;
 };
 
-// A call of a watched module, on this thread, until the end of the scope. Of another module: nothing.
+// A call of a watched module, on this thread, until the end of the scope. Does nothing for a module that is not
+// watched.
 class Call {
  public:
   template <class ModuleOrHolder>
   explicit Call(ModuleOrHolder& module) : functions_(internal::Recording()) {
     if (functions_ == nullptr) return;
-    number_ = internal::Modules::Get().NumberOf(*functions_, internal::Watchable<ModuleOrHolder>::Key(module));
+    number_ = internal::Modules::Get().NumberOf(*functions_, internal::WatchTraits<ModuleOrHolder>::Key(module));
     if (number_ != 0) functions_->enter_module(number_);
   }
   ~Call() {
@@ -141,19 +143,19 @@ class Call {
   std::uint32_t number_ = 0;
 };
 
-// Calls the forward of a module that does not say so itself, such as one of torch's.
+// Calls the forward of a module whose code makes no memoir::Call, such as a module of torch.
 template <class ModuleOrHolder, class... Arguments>
 auto Forward(ModuleOrHolder& module, Arguments&&... arguments) {
   const Call call(module);
-  return internal::Watchable<ModuleOrHolder>::ModuleOf(module).forward(std::forward<Arguments>(arguments)...);
+  return internal::WatchTraits<ModuleOrHolder>::ModuleOf(module).forward(std::forward<Arguments>(arguments)...);
 }
 
 template <class Optimizer, class = std::enable_if_t<internal::kIsOptimizer<Optimizer>>>
 torch::Tensor Step(Optimizer& optimizer, torch::optim::Optimizer::LossClosure closure = nullptr) {
   const Range range("Optimizer.step#" + internal::ClassName(typeid(optimizer)) + ".step");
   torch::Tensor loss = optimizer.step(std::move(closure));
-  internal::Optimizers::Get().IsStepped(&optimizer);
-  if (const internal::Functions* functions = internal::Recording()) internal::Holdings(*functions, optimizer);
+  internal::Optimizers::Get().NoteStep(&optimizer);
+  if (const internal::Functions* functions = internal::Recording()) internal::OptimizerHoldings(*functions, optimizer);
   return loss;
 }
 

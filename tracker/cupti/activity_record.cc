@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-// The oldest that CUDA 12 writes, and the newest of these headers.
+// Two versions of CUPTI's struct for a kernel: the oldest one in CUDA 12, and the newest one in this build's headers.
 using OldKernel = CUpti_ActivityKernel8;
 using NewKernel = CUpti_ActivityKernel10;
 #define MEMOIR_SAME_PLACE(Old, New, field) static_assert(offsetof(Old, field) == offsetof(New, field))
@@ -27,7 +27,7 @@ MEMOIR_SAME_PLACE(CUpti_ActivityMemset3, CUpti_ActivityMemset4, streamId);
 MEMOIR_SAME_PLACE(CUpti_ActivityMemset3, CUpti_ActivityMemset4, correlationId);
 #undef MEMOIR_SAME_PLACE
 
-// cudaMemcpyKind plus 1. Arrays lie on devices.
+// Returns cudaMemcpyKind plus 1; 0 if CUPTI does not report the kind. CUDA arrays count as device memory.
 std::uint8_t CopyKindOf(std::uint8_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:

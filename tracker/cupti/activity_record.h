@@ -1,7 +1,7 @@
-// What CUPTI says of a kernel, a copy or a fill: the fields of its records that a recording has.
+// The fields that Memoir reads from CUPTI's records of kernels, copies and fills.
 //
-// The record's structs grow with CUPTI's versions, at their ends: what is read here lies where it lay in CUDA 12. Any
-// thread; nothing is kept.
+// New versions of CUPTI append fields to these structs. So the fields that are read here have the same offsets as in
+// CUDA 12. Any thread; no state.
 #ifndef TRACKER_CUPTI_ACTIVITY_RECORD_H_
 #define TRACKER_CUPTI_ACTIVITY_RECORD_H_
 
@@ -16,25 +16,26 @@ struct ActivityRun {
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
   std::uint32_t correlation = 0;
-  std::uint64_t start = 0;  // ns, of CUPTI's clock
+  std::uint64_t start = 0;  // ns of CUPTI's clock
   std::uint64_t end = 0;
   std::uint64_t bytes = 0;
-  std::uint8_t copy_kind = 0;    // cudaMemcpyKind plus 1; 0: no copy, or not known
-  const char* symbol = nullptr;  // of a kernel; CUPTI's
+  std::uint8_t copy_kind = 0;    // cudaMemcpyKind plus 1; 0: not a copy, or unknown
+  const char* symbol = nullptr;  // mangled name of a kernel; belongs to CUPTI
 };
 
-// False: a record of another kind. `record`: CUpti_Activity.
+// Reads `record`, a CUpti_Activity, into `run`. False if the record belongs to another kind of activity.
 bool ReadActivity(const void* record, ActivityRun* run);
 
-// Whether it has both times: of what had not ended when CUPTI was made to give its records it does not know them.
+// Returns true if both times are known. CUPTI does not know them for work that was running when its records were
+// flushed.
 inline bool HasTimes(const ActivityRun& run) { return run.start != 0 && run.end >= run.start; }
 
-// CUPTI's clock and the recording's, read at one moment.
+// The recording's clock and CUPTI's clock, read at the same time.
 struct ClockPair {
   std::uint64_t tick = 0;
   std::uint64_t ns = 0;
 };
-// The tick at which CUPTI's clock had `ns`, not far from the pair.
+// Returns the tick at which CUPTI's clock had the value `ns`, which must be close to `pair.ns`.
 std::uint64_t TickOf(std::uint64_t ns, const ClockPair& pair, double ticks_per_ns);
 
 }  // namespace memoir

@@ -11,7 +11,7 @@ constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
 const void* FirstDefinition() { return FindDefinition("cuptiGetVersion"); }
 
-// Of the wheels: in one folder with the runtime (CUDA 13), or in that of nvidia-cuda-cupti (CUDA 12).
+// Loads CUPTI from the wheels: from the runtime's folder (CUDA 13), or from the folder of nvidia-cuda-cupti (CUDA 12).
 void LoadBesideRuntime() {
   Dl_info runtime{};
   if (const void* function = FindDefinition("cudaGetDevice"); function == nullptr || dladdr(function, &runtime) == 0)
@@ -32,7 +32,8 @@ const void* ObjectOf(const void* function) {
   return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Never of two libraries: a part of one would be asked about what the other did.
+// Sets *function if `object` defines the function. All functions must come from one library, because each library has
+// its own state.
 template <class Function>
 void Find(const char* name, const void* object, Function* function) {
   const void* found = FindDefinition(name);
@@ -50,7 +51,7 @@ std::string FindCupti(CuptiLibrary* library) {
 #undef MEMOIR_CUPTI_FUNCTION
   std::uint32_t version = 0;
   const CUptiResult result = library->GetVersion(&version);
-  if (result != CUPTI_SUCCESS) return "CUPTI refuses: " + WhatCuptiSays(*library, "cuptiGetVersion", result);
+  if (result != CUPTI_SUCCESS) return "CUPTI refuses: " + CuptiErrorText(*library, "cuptiGetVersion", result);
   if (version < kOldestCupti)
     return "CUPTI is older than CUDA 12's: its version is " + std::to_string(version) + ", and " +
            std::to_string(kOldestCupti) + " or later is needed";
@@ -61,7 +62,7 @@ std::string FindCupti(CuptiLibrary* library) {
   return "";
 }
 
-std::string WhatCuptiSays(const CuptiLibrary& library, const char* call, CUptiResult result) {
+std::string CuptiErrorText(const CuptiLibrary& library, const char* call, CUptiResult result) {
   const char* text = nullptr;
   if (library.GetResultString != nullptr) library.GetResultString(result, &text);
   return std::string(call) + ": " + (text == nullptr ? "error " + std::to_string(static_cast<int>(result)) : text);

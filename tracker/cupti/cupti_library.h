@@ -1,8 +1,8 @@
-// CUPTI's functions, as the process has them: nothing of CUPTI is linked.
+// CUPTI's functions in this process; Memoir does not link CUPTI.
 //
-// They are where calls of the program's go: of the first loaded object that has them, so that on the simulated device
-// it is that one's. Where none is loaded, the library beside CUDA's runtime is. Any thread that holds no lock of the
-// loader's.
+// The first loaded object that defines CUPTI's functions provides all of them, because this object also receives the
+// program's calls. With a simulated device, this object is the simulated device's library. If no loaded object defines
+// them, the CUPTI in the folder of CUDA's runtime is loaded. Any thread that holds no lock of the loader.
 #ifndef TRACKER_CUPTI_CUPTI_LIBRARY_H_
 #define TRACKER_CUPTI_CUPTI_LIBRARY_H_
 
@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// Each may be missing.
+// A function is nullptr if the library lacks it.
 struct CuptiLibrary {
 #define MEMOIR_CUPTI_FUNCTIONS(X)                                                                                    \
   X(GetVersion)                                                                                                      \
@@ -26,14 +26,14 @@ struct CuptiLibrary {
 #undef MEMOIR_CUPTI_FUNCTION
 };
 
-// CUDA 12's. Before it a kernel's record is another.
+// The version of CUPTI in CUDA 12. In earlier versions the record of a kernel is another struct.
 inline constexpr std::uint32_t kOldestCupti = 19;
 
-// Why there is none that can be used, one line; "": all of `library` is there.
+// Returns one line with the reason why CUPTI cannot be used. Empty if `library` is complete.
 std::string FindCupti(CuptiLibrary* library);
 
-// "cuptiSubscribe: CUPTI_ERROR_NOT_INITIALIZED".
-std::string WhatCuptiSays(const CuptiLibrary& library, const char* call, CUptiResult result);
+// Returns the text of an error, such as "cuptiSubscribe: CUPTI_ERROR_NOT_INITIALIZED".
+std::string CuptiErrorText(const CuptiLibrary& library, const char* call, CUptiResult result);
 
 }  // namespace memoir
 

@@ -20,12 +20,13 @@
 namespace memoir {
 namespace {
 
-// kAsked ──► kStarting ──► kOn ──► kLeaving ──► kOff; from kStarting to kOff, too. Who changes a phase that may change
-// does it alone.
+// Phases: kAsked ──► kStarting ──► kOn ──► kLeaving ──► kOff. If the start fails, kStarting ──► kOff. Only the thread
+// whose change of the phase succeeds does the work of the new phase.
 enum class Phase : std::uint8_t { kNone, kAsked, kStarting, kOn, kLeaving, kOff };
 constinit std::atomic<Phase> phase{Phase::kNone};
-constinit std::atomic<pid_t> owner{0};  // a forked child has the parent's phase, and nothing else of it
-constinit CuptiLibrary cupti{};         // of whoever starts; then of whoever records
+// Process to which `phase` belongs; in a forked child the phase is still the parent's.
+constinit std::atomic<pid_t> owner{0};
+constinit CuptiLibrary cupti{};         // used by the starting thread, then by recording threads
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 constinit double ticks_per_ns = 1;
 
@@ -36,24 +37,25 @@ constinit std::atomic<std::uint64_t> dropped{0};
 constinit char refusal[320] = "";
 constexpr char kAside[] = "another profiler (torch.profiler, for one) began to use CUPTI, and Memoir left it";
 constexpr char kBusy[] = "another profiler uses CUPTI already";
+constexpr char kHeldByAnother[] = "a thread that was starting or leaving CUPTI has not come back for 5 s";
 
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                          CUPTI_ACTIVITY_KIND_MEMSET};
-constexpr std::uint32_t kFlushMs = 200;  // not later CUPTI gives what has run
+constexpr std::uint32_t kFlushMs = 200;  // CUPTI delivers records of finished work within this time
 
-// Of launches that may not have run yet, by the low bits of their correlation, whether they were recorded: outside of
-// --steps and its like they are not, and neither is how long they ran.
+// Whether each recent launch was recorded, indexed by the low bits of the launch's correlation id. While recording is
+// off, or outside of windows such as --steps, neither launches nor their times are recorded.
 constexpr std::size_t kLaunches = 65536;
 constinit std::atomic<bool> launch_is_recorded[kLaunches]{};
 
-// 1.5 MiB of the program's memory (docs/architecture.md). Pages are taken as they fill.
+// 1.5 MiB of the program's memory (docs/architecture.md). A page uses memory only after the first write to it.
 constexpr std::size_t kBuffers = 6, kBufferBytes = 256 * 1024;
 alignas(64) constinit std::uint8_t buffers[kBuffers][kBufferBytes]{};
 constinit std::atomic<bool> buffer_is_taken[kBuffers]{};
 
 void Note(const char* why) {
   problem_since.store(Tick(), std::memory_order_release);
-  problem.store(why, std::memory_order_release);  // last: who reads it finds since when
+  problem.store(why, std::memory_order_release);  // last: a reader of `problem` then finds `problem_since`
 }
 
 void CountLost(std::uint64_t records) {
@@ -67,7 +69,8 @@ void Refuse(const std::string& why) {
   Note(refusal);
 }
 
-// In the call of CUDA, on its thread. The runtime's calls the driver's, which then is not the one that is recorded.
+// Called inside of a CUDA call, on the thread of the call. If a call of the runtime calls the driver, only the
+// runtime's call is recorded.
 void CUPTIAPI SeeCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite != CUPTI_API_ENTER) return;
@@ -76,7 +79,7 @@ void CUPTIAPI SeeCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, cons
     memoir_cuda_correlation = call.correlationId;
 }
 
-// Without a buffer CUPTI drops records, and counts them.
+// Gives CUPTI a buffer for its records. If no buffer is free, CUPTI drops and counts the records.
 void CUPTIAPI GiveBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *buffer = nullptr;
   *size = *most_records = 0;
@@ -114,7 +117,7 @@ void Record(const ActivityRun& run, const ClockPair& clocks) {
     CountLost(1);
 }
 
-// On a thread of CUPTI's, or on one that has it give its buffers.
+// Called on a thread of CUPTI, or on a thread that flushes CUPTI's buffers.
 void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                          std::size_t valid) {
   if (buffer == nullptr) return;
@@ -131,7 +134,7 @@ void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* 
   if (number < kBuffers) buffer_is_taken[number].store(false, std::memory_order_release);
 }
 
-// With a subscriber of ours.
+// Stops the activities and unsubscribes. Call it only while Memoir is subscribed.
 void Leave() {
   for (const CUpti_ActivityKind kind : kKinds) cupti.ActivityDisable(kind);
   cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -139,10 +142,10 @@ void Leave() {
   cupti.Unsubscribe(subscriber);
 }
 
-// What CUPTI says first that it cannot do; "": it records.
+// Enables the activities. Returns one line with CUPTI's first error; empty on success.
 std::string Enable() {
   const auto failed = [](const char* call, CUptiResult result) {
-    return result == CUPTI_SUCCESS ? "" : "CUPTI refuses: " + WhatCuptiSays(cupti, call, result);
+    return result == CUPTI_SUCCESS ? "" : "CUPTI refuses: " + CuptiErrorText(cupti, call, result);
   };
   std::string why = failed("cuptiEnableCallback", EnableLaunchCallbacks(cupti, subscriber));
   if (why.empty())
@@ -160,23 +163,31 @@ bool Start() {
   const CUptiResult result = cupti.Subscribe(&subscriber, &SeeCall, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED)
     return Note(kBusy), false;
-  if (result != CUPTI_SUCCESS) return Refuse("CUPTI refuses: " + WhatCuptiSays(cupti, "cuptiSubscribe", result)), false;
+  if (result != CUPTI_SUCCESS)
+    return Refuse("CUPTI refuses: " + CuptiErrorText(cupti, "cuptiSubscribe", result)), false;
   const std::string why = Enable();
   if (why.empty()) return true;
   Leave();
   return Refuse(why), false;
 }
 
-// What it is from here on; nothing where it is not `from` of this process.
+// Changes this process's phase from `from` to `to`. False, without a change, if the phase is not `from`.
 bool Change(Phase from, Phase to) {
   return owner.load(std::memory_order_acquire) == getpid() && phase.compare_exchange_strong(from, to);
 }
 
+// Waits while another thread subscribes to CUPTI or leaves it. The wait is bounded, because a signal handler of the
+// program may have left CUPTI on that thread with a jump, and then the phase never changes.
 void WaitForOthers() {
-  for (Phase now = phase.load(); now == Phase::kStarting || now == Phase::kLeaving; now = phase.load()) sched_yield();
+  constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
+  const std::uint64_t begin = MonotonicNs();
+  for (Phase now = phase.load(); now == Phase::kStarting || now == Phase::kLeaving; now = phase.load()) {
+    if (MonotonicNs() - begin >= kMaxWaitNs) return Note(kHeldByAnother);
+    sched_yield();
+  }
 }
 
-// In the call of whoever wants CUPTI.
+// Unsubscribes from CUPTI, because another profiler needs CUPTI. Called inside of that profiler's call.
 void StepAside() {
   if (owner.load(std::memory_order_acquire) != getpid() || memoir_own_work != 0) return;
   WaitForOthers();
@@ -201,7 +212,7 @@ void PrepareKernelTimes(std::uint64_t ticks_per_second) {
   phase.store(Phase::kNone);
 }
 
-void AskForKernelTimes() { Change(Phase::kNone, Phase::kAsked); }
+void RequestKernelTimes() { Change(Phase::kNone, Phase::kAsked); }
 
 void StartKernelTimes() {
   if (!Change(Phase::kAsked, Phase::kStarting)) return;

@@ -1,10 +1,10 @@
 // How long kernels, copies and fills run on devices, as CUPTI reports (docs/kernels.md): with --kernels times.
 //
 //   a call of CUDA ──► CUPTI's callback: its correlation ──► the call's record (interpose/cuda/correlation.h)
-//   it ran on a device ──► CUPTI's buffers ──► on CUPTI's thread: a KernelRunRecord with that correlation
+//   its kernel ran on the device ──► CUPTI's buffers ──► on CUPTI's thread: a KernelRunRecord with the same correlation
 //
-// CUPTI allows one subscriber in a process. Memoir subscribes only where no other profiler has, and unsubscribes before
-// the call of one that begins later, such as torch.profiler's. Nothing waits for a device.
+// CUPTI allows one subscriber in a process. Memoir subscribes only if no other profiler has subscribed, and
+// unsubscribes before a later profiler, such as torch.profiler, subscribes. No function here waits for a device.
 #ifndef TRACKER_CUPTI_KERNEL_TIMES_H_
 #define TRACKER_CUPTI_KERNEL_TIMES_H_
 
@@ -13,26 +13,29 @@
 
 namespace memoir {
 
-// A recording begins.
+// Resets the state. Called when a recording begins.
 void PrepareKernelTimes(std::uint64_t ticks_per_second);
 
-// It wants times. Nothing is loaded yet. Once CUDA's contexts are known anew: until then a forked child knows the
-// parent's, in which CUPTI may not be called.
-void AskForKernelTimes();
+// Requests times for this recording; loads nothing yet. Call it after WatchDriver, which resets CudaIsInUse. Until
+// then, CudaIsInUse may report the parent's contexts in a forked child, and CUPTI must not be called in these contexts.
+void RequestKernelTimes();
 
-// CUDA is in use: to subscribe before would begin to use it. Once in a recording. Any thread that holds no lock of
-// CUDA's or of the loader's.
+// Subscribes to CUPTI if times were requested. Call it once CUDA is in use, because an earlier subscription would
+// initialize CUDA. Only the first call of a recording has an effect. Any thread that holds no lock of CUDA or of the
+// loader.
 void StartKernelTimes();
 
-// Recording is switched off for now: what has run is recorded. It must still be on. May wait for the writer.
+// Records the kernels that have finished. Call it before a pause of the recording. May wait for the writer.
 void FlushKernelTimes();
 
-// The recording ends; it must still be on. What has run is recorded; what has not ended is left out.
+// Ends the subscription. Call it at the end of the recording, while recording is still on. Finished kernels are
+// recorded; running kernels are left out.
 void EndKernelTimes();
 
-// Whether times are, or were, recorded.
+// Returns true if the times of this recording are recorded, or were recorded until another profiler needed CUPTI.
 bool KernelTimesAreRecorded();
-// What is not recorded of them, and since when; "": nothing, or nobody asked. Any thread.
+// Describes which times are not recorded. Sets *since_tick to the tick since which they are missing. Empty if all times
+// are recorded, or if they were not requested. Any thread.
 std::string KernelTimesProblem(std::uint64_t* since_tick);
 
 }  // namespace memoir

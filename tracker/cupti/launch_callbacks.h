@@ -1,4 +1,4 @@
-// Which calls of CUDA call back: those whose records have a correlation, and no others.
+// Enables CUPTI's callbacks for the CUDA calls whose records have a correlation id, and for no others.
 #ifndef TRACKER_CUPTI_LAUNCH_CALLBACKS_H_
 #define TRACKER_CUPTI_LAUNCH_CALLBACKS_H_
 
@@ -6,7 +6,8 @@
 
 namespace memoir {
 
-// CUPTI's answer for the launch that all versions of CUDA have; a call that a version does not know does not matter.
+// Returns CUPTI's result for cuLaunchKernel, which all versions of CUDA have. CUDA calls that a version lacks are
+// ignored.
 CUptiResult EnableLaunchCallbacks(const CuptiLibrary& library, CUpti_SubscriberHandle subscriber);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Of a build without CUPTI's headers.
+// Implements kernel_times.h in a build without CUPTI's headers.
 #include <atomic>
 
 #include "interpose/tick.h"
@@ -12,7 +12,7 @@ constinit std::atomic<std::uint64_t> since{0};
 }  // namespace
 
 void PrepareKernelTimes(std::uint64_t) { since.store(0); }
-void AskForKernelTimes() { since.store(Tick()); }
+void RequestKernelTimes() { since.store(Tick()); }
 void StartKernelTimes() {}
 void EndKernelTimes() {}
 void FlushKernelTimes() {}

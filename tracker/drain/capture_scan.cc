@@ -17,7 +17,7 @@ namespace {
 
 using protozero::pbf_reader;
 
-// Number and path of each part of the stem, newest first.
+// Returns the number and path of each part whose name begins with `stem`, newest first.
 std::vector<std::pair<std::uint32_t, std::string>> PartsOf(const std::string& folder, const std::string& stem) {
   std::vector<std::pair<std::uint32_t, std::string>> parts;
   const std::string prefix = stem + ".p";
@@ -35,7 +35,7 @@ std::vector<std::pair<std::uint32_t, std::string>> PartsOf(const std::string& fo
   return parts;
 }
 
-// What tells one recording from another: the process and the encoded clock at its start.
+// Returns bytes that identify a recording: its process, and the encoded clock at its start.
 std::string Identity(std::string_view process_info) {
   std::string identity;
   pbf_reader reader(process_info.data(), process_info.size());
@@ -51,7 +51,7 @@ std::string Identity(std::string_view process_info) {
   return identity;
 }
 
-void ReadRun(pbf_reader run, OnFile* on_file) {
+void ReadRun(pbf_reader run, ScannedCapture* on_file) {
   std::uint32_t thread = 0;
   std::uint64_t next = 0;
   while (run.next()) {
@@ -71,7 +71,7 @@ void ReadRun(pbf_reader run, OnFile* on_file) {
   known = std::max(known, next);
 }
 
-void ReadRepeatedRecords(pbf_reader records, OnFile* on_file) {
+void ReadRepeatedRecords(pbf_reader records, ScannedCapture* on_file) {
   std::uint32_t thread = 0;
   std::uint64_t end = 0;
   while (records.next()) {
@@ -118,7 +118,7 @@ void ReadCounters(pbf_reader counters, WriterStatus* counted) {
   }
 }
 
-void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
+void ReadPayload(std::string_view bytes, bool newest, ScannedCapture* on_file) {
   pbf_reader payload(bytes.data(), bytes.size());
   while (payload.next()) {
     switch (payload.tag()) {
@@ -145,8 +145,8 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
   }
 }
 
-// False: a part of another recording.
-bool ReadOnePart(const std::string& path, const std::string& identity, bool newest, OnFile* on_file) {
+// Reads one part into `on_file`. False if the part belongs to another recording.
+bool ReadOnePart(const std::string& path, const std::string& identity, bool newest, ScannedCapture* on_file) {
   bool first = true;
   bool ours = false;
   std::uint64_t recording = 0;
@@ -154,7 +154,7 @@ bool ReadOnePart(const std::string& path, const std::string& identity, bool newe
     if (std::exchange(first, false)) ours = Identity(chunk.process) == identity;
     if (!ours) return false;
     if (recording == 0) recording = chunk.recording;
-    if (chunk.recording != recording) return true;  // of another recording
+    if (chunk.recording != recording) return true;  // this chunk belongs to another recording
     on_file->next_sequence = std::max(on_file->next_sequence, chunk.sequence + 1);
     ReadPayload(chunk.payload, newest, on_file);
     return true;
@@ -164,9 +164,9 @@ bool ReadOnePart(const std::string& path, const std::string& identity, bool newe
 
 }  // namespace
 
-OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
-                   const std::map<std::uint32_t, std::uint64_t>& threads) {
-  OnFile on_file;
+ScannedCapture ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
+                           const std::map<std::uint32_t, std::uint64_t>& threads) {
+  ScannedCapture on_file;
   const std::string identity = Identity(process_info);
   bool newest = true;
   for (const auto& [number, path] : PartsOf(folder, stem)) {
@@ -178,9 +178,10 @@ OnFile ScanCapture(const std::string& folder, const std::string& stem, const std
                                      [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
-  // What the process had consumed and no part left holds was in parts that are evicted, even where an older one, kept
-  // for its peak, knows the thread; or it was lost in writing and counted. Where neither was, somebody has removed
-  // parts, and what the ring still has of them is written again.
+  // If the capture counts evicted parts or lost chunks, these counts account for all records that the process's writer
+  // had consumed and that no part contains. So these records are not written again. This is also true if a
+  // newer part with a thread's later records was evicted, and an older part was kept for its peak. If the capture
+  // counts neither and records are missing, somebody has deleted parts. Records still in the ring are written again.
   const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
   for (const auto& [thread, consumed] : threads) {
     std::uint64_t& next = on_file.next_record[thread];

@@ -1,6 +1,7 @@
-// What a dead process's parts already hold: per thread the next record that is not on file, and how its chunks ended.
+// Scans the parts of a dead process. Finds, for each thread, the index of the first record that no part contains, and
+// whether the last chunk of the recording was written.
 //
-// Reads the parts newest first and stops when it has met every thread that the ring still has records of. One thread.
+// Reads the parts newest first. Stops when it has found every thread that has records in the ring. One thread.
 #ifndef TRACKER_DRAIN_CAPTURE_SCAN_H_
 #define TRACKER_DRAIN_CAPTURE_SCAN_H_
 
@@ -13,19 +14,22 @@
 
 namespace memoir {
 
-struct OnFile {
-  std::unordered_map<std::uint32_t, std::uint64_t> next_record;  // by thread
+struct ScannedCapture {
+  // Index of the first record that no part contains, by thread.
+  std::unordered_map<std::uint32_t, std::uint64_t> next_record;
   std::uint64_t next_sequence = 0;
-  std::uint32_t next_part = 0;  // number
-  bool ended = false;    // an End is there: the process, or an earlier drain, came to its last chunk
-  WriterStatus counted;  // losses that the newest chunk notes
+  std::uint32_t next_part = 0;  // number of the next part
+  // True if a chunk has an End: the process, or an earlier drain, wrote the recording's last chunk.
+  bool ended = false;
+  WriterStatus counted;  // losses, as the newest chunk counts them
 };
 
-// `process_info` tells the process's own parts from those of an earlier recording under the same name. `threads`: those
-// with records in the ring, and for each the index up to which its process had brought them on file: the part where
-// they lie may be evicted.
-OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
-                   const std::map<std::uint32_t, std::uint64_t>& threads);
+// Scans the parts in `folder` whose names begin with `stem`. `process_info` distinguishes the process's parts from
+// parts of an earlier recording under the same name. `threads`: the threads that have records in the ring, each with
+// the index up to which the process's writer had consumed its records. The parts with the consumed records may have
+// been evicted.
+ScannedCapture ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
+                           const std::map<std::uint32_t, std::uint64_t>& threads);
 
 }  // namespace memoir
 

@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-// What would end a field or a line.
+// Replaces characters that would end a field or a line.
 std::string Field(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\t' || c == '\n'; }, '?');
   return text;
@@ -35,7 +35,7 @@ std::string Describe(const DeadRing& ring, bool clean) {
 }  // namespace
 
 std::string DeadRingLines(const std::string& folder, bool clean) {
-  // First all, then what is done: who reads a folder that changes may meet a name twice.
+  // Collects all rings before it changes any: reading a folder that changes may return a name twice.
   std::vector<DeadRing> rings;
   FindDeadRings(folder, [&rings](const DeadRing& ring) {
     if (!ring.is_locked) rings.push_back(ring);

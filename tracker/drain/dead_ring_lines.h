@@ -1,12 +1,14 @@
-// What `memoir doctor` asks memoir-drain for: the rings of dead processes in some folders, and what became of them.
+// The output of memoir-drain for `memoir doctor`: the rings of dead processes in some folders, and what memoir-drain
+// did with each ring.
 //
-// One line each, five fields with tabs between: path, bytes, process id, what it is, a text.
+// One line for each ring, with five fields separated by tabs: path, bytes, process id, state, text.
 //
-//     merge    its newest events are not in the capture yet; the text is the capture's folder
-//     gone     the same, but the capture's folder is gone
-//     foreign  another version's, or cut short; the text is ""
-//     merged, removed    what was done to a `merge`, a `gone`; the text is the capture's folder
-//     kept     it could not be done; the text says why
+//     merge    the ring's newest events are not in the capture yet; the text is the capture's folder
+//     gone     as for `merge`, but the capture's folder no longer exists
+//     foreign  the ring belongs to another version of Memoir, or is truncated; the text is empty
+//     merged   a ring of state `merge` was merged; the text is the capture's folder
+//     removed  a ring of state `gone` was removed; the text is the capture's folder
+//     kept     the merge or removal failed; the text is the reason
 #ifndef TRACKER_DRAIN_DEAD_RING_LINES_H_
 #define TRACKER_DRAIN_DEAD_RING_LINES_H_
 
@@ -14,7 +16,8 @@
 
 namespace memoir {
 
-// Those in `folder`. `clean`: puts them into their captures, and removes those whose captures are gone.
+// Returns the lines for the rings in `folder`. `clean`: merges the rings into their captures, and removes the rings
+// whose captures no longer exist.
 std::string DeadRingLines(const std::string& folder, bool clean);
 
 }  // namespace memoir

@@ -15,7 +15,7 @@
 #include "interpose/private_file.h"
 #include "interpose/ring_reader.h"
 #include "tracker/drain/capture_scan.h"
-#include "tracker/host/host_numbers.h"
+#include "tracker/host/host_number_sources.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/process_facts.h"
@@ -24,33 +24,36 @@
 namespace memoir {
 namespace {
 
-// The threads of which the ring has records, and for each the index up to which the dead process consumed them.
+// Returns the threads that have records in the ring, each with the index up to which the dead process's writer consumed
+// its records.
 std::map<std::uint32_t, std::uint64_t> ThreadsIn(RingReader& ring) {
-  std::vector<SegmentView> views(1024);
+  std::vector<RingExtentView> views(1024);
   std::size_t count;
   while ((count = ring.Scan(views.data(), views.size())) == views.size()) views.resize(views.size() * 2);
   std::map<std::uint32_t, std::uint64_t> threads;
   for (std::size_t i = 0; i < count; ++i) {
-    const SegmentView& view = views[i];
+    const RingExtentView& view = views[i];
     std::uint64_t& consumed = threads[view.thread];
     if (view.consumed_records != 0) consumed = std::max(consumed, view.first_record + view.consumed_records);
   }
   return threads;
 }
 
-// The process had brought records on file, and there is no part of its recording: somebody has removed them.
-bool PartsAreGone(const OnFile& on_file, const std::map<std::uint32_t, std::uint64_t>& threads) {
+// Returns true if the dead process's writer had written records, but no part of its recording exists, because somebody
+// removed the parts.
+bool PartsAreGone(const ScannedCapture& on_file, const std::map<std::uint32_t, std::uint64_t>& threads) {
   return on_file.next_sequence == 0 &&
          std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return thread.second > 0; });
 }
 
-// The part to come keeps a distance by which readers see that others, of at least a chunk, were before it.
-void LeaveRoomForParts(std::uint64_t parts, OnFile* on_file) {
+// Skips numbers of parts and chunks, so that readers see from the numbers that earlier parts are missing.
+void LeaveRoomForParts(std::uint64_t parts, ScannedCapture* on_file) {
   on_file->next_sequence = 1;
   on_file->next_part = std::max({on_file->next_part, std::uint32_t{1}, static_cast<std::uint32_t>(parts)});
 }
 
-// The process may have died before it told the ring who it is; a part needs some ProcessInfo.
+// Returns the ring's ProcessInfo, encoded. If the process died before it stored one, makes a ProcessInfo from the
+// ring's header, because each part needs one.
 std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) {
   std::size_t size = 0;
   const void* bytes = ring.process_info(&size);
@@ -58,13 +61,13 @@ std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) 
   return EncodeProcessInfo({}, ring.last_clock(), ring_path, 4000);
 }
 
-// "" or what could not be written, and what to do.
-std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile& on_file) {
+// Appends the ring's records to the capture. Returns one line with the error and the remedy; empty on success.
+std::string Append(RingReader* ring, const CaptureOptions& options, const ScannedCapture& on_file) {
   ChunkBuilder builder(*ring);
   for (const auto& [thread, next] : on_file.next_record) builder.threads().State(thread).next_record = next;
   CaptureWriter capture(options, *ring, &builder);
   RingPump pump(ring, &builder, &capture);
-  const bool wrote = pump.Pass(~std::uint64_t{0}, true);
+  const bool wrote = pump.PackUntil(~std::uint64_t{0}, true);
   const bool needs_end = wrote || !on_file.ended;
   if (needs_end && capture.Status().lost_chunks == on_file.counted.lost_chunks) capture.Close(EndReason::kMerged, "");
   const bool failed = needs_end && !capture.closed_in_order();
@@ -72,7 +75,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile
   return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
 }
 
-// By a process that can be seen from here: a drainer then, for the ring's own would have been seen running.
+// Returns true if another process holds the lock, and this process can see it. The holder is then a drainer, because
+// the search for dead rings would have found the ring's own process running.
 bool IsLockedByADrainer(const std::string& ring_path) {
   const int file = OpenPrivateFile(ring_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return false;
@@ -81,10 +85,11 @@ bool IsLockedByADrainer(const std::string& ring_path) {
   lock.l_whence = SEEK_SET;
   const bool known = fcntl(file, F_GETLK, &lock) == 0;
   close(file);
-  return known && (lock.l_type == F_UNLCK || lock.l_pid > 0);  // F_UNLCK: by now it is not
+  return known && (lock.l_type == F_UNLCK || lock.l_pid > 0);  // F_UNLCK: the lock was released meanwhile
 }
 
-// nullptr: with what is wrong in `error`, which is "" where another drainer has done it all.
+// Opens the ring. nullptr with one line in `error` on failure. nullptr with an empty `error` if another drainer has
+// merged and removed the ring.
 std::unique_ptr<RingReader> OpenRingFile(const std::string& ring_path, std::string* error) {
   constexpr int kMostTries = 400;
   constexpr useconds_t kPauseUs = 50'000;
@@ -102,9 +107,9 @@ std::unique_ptr<RingReader> OpenRingFile(const std::string& ring_path, std::stri
   }
 }
 
-// Of this process, whose cgroup is mostly that of the dead one.
+// Reads the numbers of this machine and of this process's cgroup, which is usually also the dead process's cgroup.
 HostReading SurroundingsNow() {
-  HostNumbers numbers = NothingKnown();
+  HostNumbers numbers = UnknownHostNumbers();
   ReadSurroundings(MemoryGroup::Find(""), &numbers);
   HostReading reading;
   std::memcpy(reading.numbers.data(), &numbers, sizeof numbers);
@@ -118,7 +123,7 @@ std::string RemoveRing(const std::string& ring_path) {
 
 }  // namespace
 
-std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
+std::string DrainRing(const std::string& ring_path, WithoutCapture without, std::uint32_t signal) {
   std::string error;
   const std::unique_ptr<RingReader> ring = OpenRingFile(ring_path, &error);
   if (ring == nullptr) return error;
@@ -128,8 +133,8 @@ std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
   std::error_code error_code;
   const bool is_there = std::filesystem::is_directory(options.folder, error_code);
   if (!is_there && error_code && error_code != std::errc::no_such_file_or_directory) {
-    return ring_path + ": its capture folder " + options.folder + " cannot be looked at: " + error_code.message() +
-           "; run again as who may, the ring is kept: memoir-drain " + ring_path;
+    return ring_path + ": its capture folder " + options.folder + " cannot be checked: " + error_code.message() +
+           "; the ring is kept; run as a user who may read the folder: memoir-drain " + ring_path;
   }
   if (!is_there && without == WithoutCapture::kRemove) return RemoveRing(ring_path);
   if (!is_there) {
@@ -138,7 +143,7 @@ std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
   }
   options.process_info = ProcessInfoOf(*ring, ring_path);
   const std::map<std::uint32_t, std::uint64_t> threads = ThreadsIn(*ring);
-  OnFile on_file = ScanCapture(options.folder, options.stem, options.process_info, threads);
+  ScannedCapture on_file = ScanCapture(options.folder, options.stem, options.process_info, threads);
   if (PartsAreGone(on_file, threads)) LeaveRoomForParts(ring->Counters().parts, &on_file);
   options.keyframes = false;
   options.retry = false;
@@ -147,6 +152,7 @@ std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
   options.clock = ring->last_clock();
   options.counted_before = on_file.counted;
   options.host_at_end = SurroundingsNow();
+  options.signal_at_end = signal;
   const std::string failure = Append(ring.get(), options, on_file);
   if (!failure.empty()) return failure + " and run again: memoir-drain " + ring_path;
   const std::string left = RemoveRing(ring_path);

@@ -1,17 +1,19 @@
-// Appends what the ring of a dead process still holds to its capture, then removes the ring.
+// Appends the records that are left in the ring of a dead process to the process's capture, then removes the ring.
 #ifndef TRACKER_DRAIN_DRAIN_H_
 #define TRACKER_DRAIN_DRAIN_H_
 
+#include <cstdint>
 #include <string>
 
 namespace memoir {
 
-// What becomes of a ring whose capture's folder is gone.
+// Whether to keep or to remove a ring if the folder of its capture no longer exists.
 enum class WithoutCapture { kKeep, kRemove };
 
-// "" when it is done, or was before (the ring is not there any more), else one line that says what is wrong; the ring
-// is then still there and can be drained again. Where another drainer is at it, waits for that, 20 s at most.
-std::string DrainRing(const std::string& ring_path, WithoutCapture without);
+// Returns "" if the ring was merged by this call, or had been merged earlier and no longer exists; otherwise one line
+// with the error. After an error the ring still exists, and can be drained again. Waits at most 20 s for another
+// drainer of this ring. `signal`: the signal that killed the process; 0: unknown.
+std::string DrainRing(const std::string& ring_path, WithoutCapture without, std::uint32_t signal = 0);
 
 }  // namespace memoir
 

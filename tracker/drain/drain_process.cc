@@ -25,15 +25,15 @@ constexpr unsigned kFirstToClose = 3;
 struct Command {
   const char* program;
   char* const* arguments;
-  void* inner_stack;  // its top
-  pid_t pid;          // of the process that became it; -1: none
+  void* inner_stack;  // top of the new process's stack
+  pid_t pid;          // of the new process; -1: it was not started
 };
 
-// In a process that shares the program's memory until its exec: system calls only. All signals are blocked, so no
-// handler of the program's runs here.
+// Runs in a process that shares the program's memory until it calls exec, so it makes system calls only. All signals
+// are blocked, so no handler of the program runs here.
 int Become(void* given) {
   const auto* command = static_cast<const Command*>(given);
-  setsid();  // a ^C at the terminal is the program's
+  setsid();  // a ^C at the terminal then does not reach this process
   const int null = open("/dev/null", O_RDWR);
   for (int stream = 0; null >= 0 && stream <= 2; ++stream) dup2(null, stream);
 #ifdef SYS_close_range
@@ -44,15 +44,17 @@ int Become(void* given) {
   _exit(127);
 }
 
-// Between the two: ends once the other has called exec, which then is no child of the program's.
+// Runs in the intermediate process that StartWithoutSignal starts. Starts the new process, and ends once the new
+// process has called exec. After that the new process is no child of the program.
 int StartAndLeave(void* given) {
   auto* command = static_cast<Command*>(given);
   command->pid = clone(Become, command->inner_stack, CLONE_VM | CLONE_VFORK, command);
   _exit(0);
 }
 
-// Without an end signal (the flags' lowest byte). exec would give a child its end signal back: hence the one between.
-// This thread waits for the exec.
+// Starts the process so that no signal reports its end to the program. The clone flags name no signal in their lowest
+// byte, but exec would set the signal to SIGCHLD again. So an intermediate process starts the new one and ends. This
+// thread waits until the new process has called exec.
 pid_t StartWithoutSignal(Command* command) {
   const std::unique_ptr<char[]> stacks(new char[2 * kStackBytes]);
   command->inner_stack = stacks.get() + 2 * kStackBytes;
@@ -66,8 +68,8 @@ pid_t StartWithoutSignal(Command* command) {
   return between > 0 ? command->pid : -1;
 }
 
-// Processes without a parent become children of process 1 of a container, or of one that asked for it: there ours would
-// be seen.
+// Returns true if orphaned processes become children of this process, because it is process 1 of a container, or a
+// subreaper. The program would then see memoir-drain among its children.
 bool AdoptsOrphans() {
   int adopts = 0;
   return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0);
@@ -101,7 +103,7 @@ std::string InstalledDrain() {
   if (dladdr(reinterpret_cast<void*>(&InstalledDrain), &here) == 0 || here.dli_fname == nullptr) return "";
   char path[PATH_MAX];
   if (realpath(here.dli_fname, path) == nullptr) return "";
-  // <root>/lib/memoir/libmemoir_tracker-torchX.Y.so
+  // The path of this library: <root>/lib/memoir/libmemoir_tracker-torchX.Y.so.
   std::string root = path;
   for (int above = 0; above < 3; ++above) root.erase(std::min(root.rfind('/'), root.size()));
   const std::string drain = root + "/" MEMOIR_LIBEXEC_DIR "/memoir-drain";

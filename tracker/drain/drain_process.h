@@ -1,7 +1,7 @@
-// memoir-drain as a process beside a program that knows nothing of it: no SIGCHLD, not waited for by its wait(), none
-// of its descriptors, streams, signals or preloaded libraries.
+// Runs memoir-drain as a process that the program does not notice. The program gets no SIGCHLD, and its wait() does not
+// return the process. The process does not inherit the program's descriptors, streams, signals or preloaded libraries.
 //
-// One at a time, one thread.
+// Runs one process at a time. One thread.
 #ifndef TRACKER_DRAIN_DRAIN_PROCESS_H_
 #define TRACKER_DRAIN_DRAIN_PROCESS_H_
 
@@ -16,16 +16,17 @@ class DrainProcess {
  public:
   // `program`: the path of memoir-drain.
   explicit DrainProcess(std::string program) : program_(std::move(program)) {}
-  // Leaves one that runs alone: it ends by itself.
+  // Does not stop a running memoir-drain, which ends by itself.
   ~DrainProcess() = default;
   DrainProcess(const DrainProcess&) = delete;
   DrainProcess& operator=(const DrainProcess&) = delete;
 
-  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program, or
-  // this process is one that those without a parent become children of.
+  // Starts memoir-drain on `ring`. `may_remove`: memoir-drain removes the ring if its capture's folder no longer
+  // exists. False if the program memoir-drain does not exist, if no process can be started, or if orphaned processes
+  // become children of this process.
   bool Start(const std::string& ring, bool may_remove);
   enum class State { kNone, kRunning, kDone, kFailed };
-  // kDone (the ring is gone) and kFailed once, then kNone.
+  // Returns the state. kDone (the ring no longer exists) and kFailed are returned once; later calls return kNone.
   State Look();
 
  private:
@@ -35,7 +36,8 @@ class DrainProcess {
   bool is_running_ = false;
 };
 
-// Where the library or program that this code is in was installed with its memoir-drain: "" where it is not.
+// Returns the path of the memoir-drain that was installed with the library or program that contains this code; "" if
+// there is no such file.
 std::string InstalledDrain();
 
 }  // namespace memoir

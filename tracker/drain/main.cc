@@ -1,6 +1,9 @@
-// memoir-drain: started by `memoir`, and by recording processes, after a recorded process has died.
+// The program memoir-drain: merges the ring of a dead process into its capture. `memoir` and recording processes start
+// it.
 #include <signal.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -12,7 +15,7 @@
 namespace {
 
 constexpr char kHelp[] =
-    "usage: memoir-drain [--or-remove] RING_FILE\n"
+    "usage: memoir-drain [--or-remove | --signal=N] RING_FILE\n"
     "       memoir-drain --list FOLDER...\n"
     "       memoir-drain --clean FOLDER...\n"
     "\n"
@@ -20,6 +23,7 @@ constexpr char kHelp[] =
     "May be run again at any time: nothing is lost or doubled. `memoir` starts it by itself.\n"
     "\n"
     "  --or-remove  remove a ring whose capture's folder is gone\n"
+    "  --signal=N   note that signal N killed the process\n"
     "  --list       the rings of dead processes in these folders: path, bytes, process, state, capture\n"
     "  --clean      do the same for each of them, with --or-remove, and print what was done\n"
     "\n"
@@ -30,10 +34,20 @@ int Usage() {
   return 2;
 }
 
-int Drain(const std::string& ring, memoir::WithoutCapture without) {
+// Returns N of "--signal=N"; 0 for any other option.
+std::uint32_t SignalOf(std::string_view option) {
+  constexpr std::string_view kName = "--signal=";
+  std::uint32_t signal = 0;
+  if (!option.starts_with(kName)) return 0;
+  option.remove_prefix(kName.size());
+  const auto read = std::from_chars(option.data(), option.data() + option.size(), signal);
+  return read.ptr == option.data() + option.size() && signal <= static_cast<std::uint32_t>(SIGRTMAX) ? signal : 0;
+}
+
+int Drain(const std::string& ring, memoir::WithoutCapture without, std::uint32_t signal) {
   std::string error;
   try {
-    error = memoir::DrainRing(ring, without);
+    error = memoir::DrainRing(ring, without, signal);
   } catch (const std::exception& failure) {
     error = ring + ": " + failure.what();
   }
@@ -55,10 +69,10 @@ int List(int folder_count, char** folders, bool clean) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  sigset_t none;  // a recording process has all blocked when it starts this
+  sigset_t none;  // a recording process starts this program with all signals blocked
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error like any other
+  signal(SIGXFSZ, SIG_IGN);  // so that a write beyond the limit of file sizes returns an error
   const std::string_view first = argument_count > 1 ? arguments[1] : "";
   if (argument_count == 2 && first == "--help") {
     std::fputs(kHelp, stdout);
@@ -67,7 +81,10 @@ int main(int argument_count, char** arguments) {
   if (argument_count > 2 && (first == "--list" || first == "--clean"))
     return List(argument_count - 2, arguments + 2, first == "--clean");
   const bool may_remove = argument_count == 3 && first == "--or-remove";
-  const char* ring = may_remove ? arguments[2] : arguments[1];
-  if (argument_count != (may_remove ? 3 : 2) || ring[0] == '-' || ring[0] == '\0') return Usage();
-  return Drain(ring, may_remove ? memoir::WithoutCapture::kRemove : memoir::WithoutCapture::kKeep);
+  const std::uint32_t signal = argument_count == 3 ? SignalOf(first) : 0;
+  const int options = may_remove || signal != 0 ? 1 : 0;
+  if (argument_count != options + 2) return Usage();
+  const char* ring = arguments[options + 1];
+  if (ring[0] == '-' || ring[0] == '\0') return Usage();
+  return Drain(ring, may_remove ? memoir::WithoutCapture::kRemove : memoir::WithoutCapture::kKeep, signal);
 }

@@ -35,7 +35,7 @@ class File {
   File& operator=(const File&) = delete;
 
   std::uint64_t size() const { return size_; }
-  // As many of `bytes` as there are at `offset`.
+  // Returns the bytes from `offset` on, at most `bytes` of them.
   std::string Read(std::uint64_t offset, std::size_t bytes) const {
     std::string data(std::min<std::uint64_t>(bytes, size_ - std::min(offset, size_)), '\0');
     std::size_t got = 0;
@@ -56,7 +56,8 @@ class File {
 
 std::string_view Bytes(protozero::data_view view) { return {view.data(), view.size()}; }
 
-// The message of the chunk at `*offset`, which moves behind it. False: cut, or not a chunk.
+// Reads the message of the chunk at `*offset`, and advances `*offset` past the chunk. False if the chunk is cut, or if
+// there is no chunk.
 bool NextChunk(const File& file, std::uint64_t* offset, std::string* message) {
   const std::string front = file.Read(*offset, kFrontBytes);
   if (front.size() < 2 || front[0] != kChunkTag) return false;
@@ -123,7 +124,7 @@ void ReadPart(const std::string& path, const std::function<bool(const ChunkView&
       if (!ReadChunk(message, &payload, &chunk) || !visit(chunk)) return;
     }
   } catch (const protozero::exception&) {
-    // Damaged: what came before it counts.
+    // The part is damaged here. The chunks before the damage were visited.
   }
 }
 

@@ -1,5 +1,5 @@
-// Walks the chunks of one part as far as they are whole, for memoir-drain. Trusts no length before it was checked. One
-// thread.
+// Visits the chunks of one part up to the first damaged chunk, for memoir-drain. Checks each length before it uses it.
+// One thread.
 #ifndef TRACKER_DRAIN_PART_READER_H_
 #define TRACKER_DRAIN_PART_READER_H_
 
@@ -12,12 +12,12 @@ namespace memoir {
 
 struct ChunkView {
   std::uint64_t sequence = 0;
-  std::uint64_t recording = 0;  // 0: an early version's
-  std::string_view process;  // encoded ProcessInfo, in a part's first chunk
+  std::uint64_t recording = 0;  // 0: written by an early version
+  std::string_view process;     // encoded ProcessInfo; only in the first chunk of a part
   std::string_view payload;  // decompressed; empty in an index chunk
 };
 
-// Calls `visit` with each chunk until one is cut or damaged, the file ends, or `visit` returns false.
+// Calls `visit` with each chunk until a chunk is cut or damaged, the file ends, or `visit` returns false.
 void ReadPart(const std::string& path, const std::function<bool(const ChunkView&)>& visit);
 
 }  // namespace memoir

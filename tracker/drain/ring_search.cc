@@ -19,10 +19,11 @@
 namespace memoir {
 namespace {
 
-// What comes before the counters; the first that changes while the process records lies behind it, but for its clock.
+// Bytes of the header before its counters. Among these fields only the clock changes during a recording.
 constexpr std::size_t kHeadBytes = offsetof(RingHeader, dropped_records);
 
-// "memoir-ring-PID-START.ring", or "...START.N.ring" where that name was taken. False: another file's name.
+// Reads the process from the name of a ring file: "memoir-ring-PID-START.ring", or "memoir-ring-PID-START.N.ring" if
+// the first name was in use. False if `name` has another form.
 bool ReadName(const char* name, ProcessIdentity* process) {
   constexpr std::string_view kBegin = "memoir-ring-";
   const std::string_view whole = name;
@@ -34,7 +35,7 @@ bool ReadName(const char* name, ProcessIdentity* process) {
   return start_error == std::errc{} && *after_start == '.';
 }
 
-// Terminated or not, the file's or damaged: no longer than its field.
+// Returns the text of a header's field, which may be damaged and lack the terminating NUL.
 template <std::size_t kBytes>
 std::string Text(const char (&field)[kBytes]) {
   return std::string(field, strnlen(field, kBytes));
@@ -55,7 +56,7 @@ bool IsLocked(int file) {
   return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-// False: it is none, or another user's.
+// Reads the ring at `path` into `ring`. False if the file is not a ring, or belongs to another user.
 bool Examine(const std::string& path, const ProcessIdentity& own, DeadRing* ring) {
   const int file = OpenPrivateFile(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return false;
@@ -79,7 +80,7 @@ void FindDeadRings(const std::string& folder, const std::function<bool(const Dea
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr) return;
   const ProcessIdentity own = OwnIdentity();
-  if (own.start_time == 0) return;  // without /proc nobody is known to be dead
+  if (own.start_time == 0) return;  // without /proc, Memoir cannot know that a process is dead
   while (const dirent* entry = readdir(entries.get())) {
     ProcessIdentity process = own;
     if (!ReadName(entry->d_name, &process) || IsRunning(process)) continue;

@@ -1,8 +1,7 @@
-// Finds the rings of this user whose process is gone: each keeps its room in memory (36.5 MiB of /dev/shm) until
-// memoir-drain has put what it holds into the capture.
+// Finds this user's rings whose process has ended. Each such ring occupies memory (36.5 MiB of /dev/shm) until
+// memoir-drain has merged it into its capture.
 //
-// Only looks. By the file's name, and by what its header says of itself, of which nothing is taken on trust. Any
-// thread.
+// Reads only the file's name and its header, and checks each field of the header. Any thread.
 #ifndef TRACKER_DRAIN_RING_SEARCH_H_
 #define TRACKER_DRAIN_RING_SEARCH_H_
 
@@ -17,18 +16,19 @@ namespace memoir {
 struct DeadRing {
   std::string path;
   ino_t inode = 0;
-  std::uint64_t bytes = 0;  // of the file system's
+  std::uint64_t bytes = 0;  // bytes that the file system has allocated
   std::uint64_t pid = 0;
-  bool is_locked = false;  // by a process that records into it or drains it, seen from here or not
-  bool is_whole = false;  // the header is there, and of this version of Memoir
-  // Where it is whole:
+  // True if a process records into the ring or drains it, possibly in another pid namespace.
+  bool is_locked = false;
+  bool is_whole = false;  // the file has a complete header of this version of Memoir
+  // Set only if `is_whole` is true:
   std::string capture_folder;
-  std::uint64_t last_seen_ns = 0;  // of the realtime clock, when its writer last looked; 0: never
-  bool same_view = false;          // it was of this boot and pid namespace: that its process is gone is certain
+  std::uint64_t last_seen_ns = 0;  // realtime clock when the process's writer last read the ring, ns; 0: never
+  bool same_view = false;          // the ring's process had this boot and pid namespace, so it has certainly ended
 };
 
-// Calls `visit` with each of `folder`, until it returns false. A ring whose process runs in another pid namespace looks
-// dead here, but for the lock on it.
+// Calls `visit` with each dead ring in `folder`, until `visit` returns false. The ring of a process that runs in
+// another pid namespace is visited too; its `is_locked` is true.
 void FindDeadRings(const std::string& folder, const std::function<bool(const DeadRing&)>& visit);
 
 }  // namespace memoir

@@ -8,7 +8,7 @@
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "interpose/write_record.h"
-#include "tracker/host/host_numbers.h"
+#include "tracker/host/host_number_sources.h"
 #include "tracker/host/malloc_state.h"
 #include "tracker/host/system_text.h"
 
@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint64_t kLookNs = 250'000'000;
 constexpr std::uint64_t kRegularNs = 10'000'000'000;
 constexpr std::uint64_t kSmallestChange = 16u << 20;
-constexpr std::uint64_t kShare = 50;    // a change of a fiftieth
-constexpr std::uint64_t kCosts = 1000;  // what takes a millisecond is read once in a second at most
+constexpr std::uint64_t kShare = 50;    // a number differs if it changed by more than a fiftieth
+constexpr std::uint64_t kCosts = 1000;  // reading the children takes at most a thousandth of the time
 constexpr std::uint64_t kLongestMallocNs = 1'000'000;
 
-// Resident pages, the cheapest way. proc(5), /proc/PID/statm.
+// Returns the resident bytes of this process from /proc/PID/statm, the cheapest source (proc(5)).
 std::uint64_t ResidentBytes() {
   const std::string text = ReadSystemText("/proc/self/statm");
   const std::size_t space = text.find(' ');
@@ -39,7 +39,7 @@ bool Differs(std::uint64_t now, std::uint64_t before) {
 
 HostReadings::HostReadings() : group_(MemoryGroup::Find("")) {}
 
-ReadingCause HostReadings::Due(std::uint64_t now_ns) const {
+ReadingCause HostReadings::DueCause(std::uint64_t now_ns) const {
   if (last_ns_ == 0) return ReadingCause::kStart;
   const std::uint64_t resident = ResidentBytes();
   if (Differs(resident, resident_)) return resident > highest_ ? ReadingCause::kPeak : ReadingCause::kRegular;
@@ -52,11 +52,11 @@ void HostReadings::Look() {
   const std::uint64_t now_ns = MonotonicNs();
   if (now_ns < next_look_ns_ || !RecordingEnabled()) return;
   next_look_ns_ = now_ns + kLookNs;
-  const ReadingCause cause = Due(now_ns);
+  const ReadingCause cause = DueCause(now_ns);
   if (cause != ReadingCause{}) Record(cause, now_ns);
 }
 
-void HostReadings::Last() {
+void HostReadings::RecordLast() {
   const std::lock_guard lock(mutex_);
   if (last_ns_ == 0 || !RecordingEnabled()) return;
   next_children_ns_ = 0;
@@ -73,11 +73,11 @@ void HostReadings::ReadMalloc(HostNumbers* numbers) {
 
 void HostReadings::Record(ReadingCause cause, std::uint64_t now_ns) {
   const bool at_an_end = cause == ReadingCause::kStart || cause == ReadingCause::kLast;
-  HostNumbers numbers = NothingKnown();
-  ReadOwn(&numbers);
+  HostNumbers numbers = UnknownHostNumbers();
+  ReadOwnMemory(&numbers);
   ReadSurroundings(group_, &numbers);
   if (!malloc_is_slow_ || at_an_end) ReadMalloc(&numbers);
-  // With the mappings locked, for a millisecond of each 100 MiB.
+  // This read locks the process's mappings for about a millisecond per 100 MiB.
   if (at_an_end) numbers.proportional_bytes = ReadProportionalBytes("/proc/self");
   if (now_ns >= next_children_ns_) {
     children_ = ReadChildrenMemory("/proc", static_cast<std::uint64_t>(getpid()));

@@ -1,7 +1,8 @@
-// When the host's memory is read, and the records of it in the ring.
+// Takes host samples, and writes them into the ring.
 //
-// At the start and the end, when the process or its cgroup has grown or shrunk by a fiftieth, and every ten seconds.
-// A look that finds nothing to record costs some ten microseconds. Any thread.
+// Samples are taken at the start and at the end of a recording, every ten seconds, and when the memory of the process
+// or of its cgroup has changed by a fiftieth. A call of Look that records no sample takes some ten microseconds. Any
+// thread.
 #ifndef TRACKER_HOST_HOST_READINGS_H_
 #define TRACKER_HOST_HOST_READINGS_H_
 
@@ -18,24 +19,25 @@ class HostReadings {
  public:
   HostReadings();
 
-  // With each look of the recording.
+  // Takes a sample if one is due. Called whenever the writer has read the ring.
   void Look();
-  // Before the recording ends.
-  void Last();
+  // Takes the last sample. Call it before the recording ends.
+  void RecordLast();
 
  private:
   void Record(ReadingCause cause, std::uint64_t now_ns);
   void ReadMalloc(HostNumbers* numbers);
-  ReadingCause Due(std::uint64_t now_ns) const;  // ReadingCause{}: nothing is
+  ReadingCause DueCause(std::uint64_t now_ns) const;  // ReadingCause{}: no sample is due
 
   std::mutex mutex_;
   const MemoryGroup group_;
   std::uint64_t next_look_ns_ = 0, last_ns_ = 0;
-  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // as recorded last
-  // Where there are many processes this takes long: then it is read less often.
+  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // bytes in the last sample
+  // The time before which the children are not read again, ns. If there are many processes, reading the children takes
+  // long, and they are read less often.
   std::uint64_t next_children_ns_ = 0;
   ChildrenMemory children_;
-  bool malloc_is_slow_ = false;  // the program would wait for it
+  bool malloc_is_slow_ = false;  // reading malloc's numbers would delay the program
 };
 
 }  // namespace memoir

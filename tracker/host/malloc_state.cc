@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// mallinfo2(3): struct mallinfo2, which headers before glibc 2.33 lack.
+// The struct mallinfo2 of mallinfo2(3), which headers before glibc 2.33 lack.
 struct Counts {
   std::size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
@@ -26,7 +26,7 @@ MallocState ReadMallocState() {
   const char* const other = LibraryOf(dlsym(RTLD_DEFAULT, "malloc"));
   if (one == nullptr || other == nullptr || std::strcmp(one, other) != 0) return {};
   const Counts now = reinterpret_cast<Counts (*)()>(counts)();
-  return {now.uordblks + now.hblkhd, now.fordblks};  // uordblks: of the arenas; hblkhd: mapped one by one
+  return {now.uordblks + now.hblkhd, now.fordblks};  // uordblks: bytes in arenas; hblkhd: bytes in separate mappings
 }
 
 }  // namespace memoir

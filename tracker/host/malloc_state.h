@@ -1,4 +1,4 @@
-// What glibc's malloc has of the system, in use and not.
+// Used and free bytes of glibc's malloc.
 #ifndef TRACKER_HOST_MALLOC_STATE_H_
 #define TRACKER_HOST_MALLOC_STATE_H_
 
@@ -8,12 +8,13 @@
 
 namespace memoir {
 
-// Bytes; kNotKnown: malloc is another library's, or glibc is older than 2.33.
+// Bytes; kNotKnown if malloc belongs to another library, or if glibc is older than 2.33.
 struct MallocState {
   std::uint64_t used_bytes = kNotKnown;
-  std::uint64_t free_bytes = kNotKnown;  // given back by the program, and kept by malloc
+  std::uint64_t free_bytes = kNotKnown;  // freed by the program, and kept by malloc
 };
-// Walks the free chunks of each arena with its lock taken: of a heap in a million pieces that is milliseconds.
+// Takes the lock of each arena and walks the arena's free chunks. This takes milliseconds for a heap of a million
+// chunks.
 MallocState ReadMallocState();
 
 }  // namespace memoir

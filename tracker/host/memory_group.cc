@@ -11,7 +11,8 @@
 namespace memoir {
 namespace {
 
-// Version 1 has no "max": its limit is then the greatest multiple of a page.
+// A limit above this value means that there is no limit. Version 1 of cgroups has no "max" for that; it reports the
+// greatest multiple of the page size.
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
 std::string_view Field(std::string_view line, std::size_t number) {
@@ -36,7 +37,7 @@ bool HasWord(std::string_view words, std::string_view word) {
   return ("," + std::string(words) + ",").find("," + std::string(word) + ",") != std::string::npos;
 }
 
-// cgroups(7), /proc/PID/cgroup: "ID:CONTROLLERS:PATH".
+// Returns the path in a line "ID:CONTROLLERS:PATH" of /proc/PID/cgroup (cgroups(7)).
 std::string PathIn(std::string_view text, bool unified) {
   std::string path;
   ForEachLine(text, [&](std::string_view line) {
@@ -49,11 +50,12 @@ std::string PathIn(std::string_view text, bool unified) {
 }
 
 struct Mount {
-  std::string root;  // of the groups, the one that is seen at
+  std::string root;  // the group that is visible at `point`
   std::string point;
 };
 
-// proc(5), /proc/PID/mountinfo: "ID PARENT DEVICE ROOT POINT OPTIONS [...] - TYPE SOURCE SUPER_OPTIONS".
+// Parses the lines "ID PARENT DEVICE ROOT POINT OPTIONS [...] - TYPE SOURCE SUPER_OPTIONS" of /proc/PID/mountinfo
+// (proc(5)).
 std::optional<Mount> MountIn(std::string_view text, bool unified) {
   std::optional<Mount> found;
   ForEachLine(text, [&](std::string_view line) {
@@ -84,12 +86,13 @@ MemoryGroup MemoryGroup::Find(const std::string& root) {
   MemoryGroup group;
   const std::string groups = ReadSystemText(root + "/proc/self/cgroup");
   const std::string mounts = ReadSystemText(root + "/proc/self/mountinfo");
-  for (const bool unified : {false, true}) {  // where both are mounted, version 1 may have the memory
+  for (const bool unified : {false, true}) {  // version 1 first: if both are mounted, version 1 may control memory
     const std::optional<Mount> mount = MountIn(mounts, unified);
     const std::string path = PathIn(groups, unified);
     if (!mount || path.empty()) continue;
     const char* const usage = unified ? "/memory.current" : "/memory.usage_in_bytes";
-    // A container may see its own group at the mount's point, whatever the path says.
+    // In a container, the folder `path` may not exist below the mount point. The mount point is then the
+    // process's own group.
     const std::string own =
         mount->root != "/" && path.starts_with(mount->root) ? path.substr(mount->root.size()) : path;
     const std::string point = root + mount->point;

@@ -1,7 +1,7 @@
 // The memory cgroup that limits this process, of version 1 or 2, in a container or outside.
 //
-// Of the process's group and those around it, as far as they are mounted, it is the one with the smallest limit: its
-// killer comes first. Any thread once it is found.
+// Find looks at the process's group and at the mounted groups around it. It chooses the group with the smallest limit,
+// because the out-of-memory killer of that group acts first. Any thread after Find.
 #ifndef TRACKER_HOST_MEMORY_GROUP_H_
 #define TRACKER_HOST_MEMORY_GROUP_H_
 
@@ -12,21 +12,22 @@
 
 namespace memoir {
 
-// Bytes; kNotKnown where the system does not say.
+// Bytes; kNotKnown if the system does not report them.
 struct GroupMemory {
-  std::uint64_t used_bytes = kNotKnown;         // charged to the group, page cache included
-  std::uint64_t limit_bytes = kNotKnown;        // kNotKnown: none
-  std::uint64_t reclaimable_bytes = kNotKnown;  // of these, files' pages that the kernel takes back before it kills
-  std::uint64_t shared_bytes = kNotKnown;       // of these, /dev/shm and shared mappings
-  std::uint64_t kills = kNotKnown;              // processes that its out-of-memory killer has killed so far
+  std::uint64_t used_bytes = kNotKnown;         // charged to the group, including page cache
+  std::uint64_t limit_bytes = kNotKnown;        // kNotKnown: no limit
+  // Part of `used_bytes`: pages of files that the kernel frees before it kills.
+  std::uint64_t reclaimable_bytes = kNotKnown;
+  std::uint64_t shared_bytes = kNotKnown;  // part of `used_bytes`: /dev/shm and shared mappings
+  std::uint64_t kills = kNotKnown;         // number of processes that the group's out-of-memory killer has killed
 };
 
 class MemoryGroup {
  public:
-  // `root`: "" of this system; a test's own folder with proc/ and sys/ in it.
+  // `root`: "" for this system; tests pass a folder that contains proc/ and sys/.
   static MemoryGroup Find(const std::string& root);
   bool is_known() const { return !folder_.empty(); }
-  // Tells it from other groups of this boot; 0: not known.
+  // Distinguishes the group from all other groups since the machine booted; 0: unknown.
   std::uint64_t id() const { return id_; }
   GroupMemory Read() const;
   std::uint64_t ReadUsed() const;

@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// The parent of each process that can be seen. stat: "PID (NAME) STATE PARENT ...", whose name may hold anything.
+// Returns the pid and the parent's pid of each visible process, from /proc/PID/stat: "PID (NAME) STATE PARENT ...".
+// NAME may contain any character.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Parents(const std::string& proc) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> parents;
   const auto close = [](DIR* folder) { closedir(folder); };
@@ -47,7 +48,7 @@ ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid) {
   for (const auto& [child, parent] : Parents(proc)) children.emplace(parent, child);
   ChildrenMemory memory;
   if (children.empty()) return memory;
-  std::vector<std::uint64_t> descendants{pid};  // a process has one parent: no cycles, but in a torn reading
+  std::vector<std::uint64_t> descendants{pid};  // parents form a cycle only if processes changed meanwhile
   for (std::size_t at = 0; at < descendants.size() && at <= children.size(); ++at) {
     const auto [begin, end] = children.equal_range(descendants[at]);
     for (auto child = begin; child != end; ++child) descendants.push_back(child->second);

@@ -1,6 +1,6 @@
-// What a process and those it started have in the host's memory, as /proc says.
+// Host memory of a process and its descendants, from /proc.
 //
-// Any thread. Bytes; kNotKnown (all ones) where the system does not say.
+// Any thread. Bytes; kNotKnown (all ones) if the system does not report them.
 #ifndef TRACKER_HOST_PROCESS_MEMORY_H_
 #define TRACKER_HOST_PROCESS_MEMORY_H_
 
@@ -11,26 +11,27 @@
 
 namespace memoir {
 
-// Resident: the three are its RSS. proc(5), /proc/PID/status.
+// Resident bytes by kind, whose sum is the RSS, and bytes in swap. From /proc/PID/status (proc(5)).
 struct ProcessMemory {
   std::uint64_t anonymous_bytes = kNotKnown;  // heap, stacks, private mappings that were written to
   std::uint64_t shared_bytes = kNotKnown;     // /dev/shm, shared anonymous mappings
-  std::uint64_t file_bytes = kNotKnown;       // of mapped files: libraries, data
+  std::uint64_t file_bytes = kNotKnown;       // pages of mapped files: libraries, data
   std::uint64_t swap_bytes = kNotKnown;
 };
 
-// `process`: its folder, such as "/proc/self". Some ten microseconds.
+// Reads the memory of a process. `process`: the folder of the process, such as "/proc/self". Takes some ten
+// microseconds.
 ProcessMemory ReadProcessMemory(const std::string& process);
-// PSS: pages that it shares with others count in parts. The kernel walks all pages of the process for it, with the
-// mappings locked: a millisecond for each 100 MiB or so.
+// Returns the PSS: each page is divided by the number of processes that share it. The kernel walks all pages of the
+// process and locks the process's mappings, for about a millisecond per 100 MiB.
 std::uint64_t ReadProportionalBytes(const std::string& process);
 
-// Of all processes that descend from one: workers of data loaders, mostly.
+// The memory of all descendants of a process, usually workers of data loaders.
 struct ChildrenMemory {
   std::uint64_t count = kNotKnown;
-  std::uint64_t anonymous_bytes = kNotKnown;  // what only they have; kNotKnown: of none of them
+  std::uint64_t anonymous_bytes = kNotKnown;  // sum over all descendants; kNotKnown if it is unknown for each of them
 };
-// Looks at all processes of `proc`, such as "/proc".
+// Reads all processes in the folder `proc`, such as "/proc". `pid`: the process whose descendants are counted.
 ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid);
 
 }  // namespace memoir

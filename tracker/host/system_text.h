@@ -1,4 +1,4 @@
-// Text files of /proc and /sys, which have no length before they are read.
+// Text files of /proc and /sys, whose size is only known after they are read.
 #ifndef TRACKER_HOST_SYSTEM_TEXT_H_
 #define TRACKER_HOST_SYSTEM_TEXT_H_
 
@@ -8,13 +8,14 @@
 
 namespace memoir {
 
-// "" where it cannot be read. Of files of more than 1 MiB the beginning.
+// Returns the text of a file, at most its first 1 MiB; "" if it cannot be read.
 std::string ReadSystemText(const std::string& path);
-// The number at the beginning of `text`, behind spaces; kNotKnown (all ones) where there is none.
+// Returns the number at the beginning of `text`, after spaces; kNotKnown (all ones) if there is no number.
 std::uint64_t NumberOf(std::string_view text);
-// That behind `key` where it begins a line: of "VmRSS:" or "oom_kill ". kNotKnown: no line has it.
+// Returns the number after `key` ("VmRSS:", "oom_kill ") at the beginning of a line; kNotKnown if no line begins with
+// `key`.
 std::uint64_t NumberBehind(std::string_view text, std::string_view key);
-// Of files that say kB.
+// Like NumberBehind, for files with numbers in kB. Returns bytes.
 std::uint64_t BytesBehind(std::string_view text, std::string_view key);
 
 }  // namespace memoir

@@ -1,24 +1,11 @@
 #include "tracker/modules/address_table.h"
 
-#include <sched.h>
+#include "interpose/spin_lock.h"
 
 namespace memoir {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-
-class Lock {
- public:
-  explicit Lock(std::atomic_flag* flag) : flag_(*flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
-  }
-  ~Lock() { flag_.clear(std::memory_order_release); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
 
 std::size_t Home(std::uint64_t address) { return ((address >> 4) * 0x9e3779b97f4a7c15u) >> 48; }
 
@@ -26,7 +13,7 @@ std::size_t Next(std::size_t slot) { return (slot + 1) % AddressTable::kSlots; }
 
 }  // namespace
 
-// Where the address is, or the free slot where it belongs.
+// Returns the slot of the address, or the free slot where it belongs.
 std::size_t AddressTable::Probe(std::uint64_t address) const {
   std::size_t at = Home(address);
   for (;; at = Next(at)) {
@@ -39,13 +26,13 @@ std::uint32_t AddressTable::Find(std::uint64_t address) const {
   const Slot& slot = slots_[Probe(address)];
   if (slot.address.load(std::memory_order_acquire) != address) return kUnknown;
   const std::uint32_t value = slot.value.load(std::memory_order_acquire);
-  // Again: another thread may have put something else here in between. Its value came after its address (Close), or
-  // after the slot was free (Set).
+  // Reads the address again, because another thread may have reused the slot meanwhile. Close writes the address of a
+  // moved entry before its value. Set writes the value of a new entry before its address.
   return slot.address.load(kRelaxed) == address ? value : kUnknown;
 }
 
 bool AddressTable::Set(std::uint64_t address, std::uint32_t value) {
-  const Lock lock(&lock_);
+  const SpinLock lock(lock_);
   Slot& slot = slots_[Probe(address)];
   if (slot.address.load(kRelaxed) == 0 && used_++ == kMost) {
     --used_;
@@ -57,7 +44,7 @@ bool AddressTable::Set(std::uint64_t address, std::uint32_t value) {
 }
 
 void AddressTable::Forget(std::uint64_t address, std::uint32_t value) {
-  const Lock lock(&lock_);
+  const SpinLock lock(lock_);
   const std::size_t at = Probe(address);
   const Slot& slot = slots_[at];
   if (slot.address.load(kRelaxed) == 0) return;
@@ -66,7 +53,8 @@ void AddressTable::Forget(std::uint64_t address, std::uint32_t value) {
   --used_;
 }
 
-// Moves later entries of the same cluster forward, so that no gap cuts them off from their home.
+// Closes the hole that a removed entry leaves: moves later entries of the same cluster into it, so that a look-up,
+// which begins at an entry's home slot, still reaches them.
 void AddressTable::Close(std::size_t hole) {
   for (std::size_t at = Next(hole);; at = Next(at)) {
     const std::uint64_t address = slots_[at].address.load(kRelaxed);
@@ -82,8 +70,8 @@ void AddressTable::Close(std::size_t hole) {
 }
 
 void AddressTable::Clear(bool forked) {
-  if (forked) lock_.clear();
-  const Lock lock(&lock_);
+  if (forked) lock_.store(false, kRelaxed);
+  const SpinLock lock(lock_);
   for (Slot& slot : slots_) {
     if (slot.address.load(kRelaxed) != 0) slot.address.store(0, kRelaxed);
   }

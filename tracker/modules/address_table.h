@@ -1,8 +1,9 @@
-// From the address of an object of the program to a small number: modules, and parameters, to their names in the ring.
+// Maps addresses of the program's objects to small numbers. It maps modules and parameters to the ids of their names in
+// the ring.
 //
-// Addresses say which object it is only while that lives: whoever sets one forgets it when the object goes. Of a fixed
-// size, of which only touched pages take memory; full, it refuses. Any thread. Finding takes no lock; one that meets a
-// change of the same entry may miss it.
+// An address identifies an object only during the object's life, so the code that adds an address removes it when the
+// object dies. The table has a fixed size, but only pages that were written use memory. A full table refuses new
+// entries. Any thread. A look-up takes no lock, and may miss an entry that is being changed.
 #ifndef TRACKER_MODULES_ADDRESS_TABLE_H_
 #define TRACKER_MODULES_ADDRESS_TABLE_H_
 
@@ -20,11 +21,13 @@ class AddressTable {
   static constexpr std::size_t kMost = kSlots / 4 * 3;
 
   std::uint32_t Find(std::uint64_t address) const;
-  // False when the table is full. `address` is not 0.
+  // False if the table is full. `address` is not 0.
   bool Set(std::uint64_t address, std::uint32_t value);
-  // Only if it has `value`, or any with kUnknown: an address may be another object's by now.
+  // Removes the entry of `address` if its value is `value`. Another value means that another object now has the
+  // address, so the entry stays. With kUnknown the entry is removed in any case.
   void Forget(std::uint64_t address, std::uint32_t value);
-  // At the start of a recording. `forked`: in a child, whose parent's threads may have left the lock taken.
+  // Removes all entries. Called at the start of a recording. `forked`: this process is a forked child, and a thread of
+  // the parent may have held the lock at the fork.
   void Clear(bool forked);
 
  private:
@@ -37,7 +40,7 @@ class AddressTable {
 
   std::array<Slot, kSlots> slots_{};
   std::size_t used_ = 0;
-  std::atomic_flag lock_;
+  std::atomic<bool> lock_{false};
 };
 
 }  // namespace memoir

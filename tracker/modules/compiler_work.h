@@ -1,8 +1,9 @@
-// torch.compile's own work, as ranges of the thread that does it: "torch.compile: entire_frame_compile" and others, by
-// which it is told from the model's.
+// Records the work of torch.compile itself as ranges of the thread that compiles, such as "torch.compile:
+// entire_frame_compile". With these ranges, readers distinguish the compiler's work from the model's work.
 //
-// The Python package hears of it from the event logger of torch's compilers. Implemented in tracker/torch, which
-// records ranges. On the thread that works; nothing is recorded while ranges are not.
+// The Python package receives the events from the event logger of torch's compilers. Implemented in tracker/torch,
+// which records ranges. Call these functions on the compiling thread; they record nothing while ranges are not
+// recorded.
 #ifndef TRACKER_MODULES_COMPILER_WORK_H_
 #define TRACKER_MODULES_COMPILER_WORK_H_
 
@@ -10,14 +11,16 @@
 
 namespace memoir {
 
-// `depth` events of the compilers are open on this thread now. `begun`: the name of the innermost, which has just
-// begun; nullptr: others have ended.
+// This thread is now inside of `depth` nested events of the compilers. `begun`: the name of the innermost of them if it
+// has just begun; nullptr if an event has ended.
 void FollowCompiler(std::uint32_t depth, const char* begun);
 
-// What was compiled, in words, as a range without length inside of the work.
+// Records a compilation as a range whose name is `text`. The range has no length and lies inside of the compiler's
+// work.
 void NoteCompiled(const char* text);
 
-// Whether this thread is at such work. Calls of modules are none of the program's then: they run on fake tensors.
+// Returns true while this thread does work of torch's compilers. Module calls then do not belong to the program,
+// because they run on fake tensors.
 bool InCompiler();
 
 }  // namespace memoir

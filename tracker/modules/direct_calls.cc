@@ -12,17 +12,18 @@
 namespace memoir {
 namespace {
 
-constexpr int kFramesLookedAt = 16;  // a module's operators are called nearby
-constexpr std::size_t kMost = 3;     // direct calls inside each other
+// Maximum number of frames that are read; a module's forward is usually near its operators.
+constexpr int kFramesLookedAt = 16;
+constexpr std::size_t kMost = 3;  // maximum number of nested direct calls
 
 struct Call {
   const char* frame;
   std::uint32_t module;
-  std::uint32_t level;  // module calls proper around it
+  std::uint32_t level;  // number of open calls through __call__ around this call
   bool operator==(const Call&) const = default;
 };
 
-// Of this thread, outermost first; of the epoch in which they were noted.
+// The open direct calls of this thread, outermost first, and the epoch in which they began.
 struct Calls {
   std::uint32_t epoch;
   std::uint16_t level;
@@ -41,7 +42,7 @@ Calls& CallsNow() {
 std::uint32_t ModuleOf(const memoir_python_frames& frames, const char* frame) {
   const char* self = ObjectAt(frame, frames.first_local);
   if (self != nullptr && PointerAt(self, frames.type) == frames.cell)
-    self = PointerAt(self, frames.cell_content);  // a closure's
+    self = PointerAt(self, frames.cell_content);  // the variable of a closure
   return self == nullptr ? AddressTable::kUnknown : module_tables.modules.Find(reinterpret_cast<std::uint64_t>(self));
 }
 
@@ -49,7 +50,7 @@ bool IsTorchsCaller(const memoir_python_frames& frames, const void* code) {
   return std::find(std::begin(frames.callers), std::end(frames.callers), code) != std::end(frames.callers);
 }
 
-// Direct calls from the innermost frame to the nearest call proper, innermost first.
+// Finds the direct calls between the innermost frame and the nearest call through __call__, innermost first.
 std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::uint32_t level) {
   std::size_t count = 0;
   Call candidate{};
@@ -58,13 +59,14 @@ std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::
        ++i, frame = PointerAt(frame, frames.previous)) {
     if (HoldsNoFunction(frame, frames.owner)) continue;
     const char* code = ObjectAt(frame, frames.code);
-    if (IsTorchsCaller(frames, code)) return count;  // also the candidate's: no direct call
+    if (IsTorchsCaller(frames, code)) return count;  // so the candidate was called through __call__
     if (candidate.frame != nullptr) found[count++] = candidate;
     candidate = {};
     if (PointerAt(code, frames.name) != frames.forward) continue;
     const std::uint32_t module = ModuleOf(frames, frame);
     if (module == 0 || module == AddressTable::kUnknown) continue;
-    if (count > 0 && found[count - 1].module == module) --count;  // super().forward(x) is a part of its own forward
+    // super().forward(x): only the outer forward is a call.
+    if (count > 0 && found[count - 1].module == module) --count;
     candidate = {frame, module, level};
   }
   if (candidate.frame != nullptr && count < kMost) found[count++] = candidate;
@@ -93,14 +95,14 @@ void LookForDirectCalls(const memoir_python_frames& frames) {
   }
 }
 
-void ModuleCallBegins() {
+void BeginModuleCall() {
   FollowDirectCalls();
   ++CallsNow().level;
 }
 
-void ModuleCallEnds() {
+void EndModuleCall() {
   Calls& now = CallsNow();
-  if (now.level == 0) return;  // it began before recording did
+  if (now.level == 0) return;  // the module call began before the recording
   std::size_t at = now.count;
   while (at > 0 && now.open[at - 1].level >= now.level) --at;
   EndFrom(now, at);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kMostNested = 8;
 
-// By the object's type, or what that derives from; 0: by none that is known.
+// Returns the argument kind of the object's type or of its nearest base type that has a kind; 0 if none of these types
+// has a kind.
 std::uint8_t KindOfType(const memoir_python_frames& frames, const char* object) {
   constexpr int kMostBases = 32;
   const char* type = PointerAt(object, frames.type);
@@ -36,14 +37,16 @@ bool IsPlainTuple(const memoir_python_frames& frames, const char* tuple, int nes
   return true;
 }
 
-// What torch turns into a value of its own (tryToInferContainerType): None, numbers, and tuples of such.
+// Returns true for objects that torch converts to an IValue (tryToInferContainerType): None, numbers, and tuples of
+// these objects.
 bool IsPlain(const memoir_python_frames& frames, const char* object, int nested) {
   const std::uint8_t kind = KindOfType(frames, object);
   if (kind == 'o') return nested < kMostNested && IsPlainTuple(frames, object, nested);
   return kind == 'N' || kind == 'b' || kind == 'i' || kind == 'd' || kind == 'c';
 }
 
-// A list of numbers of one type; 0: another, which torch makes no value of, or one that is none to torch.profiler.
+// Returns the kind of a list whose items are numbers of one type. 0 for other lists, because torch does not convert
+// them, or torch.profiler ignores them.
 std::uint8_t KindOfList(const memoir_python_frames& frames, const char* list) {
   const std::ptrdiff_t size = SizeOf(frames, list);
   const char* items = PointerAt(list, frames.tuple_items);
@@ -65,7 +68,7 @@ std::uint8_t KindOfList(const memoir_python_frames& frames, const char* list) {
   }
 }
 
-// 0: torch.profiler does not show it.
+// Returns the kind of an argument; 0 if torch.profiler does not show it.
 std::uint8_t KindOf(const memoir_python_frames& frames, const char* object) {
   const std::uint8_t kind = KindOfType(frames, object);
   if (kind == 'l') return KindOfList(frames, object);

@@ -1,6 +1,7 @@
-// What a Function of Python's (torch.autograd.Function) was given. Its range shows the tensors alone, unless
-// torch.profiler records shapes: then also None, numbers, and tuples and lists of these. Here they are read from the
-// frame of Function.apply, which stands around the range.
+// The arguments of a Python Function (torch.autograd.Function). Without torch.profiler's `record_shapes`, the
+// Function's range contains only the arguments that are tensors. With it, the range also contains None, numbers, and
+// tuples and lists of these. Memoir reads these arguments from the frame of Function.apply, which is the caller of the
+// range.
 #ifndef TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 #define TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 
@@ -11,14 +12,15 @@
 
 namespace memoir {
 
-// Kinds as a range's (docs/capture_format.md, "Argument kinds").
+// Argument kinds as in the record of a range (docs/capture_format.md, "Argument kinds").
 struct FunctionArguments {
-  std::uint16_t count = 0;  // 0: not in Function.apply, or with more than there is room for
+  std::uint16_t count = 0;  // 0: the thread is not in Function.apply, or there are more than kMaxArguments
   std::uint16_t tensors = 0;
   std::uint8_t kinds[kMaxArguments];
 };
 
-// Of the innermost frame of the calling thread, where that is Function.apply's. Inside the range's begin.
+// Reads the arguments from the innermost frame of the calling thread, if this frame belongs to Function.apply. Call it
+// while the range begins.
 void ReadFunctionArguments(FunctionArguments* arguments);
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
 // Records when calls of modules begin and end, and which module a parameter's gradient belongs to.
 //
-// Knows no Python: modules are addresses that the Python package has given a name (memoir.h). Any thread; while
-// ranges are not recorded nothing is done.
+// Calls nothing of Python: a module is an address, for which the Python package has set a name (memoir.h). Any thread.
+// Does nothing while ranges are not recorded.
 #ifndef TRACKER_MODULES_MODULE_CALLS_H_
 #define TRACKER_MODULES_MODULE_CALLS_H_
 
@@ -12,25 +12,27 @@
 namespace memoir {
 
 struct ModuleTables {
-  AddressTable modules;     // addresses of Python objects; 0: not recorded
-  AddressTable holdings;    // likewise: what held_tensors.h answered when what it holds was recorded last
-  AddressTable parameters;  // addresses of TensorImpls
-  // How often a parameter of no known module may still ask that modules be looked at again.
+  AddressTable modules;  // the id of the module, by the address of the Python object; 0: not recorded
+  // By the address of the module's Python object: the FingerprintParameters() of its newest record.
+  AddressTable holdings;
+  AddressTable parameters;  // the id of the parameter's module, by the address of the TensorImpl
+  // How often a parameter without a known module may still request that the tensors of modules are read again.
   std::atomic<std::uint32_t> looks_left;
   std::atomic<bool> look_wanted;
   std::atomic<std::uint64_t> times_forgotten;
 };
 extern constinit ModuleTables module_tables;
 
-// Before each recording, since names in the ring mean nothing in the next one.
+// Forgets all modules and parameters. Call it before each recording, because the ids of names in the previous ring are
+// invalid.
 void ForgetModules();
 
-// `module`: id in the ring's name table.
+// Record the begin and the end of a call. `module`: id in the ring's table of names.
 void RecordModuleEnter(std::uint32_t module);
 void RecordModuleExit(std::uint32_t module);
 
-// Inside the range that accumulates a parameter's gradient, right behind its begin: says which module that belongs to.
-// The reader ends this one with the range.
+// Called inside the range that accumulates a parameter's gradient, directly after its begin. Records that the
+// parameter's module is entered, but not that it is left: for the reader, the end of the range ends the module too.
 void RecordGradientOf(const void* parameter);
 
 }  // namespace memoir

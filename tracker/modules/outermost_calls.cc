@@ -6,12 +6,13 @@ namespace {
 constinit std::atomic<void (*)(std::uint64_t)> call_begins{nullptr};
 constinit std::atomic<std::uint32_t> epochs{0};
 
-// Calls that are open on this thread, of the epoch in which they were counted.
-struct Open {
+// Number of module calls that are open on this thread, and the epoch in which they were counted. In another epoch the
+// count begins at 0 again.
+struct OpenCalls {
   std::uint32_t epoch;
   std::uint32_t calls;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Open open{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local OpenCalls open{};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
-// Calls of modules with no other module's call around them on their thread: where a program marks no steps, such a call
-// may begin one (tracker/detail/step_module.h).
+// Follows the outermost module calls of each thread: calls without another module's call around them. If a program
+// marks no steps, such a call may begin a step (tracker/repeated_steps/step_module.h).
 //
-// Followed whatever is recorded: at the level `memory` nothing else sees calls of modules. A call inside of another one
-// costs a number of its thread's, one more and one less. Any thread; neither locks nor allocates.
+// Works at every level, because at the level `memory` nothing else follows calls of modules. A nested call costs one
+// increment and one decrement of a counter of its thread. Any thread; takes no lock and does not allocate.
 #ifndef TRACKER_MODULES_OUTERMOST_CALLS_H_
 #define TRACKER_MODULES_OUTERMOST_CALLS_H_
 
@@ -11,22 +11,24 @@
 
 namespace memoir {
 
-// From here on `begins` is called before each such call, on its thread, with the module's address. nullptr: no more. A
-// thread that is inside a call already is taken for one that is in none.
+// Starts to call `begins` before each outermost module call, on the thread of the call and with the module's address.
+// nullptr: stops the calls of `begins`. If a thread is inside of a module call now, its next nested call counts as an
+// outermost call.
 void FollowOutermostCalls(void (*begins)(std::uint64_t module)) noexcept;
 
 namespace outermost_calls {
-extern constinit std::atomic<std::uint32_t> epoch;  // 0: nobody follows; else another one each time
+// 0 while calls are not followed; otherwise a number that changes whenever FollowOutermostCalls starts to follow them.
+extern constinit std::atomic<std::uint32_t> epoch;
 void Enter(std::uint32_t now, std::uint64_t module) noexcept;
 void Leave(std::uint32_t now) noexcept;
 }  // namespace outermost_calls
 
-// A call of any module begins, ends.
-inline void ModuleIsEntered(std::uint64_t module) noexcept {
+// Called when a call of any module begins or ends.
+inline void NoteModuleEntered(std::uint64_t module) noexcept {
   if (const std::uint32_t now = outermost_calls::epoch.load(std::memory_order_relaxed)) [[unlikely]]
     outermost_calls::Enter(now, module);
 }
-inline void ModuleIsLeft() noexcept {
+inline void NoteModuleLeft() noexcept {
   if (const std::uint32_t now = outermost_calls::epoch.load(std::memory_order_relaxed)) [[unlikely]]
     outermost_calls::Leave(now);
 }

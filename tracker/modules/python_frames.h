@@ -1,6 +1,7 @@
-// The frames of the calling thread's interpreter, read in place: they stand still while their thread is here. Needs no
-// GIL, and calls nothing of Python's but the look-up of the thread's state. Layouts come from the Python package, for
-// the versions that it knows (python/memoir/_frames.py); without one nothing is read. Any thread.
+// Reads the Python frames of the calling thread in place. The frames do not change while the thread runs a function of
+// Memoir. Reading needs no GIL, and calls no function of Python except for the look-up of the thread's state. The
+// Python package passes the layouts of the versions that it supports (python/_torch_memoir/_frames.py); without a
+// layout nothing is read. Any thread.
 #ifndef TRACKER_MODULES_PYTHON_FRAMES_H_
 #define TRACKER_MODULES_PYTHON_FRAMES_H_
 
@@ -11,13 +12,14 @@
 
 namespace memoir {
 
-// Of the interpreter; nullptr: frames are not looked at. Never freed: a thread may just look by it.
+// The layout of the interpreter's frames; nullptr if frames are not read. A layout is never freed, because a thread may
+// be using it.
 extern constinit std::atomic<const memoir_python_frames*> python_frames;
 
-// nullptr: none. For who starts a recording, or holds the GIL meanwhile.
+// Sets the layout; nullptr: frames are not read. Call it on the thread that starts a recording, or with the GIL held.
 void SetPythonFrames(const memoir_python_frames* frames);
 
-// nullptr: the thread is in none, or Python does not know it.
+// Returns the innermost frame. nullptr if the thread has no frame, or is unknown to Python.
 inline const char* InnermostFrame(const memoir_python_frames& frames) {
   const char* state = static_cast<const char*>(frames.thread_state());
   if (state == nullptr) return nullptr;

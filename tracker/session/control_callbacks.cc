@@ -8,7 +8,7 @@ namespace {
 
 bool OnRangeBegins(const void* range, const char* name) {
   try {
-    return RecordingControls::WithCurrent([=](RecordingControls& own) { return own.RangeBegins(range, name); }, false);
+    return RecordingControls::WithCurrent([=](RecordingControls& own) { return own.BeginRange(range, name); }, false);
   } catch (...) {
     return false;
   }
@@ -16,12 +16,12 @@ bool OnRangeBegins(const void* range, const char* name) {
 
 void OnRangeEnds(const void* range, const char* name) {
   const auto end = [=](RecordingControls& own) {
-    own.RangeEnds(range, name);
+    own.EndRange(range, name);
     return true;
   };
   try {
     RecordingControls::WithCurrent(end, false);
-  } catch (...) {  // out of memory: the window stays as it is
+  } catch (...) {  // out of memory: the window does not close
   }
 }
 
@@ -32,7 +32,7 @@ constinit const RangeWatcher kControlsWatcher{&OnRangeBegins, &OnRangeEnds};
 void OnDeviation() {
   const ErrnoKeeper errno_keeper;
   const auto deviate = [](RecordingControls& own) {
-    own.Deviates();
+    own.NoteDeviation();
     return true;
   };
   RecordingControls::WithCurrent(deviate, false);
@@ -41,12 +41,12 @@ void OnDeviation() {
 void OnOutermostCall(std::uint64_t module) {
   if (InBackwardOrCompiler()) return;
   const auto begin = [=](RecordingControls& own) {
-    own.ModuleBegins(module);
+    own.NoteModuleCall(module);
     return true;
   };
   try {
     RecordingControls::WithCurrent(begin, false);
-  } catch (...) {  // out of memory: what is recorded stays as it was
+  } catch (...) {  // out of memory: the level does not change
   }
 }
 

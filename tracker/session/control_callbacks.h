@@ -1,5 +1,5 @@
-// What torch, hooks of allocators and calls of modules call while a recording is controlled: each leads to this
-// process's RecordingControls (recording_controls.h), and nothing is thrown.
+// Callbacks with which torch's ranges, the allocator hooks and module calls inform the RecordingControls of this
+// process (recording_controls.h). They do not throw.
 #ifndef TRACKER_SESSION_CONTROL_CALLBACKS_H_
 #define TRACKER_SESSION_CONTROL_CALLBACKS_H_
 
@@ -9,10 +9,10 @@
 
 namespace memoir {
 
-extern const RangeWatcher kControlsWatcher;  // of user ranges
+extern const RangeWatcher kControlsWatcher;  // called for user ranges
 
-void OnDeviation();                          // of known steps: in the allocation, under the allocator's lock
-void OnOutermostCall(std::uint64_t module);  // with Python's lock
+void OnDeviation();  // a step deviates from its reference step; called under the allocator's lock
+void OnOutermostCall(std::uint64_t module);  // called with the GIL held
 
 }  // namespace memoir
 

@@ -6,17 +6,20 @@
 #include <charconv>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include "interpose/own_files.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kSteps = 3;  // where no number is given
+constexpr std::uint64_t kSteps = 3;  // number of steps if the file has no number
 constexpr std::uint64_t kMostSteps = 1'000'000'000;
 
-// "steps", "steps 5"
-Control StepsOf(std::string_view text) {
+// Parses "steps" or "steps 5".
+ControlRequest StepsOf(std::string_view text) {
   constexpr std::string_view kWord = "steps";
-  constexpr Control kUnknown{.word = ControlWord::kUnknown};
+  constexpr ControlRequest kUnknown{.word = ControlWord::kUnknown};
   if (!text.starts_with(kWord)) return kUnknown;
   text.remove_prefix(kWord.size());
   if (text.empty()) return {.word = ControlWord::kSteps, .steps = kSteps};
@@ -29,7 +32,7 @@ Control StepsOf(std::string_view text) {
   return {.word = ControlWord::kSteps, .steps = steps};
 }
 
-Control ControlOf(std::string_view text) {
+ControlRequest ParseControl(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {.word = ControlWord::kToggle};
   text = text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
@@ -44,34 +47,72 @@ bool IsAskedOnce(ControlWord word) {
   return word == ControlWord::kToggle || word == ControlWord::kSnapshot || word == ControlWord::kSteps;
 }
 
+// Returns true if another user may have written the file. A group whose number equals the user's number contains only
+// this user. If others may not enter the folder, the file's mode does not matter.
+bool OthersMayWrite(const struct stat& file, const struct stat& folder) {
+  const bool by_group = (file.st_mode & S_IWGRP) != 0 && (folder.st_mode & S_IXGRP) != 0 && file.st_gid != file.st_uid;
+  const bool by_all = (file.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_IXOTH) != 0;
+  return by_group || by_all;
+}
+
+std::string OwnedBy(const char* what, const struct stat& file) {
+  return std::string(what) + " belongs to another user (uid " + std::to_string(file.st_uid) + ")";
+}
+
 }  // namespace
 
-ControlFile::Version ControlFile::Now() const {
+bool IsOfAnotherUser(const struct stat& file) { return file.st_uid != 0 && file.st_uid != geteuid(); }
+
+std::string ControlFile::WhyNotObeyed(const struct stat& file) const {
+  const std::size_t slash = path_.rfind('/');
+  const std::string folder_path = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  struct stat name, folder;
+  if (lstat(path_.c_str(), &name) != 0 || stat(folder_path.c_str(), &folder) != 0) return "its folder cannot be read";
+  if (IsOfAnotherUser(folder)) return OwnedBy("its folder", folder);
+  if (IsOfAnotherUser(name)) return OwnedBy("it", name);
+  if (IsOfAnotherUser(file)) return OwnedBy("it", file);
+  return OthersMayWrite(file, folder) ? "other users may write it: chmod go-w, then write it again" : "";
+}
+
+std::string ControlFile::TakeRefusal() {
+  std::string refusal = std::exchange(refusal_, "");
+  if (refusal.empty() || refusal == last_refusal_) return "";
+  last_refusal_ = refusal;
+  return path_ + " is not obeyed: " + refusal;
+}
+
+ControlFile::Version ControlFile::CurrentVersion() const {
   struct stat status;
   if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   return {status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-Control ControlFile::Read() const {
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return {};
+ControlRequest ControlFile::Read() {
+  struct stat file;
   char text[64];
-  const ssize_t size = read(fd, text, sizeof text);
-  close(fd);
-  return size < 0 ? Control{} : ControlOf({text, static_cast<std::size_t>(size)});
+  ssize_t size = -1;
+  InOwnFiles([&] {
+    const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return;
+    if (fstat(fd, &file) == 0) size = read(fd, text, sizeof text);
+    close(fd);
+  });
+  if (size < 0) return {};
+  refusal_ = WhyNotObeyed(file);
+  return refusal_.empty() ? ParseControl({text, static_cast<std::size_t>(size)}) : ControlRequest{};
 }
 
-Control ControlFile::First() {
-  done_ = Now();
+ControlRequest ControlFile::ReadFirst() {
+  done_ = CurrentVersion();
   if (done_ == Version{} || done_.size == 0) return {};
-  const Control control = Read();
-  return IsAskedOnce(control.word) ? Control{} : control;
+  const ControlRequest control = Read();
+  return IsAskedOnce(control.word) ? ControlRequest{} : control;
 }
 
-Control ControlFile::Look() {
-  const Version now = Now();
+ControlRequest ControlFile::Look() {
+  const Version now = CurrentVersion();
   if (now == done_) return {};
-  if (now == Version{}) {  // removed: nothing to do, and one that is made anew counts
+  if (now == Version{}) {  // the file was removed; if it is created again, Look reads the new file
     done_ = now;
     return {};
   }

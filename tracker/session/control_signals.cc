@@ -11,19 +11,20 @@
 namespace memoir {
 namespace {
 
-struct Controlled {
-  std::atomic<int> signal{0};  // 0: none is installed
+struct ControlledSignal {
+  std::atomic<int> signal{0};  // 0: no handler is installed
   std::atomic<std::uint32_t> count{0};
 };
-constinit std::array<Controlled, kControlSignals> controlled;  // by ControlSignal
+constinit std::array<ControlledSignal, kControlSignals> controlled;  // indexed by ControlSignal
 constinit std::atomic<pid_t> owner{0};
 
-Controlled& Of(ControlSignal what) { return controlled[static_cast<std::size_t>(what)]; }
+ControlledSignal& Of(ControlSignal what) { return controlled[static_cast<std::size_t>(what)]; }
 
-// The writer looks at the counts within 100 ms: nothing else is safe in here.
+// Only counts the signal, because other work is not safe in a signal handler. The writer's thread reads the counts
+// within 100 ms.
 void OnSignal(int signal) {
   if (owner.load(std::memory_order_relaxed) == getpid()) {
-    for (Controlled& of : controlled) {
+    for (ControlledSignal& of : controlled) {
       if (of.signal.load(std::memory_order_relaxed) == signal) of.count.fetch_add(1, std::memory_order_relaxed);
     }
     return;
@@ -34,7 +35,8 @@ void OnSignal(int signal) {
   raise(signal);
 }
 
-// What a handler that returns would turn into an endless loop, or what the kernel never hands over.
+// Returns false for signals that the kernel never delivers, and for signals that would come again for ever after their
+// handler has returned.
 bool MayBeUsed(int signal) {
   for (const int not_for_this : {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGCHLD}) {
     if (signal == not_for_this) return false;
@@ -71,7 +73,7 @@ bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
     *error = std::string("signal ") + std::to_string(signal) + " cannot be used: " + std::strerror(errno);
     return false;
   }
-  for (const Controlled& other : controlled) {
+  for (const ControlledSignal& other : controlled) {
     if (&other == &Of(what) || other.signal.load(std::memory_order_relaxed) != signal) continue;
     *error = std::string("signal ") + strsignal(signal) + " switches recording already; name another one for snapshots";
     return false;
@@ -97,7 +99,7 @@ bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
 
 void RemoveControlSignals() {
   if (owner.load(std::memory_order_relaxed) != getpid()) return;
-  for (Controlled& of : controlled) {
+  for (ControlledSignal& of : controlled) {
     const int signal = of.signal.exchange(0, std::memory_order_relaxed);
     struct sigaction there {};
     if (signal == 0 || sigaction(signal, nullptr, &there) != 0 || there.sa_handler != OnSignal) continue;

@@ -1,5 +1,5 @@
-// Signals by which a shell controls a recording: one that switches it off and on in turn, one that asks for a snapshot.
-// One of each for the process; a handler of the program's is never displaced.
+// Signals with which a shell controls a recording: one switches recording off, or on again if it is off; the other
+// requests a snapshot. A process has at most one signal for each purpose. Handlers of the program are never replaced.
 #ifndef TRACKER_SESSION_CONTROL_SIGNALS_H_
 #define TRACKER_SESSION_CONTROL_SIGNALS_H_
 
@@ -12,15 +12,16 @@ namespace memoir {
 enum class ControlSignal : std::uint8_t { kToggle, kSnapshot };
 inline constexpr std::size_t kControlSignals = 2;
 
-// "USR2", "SIGUSR2" or "12". Nothing for what is no signal, or none that a program may use for this (SIGKILL, SIGSEGV).
+// Parses "USR2", "SIGUSR2" or "12". nullopt if `name` is not a signal, or if the signal cannot control a recording
+// (SIGKILL, SIGSEGV).
 std::optional<int> ParseSignal(const std::string& name);
 
-// False, with one line in `error`, where the program has a handler of its own or ignores the signal. In a forked child
-// the signal does what it does by default.
+// Installs the handler. False, with one line in `error`, if the program handles or ignores the signal, or if the signal
+// is in use for the other purpose. In a forked child the signal has its default action.
 bool InstallControlSignal(ControlSignal what, int signal, std::string* error);
-// Puts back what was there, unless the program has put something else there since.
+// Restores the default actions. A handler that the program has installed since InstallControlSignal stays.
 void RemoveControlSignals();
-// How often it came since the last call. Any thread.
+// Returns how often the signal has arrived since the last call. Any thread.
 std::uint32_t TakeSignals(ControlSignal what);
 
 }  // namespace memoir

@@ -32,7 +32,7 @@ std::string Value(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// As part of a file's name.
+// Replaces characters that do not belong in a file name.
 std::string Plain(const std::string& value) {
   static constexpr char kPlain[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.";
   std::string plain = value.substr(0, 64);
@@ -42,7 +42,7 @@ std::string Plain(const std::string& value) {
   return plain;
 }
 
-// "" where the environment does not name the job so.
+// Returns the folder's name for this kind of job; "" if the job's environment variables are not set.
 std::string NameOf(const Job& job) {
   const std::string first = Value(job.first), second = Value(job.second), third = Value(job.third);
   if (first.empty() || first == "none") return "";
@@ -53,7 +53,7 @@ std::string NameOf(const Job& job) {
   return name;
 }
 
-// When the process that started this one began; now where that is not known.
+// Returns the start time of the parent process; the current time if it is unknown.
 std::time_t StartOfParent() {
   const std::uint64_t ticks = IdentityOf(static_cast<std::uint64_t>(getppid())).start_time;
   std::string line;
@@ -93,7 +93,7 @@ bool HoldsPartOf(const std::string& folder, const std::string& rank) {
 }  // namespace
 
 std::string DefaultOutput(std::optional<std::uint32_t> given_rank) {
-  if (!HasRankOfLauncher()) return NamedForTime(std::time(nullptr));
+  if (!HasLauncherRank()) return NamedForTime(std::time(nullptr));
   const Rank rank = FindRank(given_rank, std::nullopt);
   char own[32];
   std::snprintf(own, sizeof own, "r%05u.a%u.", rank.rank, rank.restart);

@@ -1,4 +1,5 @@
-// The folder of a recording that was given none. tools/cli/attach/launcher.h names it alike for `memoir run`.
+// The default folder of a capture, if -o is not given. tools/cli/attach/launcher.h makes the same name for `memoir
+// run`.
 #ifndef TRACKER_SESSION_DEFAULT_OUTPUT_H_
 #define TRACKER_SESSION_DEFAULT_OUTPUT_H_
 
@@ -8,10 +9,10 @@
 
 namespace memoir {
 
-// "memoir-DATE-TIME". In a job that a launcher started, one and the same for each of its processes:
-// memoir-slurm-JOB.STEP (proto/memoir/launchers.def), or the time at which their launcher started; "-2" and so on
-// behind it where this rank has left a capture there before. `given_rank`: as FindRank has it. Relative to the working
-// folder.
+// Returns "memoir-DATE-TIME", relative to the working folder. In a job that a launcher started, all processes get the
+// same name: memoir-slurm-JOB.STEP (proto/memoir/launchers.def), or memoir-DATE-TIME with the start time of their
+// launcher. If the folder already has a part of this rank, "-2", "-3", ... is appended. `given_rank`: the argument
+// `given` of FindRank.
 std::string DefaultOutput(std::optional<std::uint32_t> given_rank);
 
 }  // namespace memoir

@@ -1,21 +1,21 @@
-// The snapshot of what a program ends with: at an exception that ends it, or where it fails.
+// Makes a snapshot at the end of a program: when an exception ends it, or when its exit code is not 0.
 //
-// exit() alone knows the exit code, when the interpreter and the last tensors are gone. So the snapshot of a program
-// that fails is made before, and taken away in exit() where the code is 0. A program that ends by _exit() or by a
-// signal stops no recording and has none.
+// The exit code is known only inside of exit(), when the interpreter and the last tensors no longer exist. So the
+// snapshot is made earlier, and removed in exit() if the code is 0. A program that ends by _exit() or by a signal does
+// not stop its recording and has no such snapshot.
 #ifndef TRACKER_SESSION_END_SNAPSHOT_H_
 #define TRACKER_SESSION_END_SNAPSHOT_H_
 
 #include <memory>
 #include <string>
 
-#include "tracker/session/snapshots.h"
+#include "tracker/session/recording_snapshots.h"
 #include "tracker/writer/writer.h"
 
 namespace memoir {
 
-// Before anything is taken down. `exception`: what ends the program, or "".
-void SnapshotAtEnd(std::shared_ptr<Snapshots> snapshots, Writer& writer, EndReason reason,
+// Call before the hooks and the writer are stopped. `exception`: the exception that ends the program, or "".
+void SnapshotAtEnd(std::shared_ptr<RecordingSnapshots> snapshots, Writer& writer, EndReason reason,
                    const std::string& exception);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Where this process runs, for its capture. Any thread.
+// Facts about the machine on which this process runs, for its capture. Any thread.
 #ifndef TRACKER_SESSION_HOST_FACTS_H_
 #define TRACKER_SESSION_HOST_FACTS_H_
 
@@ -6,8 +6,9 @@
 
 namespace memoir {
 
-std::string HostName();  // fit for a file's name
-// The simulated GPU that this process runs on, by its own word: a variable alone proves nothing. "": none.
+std::string HostName();  // characters that a file name cannot have are replaced
+// Returns the simulated GPU of this process, as the loaded simulated device reports it. The environment variable is not
+// used, because it may be set without a simulated device. "" without a simulated device.
 std::string SimulatedDevice();
 
 }  // namespace memoir

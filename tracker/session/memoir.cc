@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tracker/memoir_python.h"
-#include "tracker/session/not_recording.h"
+#include "tracker/session/not_recording_message.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/session.h"
@@ -23,21 +23,23 @@
 #include "tracker/session/terminal_line.h"
 #include "tracker/torch/gradient_buckets.h"
 #include "tracker/torch/hooks.h"
-#include "tracker/torch/saved_tensors.h"
-#include "tracker/writer/paths.h"
+#include "tracker/torch/saved_tensor_address.h"
+#include "tracker/writer/folder_paths.h"
 
 namespace {
 
 using memoir::RecordingControls;
 
 int Fail(const char* text, char* message, std::size_t size) {
-  const int line = static_cast<int>(std::strcspn(text, "\n"));  // torch's errors go on with a backtrace
+  // Length of the first line, because torch appends a backtrace.
+  const int line = static_cast<int>(std::strcspn(text, "\n"));
   if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text);
   return -1;
 }
 
-// Nothing may leave through the C interface: not out of memory, a locale, or a folder that vanished. `when`: the end of
-// "out of memory ...".
+// Calls `work`, and turns each exception into an error message, because no exception may leave the C interface.
+// Exceptions are std::bad_alloc, and errors of a locale or of a removed folder. `when`: the end of the message "out of
+// memory ...".
 template <class Work>
 int Guarded(const char* when, char* message, std::size_t size, const Work& work) {
   char text[160];
@@ -60,23 +62,25 @@ constexpr char kAtEnd[] = "at the end of the recording; its newest events may be
 
 int SetLevel(memoir::RecordingLevel level) {
   try {
-    return RecordingControls::WithCurrent([level](RecordingControls& own) { return own.Want(level) ? 0 : -1; }, -1);
+    return RecordingControls::WithCurrent([level](RecordingControls& own) { return own.RequestLevel(level) ? 0 : -1; },
+                                          -1);
   } catch (...) {
     return -1;
   }
 }
 
-// The recording that runs is the program's own, begun before main.
+// True if memoir_program_starts started the running recording, before main.
 constinit std::atomic<bool> program_records{false};
-// Of memoir_uncaught. Written by the thread that ends the program.
-constinit char uncaught[512] = "";
+// The text of memoir_uncaught, written by the thread that ends the program.
+constinit char uncaught[16 * 1024] = "";
 
 bool Start(const char* const* given, std::string* error) {
   const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
   if (!settings) return false;
-  // torch is imported by an interpreter in that program: what Python sees of it goes into the same recording.
+  // A program that records since before main may contain an interpreter. If that interpreter imports torch, its events
+  // go into the running recording.
   if (settings->automatic && program_records.load(std::memory_order_relaxed) && memoir_recording() == 1) return true;
-  for (const std::string& warning : settings->warnings) memoir::SayLine("%s", warning.c_str());
+  for (const std::string& warning : settings->warnings) memoir::PrintLine("%s", warning.c_str());
   return memoir::StartSession(*settings, error);
 }
 
@@ -88,7 +92,7 @@ bool Watch(const char* const* given, std::string* error) {
 
 void StopAtExit() {
   char message[1024];
-  if (memoir_stop(MEMOIR_EXITED, message, sizeof message) != 0) memoir::SayLine("%s", message);
+  if (memoir_stop(MEMOIR_EXITED, message, sizeof message) != 0) memoir::PrintLine("%s", message);
 }
 
 }  // namespace
@@ -102,11 +106,13 @@ void memoir_program_starts(const char* program) {
     const std::string name = std::string("program=") + program;
     const char* const settings[] = {"automatic=1", name.c_str(), nullptr};
     char message[1024] = "";
-    if (memoir_start(settings, message, sizeof message) != 0) return memoir::SayNotRecording(message, false);
+    if (memoir_start(settings, message, sizeof message) != 0) return memoir::PrintNotRecording(message, false);
     program_records.store(true, std::memory_order_relaxed);
     std::atexit(&StopAtExit);
-    pthread_atfork(nullptr, nullptr, &memoir_forked);  // behind those of the recording: a child records once it trains
-  } catch (...) {                                      // not even memory for a line
+    // In a child, memoir_forked runs after the recording's own fork handlers. The child begins to record when it
+    // trains.
+    pthread_atfork(nullptr, nullptr, &memoir_forked);
+  } catch (...) {  // no memory even for a message
   }
 }
 
@@ -126,14 +132,14 @@ int memoir_watch(const char* const* given, char* message, size_t size) {
 void memoir_forked(void) {
   try {
     memoir::StandByAfterFork();
-  } catch (...) {  // then this child is not recorded
+  } catch (...) {  // this child is not recorded
   }
 }
 
 void memoir_leave(void) {
   try {
     memoir::LeaveStandby();
-  } catch (...) {  // it is watched for nothing
+  } catch (...) {  // torch still calls the training watch, which then does nothing
   }
 }
 
@@ -143,8 +149,8 @@ int memoir_begin(char* message, size_t size) {
 
 void memoir_rank(uint32_t rank, uint32_t world_size) {
   try {
-    memoir::NameRank(rank, world_size);
-  } catch (...) {  // the capture keeps what was known
+    memoir::SetRank(rank, world_size);
+  } catch (...) {  // the capture keeps the previous rank
   }
 }
 
@@ -154,14 +160,14 @@ void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, 
     std::vector<memoir::Coordinate> coordinates;
     for (size_t i = 0; i < std::min(count, kMost); ++i)
       coordinates.push_back({dimensions[i] == nullptr ? "" : dimensions[i], indices[i], sizes[i]});
-    memoir::PlaceRank(std::move(coordinates));
-  } catch (...) {  // the capture keeps what was known
+    memoir::SetCoordinates(std::move(coordinates));
+  } catch (...) {  // the capture keeps the previous places
   }
 }
 
 void memoir_cuda_is_ready(void) {
   try {
-    memoir::SeeCuda();
+    memoir::NoteCudaReady();
   } catch (...) {  // CUDA memory is not recorded
   }
 }
@@ -182,21 +188,21 @@ void memoir_mark(const char* text) {
 }
 
 void memoir_step(uint64_t step) {
-  memoir::BeginFromStandbyOrSay();  // who counts steps, trains
+  memoir::BeginFromStandbyOrPrint();  // a process that calls memoir_step is training
   const auto record = [step](RecordingControls& own) {
     own.Step(step);
     return true;
   };
   try {
     RecordingControls::WithCurrent(record, false);
-  } catch (...) {  // no memory to switch with: what is recorded stays as it was
+  } catch (...) {  // no memory to change the level, which stays the same
   }
 }
 
 void* memoir_begin_range(const char* name) {
   try {
     return name == nullptr ? nullptr : memoir::BeginUserRange(name);
-  } catch (...) {  // no memory, or a callback of another tool's
+  } catch (...) {  // no memory, or another tool's callback threw
     return nullptr;
   }
 }
@@ -204,7 +210,7 @@ void* memoir_begin_range(const char* name) {
 void memoir_end_range(void* range) {
   try {
     memoir::EndUserRange(range);
-  } catch (...) {  // likewise
+  } catch (...) {  // no memory, or another tool's callback threw
   }
 }
 
@@ -215,7 +221,7 @@ int memoir_pause(int keep_memory) {
 int memoir_resume(void) { return SetLevel(memoir::RecordingLevel::kAll); }
 
 enum memoir_level memoir_level(void) {
-  return RecordingControls::WithCurrent(
+  return RecordingControls::Read(
       [](const RecordingControls& own) {
         return own.recording() ? static_cast<enum memoir_level>(own.level()) : MEMOIR_OFF;
       },
@@ -225,7 +231,7 @@ enum memoir_level memoir_level(void) {
 void memoir_flush(void) {
   try {
     memoir::FlushSession();
-  } catch (...) {  // nothing to say it to; what is not on file is still in the ring
+  } catch (...) {  // no caller receives the error; events that were not written are still in the ring
   }
 }
 
@@ -239,7 +245,7 @@ int memoir_snapshot(const char* folder, char* message, size_t size) {
 }
 
 int memoir_recording(void) {
-  return RecordingControls::WithCurrent([](const RecordingControls& own) { return own.recording() ? 1 : 0; }, 0);
+  return RecordingControls::Read([](const RecordingControls& own) { return own.recording() ? 1 : 0; }, 0);
 }
 
 int memoir_recording_modules(void) {
@@ -266,7 +272,7 @@ int memoir_recording_holders(void) {
   }
 }
 
-uint64_t memoir_python_saved(const void* saved) { return memoir::SavedAddress(saved); }
+uint64_t memoir_python_saved(const void* saved) { return memoir::SavedTensorAddress(saved); }
 
 size_t memoir_python_buckets(const void* reducer, uint64_t* addresses, size_t most) {
   return memoir::BucketAddresses(reducer, addresses, most);

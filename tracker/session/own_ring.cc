@@ -5,14 +5,15 @@
 namespace memoir {
 
 bool OpenOwnRing(const Settings& settings, const std::string& stem, std::string* error) {
-  // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
-  if (memoir_ring_layout_12 != kRingVersion) {
+  // This reference also makes the loader look up the symbol. An interposer of another version of Memoir does not have
+  // it.
+  if (memoir_ring_layout_13 != kRingVersion) {
     *error = "the interposer that is loaded is another Memoir's; install Memoir again";
     return false;
   }
   RingOptions ring{};
   ring.folder = settings.ring_dir.empty() ? nullptr : settings.ring_dir.c_str();
-  ring.bytes = settings.ring_size == 0 ? kDefaultRingBytes : settings.ring_size;
+  ring.bytes = settings.ring_size;
   ring.capture_folder = settings.output.c_str();
   ring.file_stem = stem.c_str();
   char message[512] = "";

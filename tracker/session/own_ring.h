@@ -1,4 +1,4 @@
-// The ring of a recording that begins.
+// Opens the ring of a recording that begins.
 #ifndef TRACKER_SESSION_OWN_RING_H_
 #define TRACKER_SESSION_OWN_RING_H_
 
@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// False, with one line in `error`, where none can be made, or where the interposer that is loaded is another Memoir's.
-// `stem`: what the names of the recording's parts begin with.
+// Opens the ring. False, with one line in `error`, if no ring can be made, or if the loaded interposer belongs to
+// another version of Memoir. `stem`: the beginning of the names of the recording's parts.
 bool OpenOwnRing(const Settings& settings, const std::string& stem, std::string* error);
 
 }  // namespace memoir

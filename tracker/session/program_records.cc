@@ -49,13 +49,13 @@ void RecordStep(std::uint64_t step) {
   RingCommit(slot, sizeof(StepRecord));
 }
 
-void RecordAskedBegin(std::uint64_t steps, std::optional<std::uint64_t> first) {
+void RecordRequestBegin(std::uint64_t steps, std::optional<std::uint64_t> first) {
   char text[80];
   const int length = std::snprintf(text, sizeof text, "%s%" PRIu64, kAskedNote, steps);
   if (first) std::snprintf(text + length, sizeof text - static_cast<std::size_t>(length), " %" PRIu64, *first);
   RecordMark(text);
 }
 
-void RecordAskedEnd() { RecordAskedBegin(0, std::nullopt); }
+void RecordRequestEnd() { RecordRequestBegin(0, std::nullopt); }
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// What the program itself puts into its recording: marks and steps. Any thread of the program's; nothing happens while
+// Writes the records that the program itself requests: marks and steps. Any thread of the program; does nothing while
 // recording is off.
 #ifndef TRACKER_SESSION_PROGRAM_RECORDS_H_
 #define TRACKER_SESSION_PROGRAM_RECORDS_H_
@@ -8,12 +8,13 @@
 
 namespace memoir {
 
-void RecordMark(const char* text);  // cut to kMaxInlineName
+void RecordMark(const char* text);  // longer texts are cut to kMaxInlineName
 void RecordStep(std::uint64_t step);
-// Marks that are none of the program's (docs/event_schema.md, "Steps that were asked for"): the first of `steps` that
-// are recorded in full began, `first` by the program's own count where that is known; they are over.
-void RecordAskedBegin(std::uint64_t steps, std::optional<std::uint64_t> first);
-void RecordAskedEnd();
+// Write Memoir's own marks, which the program did not request (docs/event_schema.md, "Requested steps").
+// RecordRequestBegin: the first of `steps` requested steps has begun; `first` is the number of this step, if known.
+// RecordRequestEnd: the requested steps have ended.
+void RecordRequestBegin(std::uint64_t steps, std::optional<std::uint64_t> first);
+void RecordRequestEnd();
 
 }  // namespace memoir
 

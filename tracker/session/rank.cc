@@ -39,10 +39,10 @@ constexpr const char* kUser = kLaunchers[0].name;
 
 bool Counts(const Launcher& launcher) { return *launcher.unless == '\0' || !IsSet(launcher.unless); }
 
-// Somebody's word on the rank.
+// The rank of this process according to one source.
 struct Claim {
   std::string source;
-  std::string words;  // "RANK=1"
+  std::string words;  // the claim as text: "RANK=1"
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;
 };
@@ -52,7 +52,7 @@ std::string SourceOf(const Launcher& launcher) {
   return variables_of_ray && !IsSet("TORCHELASTIC_RUN_ID") ? "Ray" : launcher.name;
 }
 
-// The environment's, the most believable first.
+// Returns the claims of environment variables, in the order of precedence.
 std::vector<Claim> ClaimsOfEnvironment() {
   std::vector<Claim> claims;
   for (const Launcher& launcher : kLaunchers) {
@@ -64,7 +64,7 @@ std::vector<Claim> ClaimsOfEnvironment() {
   return claims;
 }
 
-// All of them, likewise.
+// Returns the claims of all sources, in the order of precedence.
 std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
   std::vector<Claim> claims = ClaimsOfEnvironment();
   std::string words_of_user = given ? "rank=" + std::to_string(*given) : "";
@@ -86,12 +86,14 @@ std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<Proc
   return claims;
 }
 
-// Launchers inside of launchers number different things; of one size they number the same.
+// Returns true if `a` and `b` give different ranks for the same set of processes. Two claims with different world sizes
+// come from nested launchers, which number different sets of processes.
 bool Contradict(const Claim& a, const Claim& b) {
   return a.rank != b.rank && (a.world_size == b.world_size || a.world_size == 0 || b.world_size == 0);
 }
 
-// What the user says decides: it is no contradiction that a launcher said otherwise, but it may be no rank at all.
+// Describes a contradiction between the claims, or a rank that is not less than the number of ranks. "" if there is
+// neither. A rank that the user sets takes precedence, so no other rank contradicts it.
 std::string Conflict(const std::vector<Claim>& claims) {
   const Claim& taken = claims.front();
   const bool by_user = taken.source == kUser;
@@ -107,7 +109,8 @@ std::string Conflict(const std::vector<Claim>& claims) {
   return taken.words + " (" + taken.source + ") is no rank of " + size + ": " + recorded + "; MEMOIR_RANK=N decides";
 }
 
-// Of any length and with any letters: as part of a line.
+// Returns the text of an environment variable, for a message of one line. The variable may have any length and contain
+// any characters.
 std::string Shown(const char* value) {
   constexpr std::size_t kMost = 32;
   std::string shown(value, strnlen(value, kMost));
@@ -122,8 +125,9 @@ std::string Unreadable(const Launcher& launcher, const char* variable) {
   return std::string(variable) + "=" + Shown(std::getenv(variable)) + " (" + SourceOf(launcher) + ") is not a number";
 }
 
-// A launcher's variable that says nothing; "" where none, or where the user decides. The same whatever is recorded
-// instead, so that it is said once although the rank is looked for again.
+// Describes a variable of a launcher that does not contain a number. Empty if there is no such variable, or if the user
+// sets the rank. The text does not depend on the chosen rank. So it stays the same, and is not printed again, when the
+// rank is determined again.
 std::string Unreadables(bool by_user) {
   for (const Launcher& launcher : kLaunchers) {
     if (by_user || launcher.name == kUser || !Counts(launcher)) continue;
@@ -150,12 +154,12 @@ Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> gr
   return found;
 }
 
-bool SpeaksForJob() {
+bool IsReportingProcess() {
   const std::vector<Claim> claims = ClaimsOfEnvironment();
   return claims.empty() || claims.front().rank == 0;
 }
 
-bool HasRankOfLauncher() {
+bool HasLauncherRank() {
   const std::vector<Claim> claims = ClaimsOfEnvironment();
   return !claims.empty() && claims.back().source != kUser;
 }

@@ -1,9 +1,9 @@
-// Which rank this process is, from what its launcher put into the environment, what torch.distributed found out, and
-// what the user says. Where they contradict each other, one is taken and the contradiction put into words.
+// The rank of this process, from its launcher's environment, torch.distributed, and the user. If these sources
+// contradict each other, one source is used, and the contradiction is described.
 //
-// Order and traps: MEMOIR_RANK wins, and contradicts nobody; then torch.distributed, unless its group is smaller than
-// what the launcher started; then the launchers in the order of proto/memoir/launchers.def. The environment is read in
-// the calling thread, and may change while a program runs: Ray's workers set RANK long after their start.
+// Precedence: MEMOIR_RANK, which no other source contradicts; then torch.distributed, unless its group is smaller than
+// the launcher's world; then the launchers in the order of proto/memoir/launchers.def. The calling thread reads the
+// environment each time, because it may change while a program runs: Ray's workers set RANK long after their start.
 #ifndef TRACKER_SESSION_RANK_H_
 #define TRACKER_SESSION_RANK_H_
 
@@ -18,24 +18,24 @@ struct Rank {
   std::uint32_t world_size = 0;  // 0: unknown
   std::uint32_t restart = 0;
   std::string source = "none";
-  std::string conflict;  // one line; "": nothing contradicts it, and what launchers set are numbers
+  std::string conflict;  // one line about a contradiction, or about variables that do not contain a number; else empty
 };
 
-// torch.distributed's default process group.
+// This process in torch.distributed's default process group.
 struct ProcessGroup {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
 };
 
-// `given` comes before MEMOIR_RANK: the argument of memoir.start().
+// Finds the rank. `given`, the argument of memoir.start(), takes precedence over MEMOIR_RANK.
 Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group);
 
-// Of a job's processes one says what concerns all of them: rank 0, by the environment. tools/cli/attach/launcher.h and
-// the Python package decide alike.
-bool SpeaksForJob();
+// Returns true for the reporting process of a job, which prints messages for all processes: rank 0, according to the
+// environment. tools/cli/attach/launcher.h and the Python package use the same rule.
+bool IsReportingProcess();
 
-// Whether a launcher started this process as one of a job's.
-bool HasRankOfLauncher();
+// Returns true if a launcher started this process as part of a job.
+bool HasLauncherRank();
 
 }  // namespace memoir
 

@@ -4,6 +4,8 @@
 
 #include "interpose/tick.h"
 #include "tracker/cupti/kernel_times.h"
+#include "tracker/session/short_lock.h"
+#include "tracker/session/terminal_line.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -21,38 +23,43 @@ void RecordingSwitch::Begin(RecordingLevel level) {
 
 void RecordingSwitch::End() {
   active_.store(false, std::memory_order_release);
-  SetRecordingLevel(RecordingLevel::kOff);  // first: ends the wait of whoever holds the lock
-  const std::lock_guard lock(mutex_);
+  // Recording is off before this thread waits for the lock, so that a thread that holds the lock does not wait for
+  // room in the ring.
   SetRecordingLevel(RecordingLevel::kOff);
-  EnableRangeHook(false);
+  const auto lock = LockWithin(mutex_);
+  SetRecordingLevel(RecordingLevel::kOff);
+  if (lock.owns_lock()) return EnableRangeHook(false);
+  RemoveRangeHookSoon();
+  PrintLine("a thread that was switching the recording has not come back for 5 s; the recording ends without it");
 }
 
 void RecordingSwitch::GiveUp() noexcept {
   active_.store(false, std::memory_order_seq_cst);
   SetRecordingLevel(RecordingLevel::kOff);
-  LetRangeHookLeave();
+  RemoveRangeHookSoon();
 }
 
-// Whoever switches on while the writer gives up has seen that, or the writer comes after them and switches off.
+// The writer may give up while a thread switches recording on. Then either this thread sees that the recording has
+// ended and switches off, or the writer switches off after this thread.
 void RecordingSwitch::SetFlags(RecordingLevel level) {
   SetRecordingLevel(level);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (active()) return;
   SetRecordingLevel(RecordingLevel::kOff);
-  LetRangeHookLeave();
+  RemoveRangeHookSoon();
 }
 
-bool RecordingSwitch::To(RecordingLevel level, OnEmptyPool on_empty) {
+bool RecordingSwitch::SwitchTo(RecordingLevel level, OnEmptyPool on_empty) {
   const std::lock_guard lock(mutex_);
   return Switch(level, on_empty, Caller::kProgram);
 }
 
-bool RecordingSwitch::TryTo(RecordingLevel level) {
+bool RecordingSwitch::TrySwitchTo(RecordingLevel level) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   return lock.owns_lock() && Switch(level, OnEmptyPool::kDrop, Caller::kWriter);
 }
 
-// Under the lock.
+// Called under the lock.
 bool RecordingSwitch::Switch(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   if (!active()) return false;
   const RecordingLevel before = level_.load(std::memory_order_relaxed);
@@ -66,21 +73,23 @@ void RecordingSwitch::HideRanges(Caller caller) {
   if (caller == Caller::kProgram) {
     EnableRangeHook(false);
   } else {
-    LetRangeHookLeave();
+    RemoveRangeHookSoon();
   }
 }
 
-// What was live while recording was off. The hook on ranges that is not wanted stays for one range, which looks.
+// Finds the blocks that are live when recording resumes. If the writer's thread resumes the recording, the program's
+// next range finds the blocks, and the range hook stays enabled until then, even at a level below kAll.
 void RecordingSwitch::FindBlocks(RecordingLevel level, Caller caller) {
   if (caller == Caller::kProgram) return FindCudaBlocks();
-  FindCudaBlocksSoon();
-  if (level != RecordingLevel::kAll) LetRangeHookLeave();
+  FindCudaBlocksLater();
+  if (level != RecordingLevel::kAll) RemoveRangeHookSoon();
 }
 
-// The place is taken while the flag is on, and the tick read after it is off: the record stands behind what was
-// recorded.
+// Reserves the place of the record while the flag is on, and reads the record's tick after the flag is off. So the
+// record follows everything that was recorded.
 bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
-  // What has run by now is of the recording. The writer, which makes the room for it, cannot wait for room.
+  // Kernels that have finished still belong to the recording. The writer's thread cannot flush them, because the flush
+  // may wait for room in the ring, and only the writer makes room.
   if (level == RecordingLevel::kOff && caller == Caller::kProgram) FlushKernelTimes();
   ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(SwitchRecord), on_empty);
@@ -91,7 +100,7 @@ bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller 
   return true;
 }
 
-// The hook is there before the flag is on, and the tick is read before that: the record stands before what is
+// Adds the range hook and reads the record's tick before the flag is on. So the record precedes everything that is
 // recorded.
 bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   const bool was_off = level_.load(std::memory_order_relaxed) == RecordingLevel::kOff;

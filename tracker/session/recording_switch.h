@@ -1,7 +1,7 @@
-// How much this process records now, and the switching of it: off, memory alone, everything.
+// Holds the level at which this process records (off, memory alone, everything), and switches the level.
 //
-// Each switch puts a record into the ring, so that readers know (docs/decisions/0006). Of one recording: Begin and End
-// frame it. Any thread, but no signal handler.
+// Each switch writes a record into the ring, from which readers know the level (docs/decisions/0006). The object serves
+// one recording, between Begin and End. Any thread, but not in a signal handler.
 #ifndef TRACKER_SESSION_RECORDING_SWITCH_H_
 #define TRACKER_SESSION_RECORDING_SWITCH_H_
 
@@ -14,21 +14,24 @@ namespace memoir {
 
 class RecordingSwitch {
  public:
-  // The ring is open and the hooks are in place. Below kAll the recording begins with a pause.
+  // Starts to record at `level`. The ring must be open, and the hooks must be installed. If `level` is below kAll, the
+  // recording begins with a pause.
   void Begin(RecordingLevel level);
-  // Everything off, for good: later switches do nothing. Writes no record. GiveUp is for the writer's thread: it clears
-  // the flags that hooks read, and neither allocates, waits nor calls torch.
+  // Both functions switch everything off for good, without a record; later switches do nothing. End waits for a thread
+  // that is switching now. If that thread does not finish, End prints a line. GiveUp is for the writer's thread and for
+  // the end of the process. It clears the flags that hooks read, and does not allocate, wait or call torch.
   void End();
   void GiveUp() noexcept;
 
-  // False when nothing is recorded any more, or when there is no room for the record (`on_empty`: whether to wait for
-  // some); then nothing has changed.
-  bool To(RecordingLevel level, OnEmptyPool on_empty);
-  // As To with kDrop, but false instead of waiting where another thread switches now: for the writer's thread, for
-  // which that other may be waiting. What torch has to be asked for is left to threads of the program's.
-  bool TryTo(RecordingLevel level);
+  // Switches to `level`. `on_empty`: whether to wait for room in the ring. False, with nothing changed, if the
+  // recording has ended or the ring has no room for the record.
+  bool SwitchTo(RecordingLevel level, OnEmptyPool on_empty);
+  // Like SwitchTo with kDrop, but returns false if another thread is switching. It does not wait, because it is for the
+  // writer's thread, and the other thread may be waiting for the writer. Threads of the program make the necessary
+  // calls into torch later.
+  bool TrySwitchTo(RecordingLevel level);
 
-  // Between Begin and End; a recording that is switched off is one still.
+  // True between Begin and End, also while the recording is switched off.
   bool active() const { return active_.load(std::memory_order_acquire); }
   RecordingLevel level() const { return level_.load(std::memory_order_acquire); }
 

@@ -20,36 +20,37 @@
 #include "tracker/host/host_readings.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
-#include "tracker/session/dead_rings.h"
+#include "tracker/session/dead_ring_drainer.h"
 #include "tracker/session/end_snapshot.h"
-#include "tracker/session/followed_mark.h"
-#include "tracker/session/own_facts.h"
+#include "tracker/session/follower_detection.h"
 #include "tracker/session/own_ring.h"
+#include "tracker/session/process_facts_at_start.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
+#include "tracker/session/short_lock.h"
 #include "tracker/session/snapshot_hooks.h"
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/session/unrecorded.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/hooks.h"
+#include "tracker/writer/throwing_work.h"
 
 namespace memoir {
 namespace {
 
-// The session of this process. Leaked on exit on purpose: hooks may run until the very end. A forked child leaves its
-// parent's alone, mutex and writer included, and makes its own when it starts to record.
+// The session of this process. Never freed, because hooks may run until the process ends. A forked child does not use
+// its parent's session, not even the mutex and the writer, and makes a new session when it starts to record.
 struct Session {
   pid_t owner = getpid();
-  std::mutex mutex;                // start and stop on one side, flush on the other
-  Settings settings;               // of the newest start
-  std::shared_ptr<Writer> writer;  // while recording
-  std::shared_ptr<DeadRings> dead_rings;
+  std::mutex mutex;                // protects the other members
+  Settings settings;               // of the newest recording
+  std::shared_ptr<Writer> writer;  // nullptr while nothing is recorded
+  std::shared_ptr<DeadRingDrainer> dead_rings;
   std::shared_ptr<HostReadings> host;
-  std::shared_ptr<Snapshots> snapshots;  // of the newest recording
+  std::shared_ptr<RecordingSnapshots> snapshots;  // of the newest recording
   RecordingControls* controls = nullptr;
-  // Of the newest recording:
-  ProcessFacts facts;
+  ProcessFacts facts;  // this member and the next ones belong to the newest recording
   std::optional<std::uint32_t> given_rank;
   std::optional<ProcessGroup> group;
   bool quiet = false;
@@ -58,51 +59,51 @@ struct Session {
 };
 constinit std::atomic<Session*> session{nullptr};
 
-// This process's own; nullptr when it never recorded.
+// Returns this process's session; nullptr if this process has never recorded.
 Session* Own() {
   Session* known = session.load(std::memory_order_acquire);
   return known != nullptr && known->owner == getpid() ? known : nullptr;
 }
 
-// This process's own, made at its first start.
+// Returns this process's session. The first call makes the session.
 Session& OwnOrNew() {
   Session* known = session.load(std::memory_order_acquire);
   if (known != nullptr && known->owner == getpid()) return *known;
   auto fresh = std::make_unique<Session>();
   if (session.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
-  return *known;  // another thread's
+  return *known;  // another thread has made one
 }
 
-// One process says it; the capture of each knows its own.
+// If this process has rank 0, prints the contradiction between sources of its rank (rank.h), which the capture has too.
 void SayConflict(const Session& own) {
   if (own.quiet || own.facts.rank != 0 || own.facts.rank_conflict.empty()) return;
-  SayLine("%s", own.facts.rank_conflict.c_str());
+  PrintLine("%s", own.facts.rank_conflict.c_str());
 }
 
-// Looks again; tells the writer where that found more.
+// Determines the rank again. If it has changed, passes the new rank to the writer.
 void FindRankAgain(Session& own) {
   const Rank rank = FindRank(own.given_rank, own.group);
   const bool known = rank.rank == own.facts.rank && rank.world_size == own.facts.world_size &&
                      rank.source == own.facts.rank_source && rank.conflict == own.facts.rank_conflict;
-  // A launcher's variables that the program took away again (Ray) were right while they were there.
+  // If no source is left, the earlier rank stays: a program may have removed its launcher's variables (Ray).
   if (known || rank.source == "none") return;
   const bool said = rank.conflict == own.facts.rank_conflict;
-  TakeRank(rank, &own.facts);
+  CopyRank(rank, &own.facts);
   if (!said) SayConflict(own);
   own.controls->SetJob(!own.child && own.facts.rank == 0, own.facts.world_size);
-  own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
+  own.snapshots->SetReporting(!own.quiet && !own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
 }
 
-// Under the mutex, while a writer is there. The first of it is said: without `memoir run` nobody shows a summary.
+// Call it under the mutex, with a writer. Prints the first unrecorded events only; `memoir run` prints a summary.
 void NoteUnrecorded(Session& own, bool is_last = false) {
-  const bool speaks = !own.quiet && !own.child && own.facts.rank == 0;
-  SayUnpublished(speaks, is_last);
-  if (TakeUnrecorded(&own.facts, own.writer.get()) && speaks && !std::exchange(own.said_unrecorded, true))
-    SayLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
+  const bool is_reporting = !own.quiet && !own.child && own.facts.rank == 0;
+  PrintUnpublished(is_reporting, is_last);
+  if (TakeUnrecorded(&own.facts, own.writer.get()) && is_reporting && !std::exchange(own.said_unrecorded, true))
+    PrintLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
 }
 
-// On the writer's thread, which whoever holds the mutex may wait for: it never waits for that.
+// Called on the writer's thread. Never waits for the mutex, whose holder may be waiting for the writer's thread.
 void LookForUnrecorded() {
   Session* own = Own();
   if (own == nullptr) return;
@@ -110,11 +111,11 @@ void LookForUnrecorded() {
   if (!lock.owns_lock() || own->writer == nullptr) return;
   try {
     NoteUnrecorded(*own);
-  } catch (...) {  // no memory: with the next look
+  } catch (...) {  // no memory: the next call tries again
   }
 }
 
-// Hooks that passed the flag before it went off are short; give them time to commit what they began.
+// Waits 2 ms, so that hooks that read the flag before it went off can commit their records.
 void LetHooksLeave() {
   const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
   nanosleep(&pause, nullptr);
@@ -124,12 +125,12 @@ OperatorHook ChooseOperatorHook(const Settings& settings) {
   const OperatorHook asked = settings.dispatched_operators ? OperatorHook::kDispatch : OperatorHook::kRanges;
   char problem[512] = "";
   const OperatorHook had = PrepareOperatorHook(asked, problem, sizeof problem);
-  if (had != asked && !settings.quiet && SpeaksForJob())
-    SayLine("ops=dispatch: %s; operators are recorded as ranges, above autograd", problem);
+  if (had != asked && !settings.quiet && IsReportingProcess())
+    PrintLine("ops=dispatch: %s; operators are recorded as ranges, above autograd", problem);
   return had;
 }
 
-// For the writer's thread.
+// Calls `work` with the controls of this process. For the writer's thread.
 template <class Work>
 void OfControls(const Work& work) {
   const auto done = [&](RecordingControls& controls) {
@@ -143,7 +144,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  options.process = FactsNow(settings, operators, ChooseTick());
+  options.process = CollectProcessFacts(settings, operators, ChooseTick());
   PrepareKernelTimes(options.process.ticks_per_second);
   options.keep_empty = !settings.automatic;
   own.facts = options.process;
@@ -154,11 +155,13 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
   if (!OpenOwnRing(settings, options.stem, error)) return false;
-  own.dead_rings = std::make_shared<DeadRings>(RingPath(), settings.output, InstalledDrain());
-  own.host = std::make_shared<HostReadings>();
+  own.dead_rings = std::make_shared<DeadRingDrainer>(RingPath(), settings.output, InstalledDrain());
+  InOwnFilesThrowing([&own] { own.host = std::make_shared<HostReadings>(); });
   options.on_look = [dead_rings = own.dead_rings, host = own.host] {
-    dead_rings->Look();
-    host->Look();
+    InOwnFilesThrowing([&] {
+      dead_rings->Look();
+      host->Look();
+    });
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
@@ -168,8 +171,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   };
   if (settings.controls.detail == Detail::kAuto)
     options.is_followed = [folder = settings.output] { return IsFollowed(folder); };
-  own.snapshots = std::make_shared<Snapshots>(settings.output, options.stem, settings.snapshots);
-  own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
+  own.snapshots = std::make_shared<RecordingSnapshots>(settings.output, options.stem, settings.snapshots);
+  own.snapshots->SetReporting(!own.quiet && !own.child && own.facts.rank == 0);
   options.snapshots = HooksOf(own.snapshots);
   options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
@@ -179,47 +182,47 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.settings = settings;
   WatchDriver(settings.kernels);
-  if (settings.kernel_times) AskForKernelTimes();
+  if (settings.kernel_times) RequestKernelTimes();
   FollowParallelRegions();
   InstallTorchHooks(operators, settings.publishes);
   KeepForChildren(settings);
-  if (!own.child) SayConflict(own);  // who started it has the same variables
+  if (!own.child) SayConflict(own);  // in a child, the parent prints the same line
   std::string warning;
   ControlOptions controls = settings.controls;
-  controls.speaks = !own.child && own.facts.rank == 0;
+  controls.is_reporting = !own.child && own.facts.rank == 0;
   controls.world_size = own.facts.world_size;
   own.controls = RecordingControls::Begin(controls, &warning);
-  if (!warning.empty() && controls.speaks) SayLine("%s", warning.c_str());
+  if (!warning.empty() && controls.is_reporting) PrintLine("%s", warning.c_str());
 }
 
-// The last of a recording, whatever failed before: a later start must find nothing in its way.
-struct LastOf {
+// Frees the writer and closes the ring, even after a failure, so that a later recording can start.
+struct SessionCloser {
   Session& own;
-  ~LastOf() {
+  bool closes_ring = true;  // false: the writer's thread hangs, and may use the ring at any time
+  ~SessionCloser() {
     own.writer.reset();
-    RingClose();
+    if (closes_ring) RingClose();
   }
 };
 
-// Whatever of a start exists, undone.
+// Undoes a start that failed.
 void Abandon(Session& own) {
-  const LastOf last{own};
+  const SessionCloser last{own};
   EndKernelTimes();
   LeaveDriver();
   if (own.controls != nullptr) own.controls->End();
 }
 
-// Without memory to look again what is known stays.
 void LookLast(Session& own) {
   try {
     FindRankAgain(own);
     NoteUnrecorded(own, true);
-  } catch (...) {
+  } catch (...) {  // no memory: the earlier facts stay
   }
 }
 
 std::shared_ptr<Writer> WriterOf(Session& own) {
-  const std::lock_guard lock(own.mutex);
+  const ShortLock lock(own.mutex);
   return own.writer;
 }
 
@@ -234,7 +237,7 @@ bool StartSession(const Settings& settings, std::string* error) {
     return false;
   }
   try {
-    own.controls = nullptr;  // those of the recording before, which a new one frees
+    own.controls = nullptr;  // belongs to the previous recording; the new recording frees it
     const OperatorHook operators = ChooseOperatorHook(settings);
     PrepareStacks(settings.stacks, settings.native_stacks);
     ForgetModules();
@@ -254,56 +257,58 @@ bool StartSession(const Settings& settings, std::string* error) {
 bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   Session* own = Own();
   if (own == nullptr) return true;
-  const std::lock_guard lock(own->mutex);
+  const auto lock = LockWithin(own->mutex);
+  if (!lock.owns_lock()) return *error = DescribeBusyRing(), false;
   if (own->writer == nullptr) return true;
   try {
     SnapshotAtEnd(own->snapshots, *own->writer, reason, why);
-  } catch (...) {  // no memory for one: the recording ends all the same
+  } catch (...) {  // no memory for a snapshot: the recording ends without it
   }
   ForgetChildren();
   EndKernelTimes();
   LookLast(*own);
-  const LastOf last{*own};
+  SessionCloser last{*own};
   ReadDevicesLast();
-  own->host->Last();
+  InOwnFilesThrowing([own] { own->host->RecordLast(); });
   LeaveDriver();
-  own->controls->End();
+  reason == EndReason::kExited ? own->controls->Leave() : own->controls->End();
   LetHooksLeave();
-  own->writer->Stop(reason, why);
+  last.closes_ring = own->writer->Stop(reason, why);
+  if (!last.closes_ring) return *error = DescribeUnwritten(own->settings.output, RingPath()), false;
   const WriterStatus status = own->writer->Status();
   own->writer.reset();
-  own->dead_rings->Finish();
-  *error = Losses(status, RingClose());
+  InOwnFiles([own] { own->dead_rings->Finish(); });
+  *error = DescribeLosses(status, RingClose());
   return error->empty();
 }
 
-void NameRank(std::uint32_t rank, std::uint32_t world_size) {
+void SetRank(std::uint32_t rank, std::uint32_t world_size) {
   Session* own = Own();
   if (own == nullptr) return;
-  const std::lock_guard lock(own->mutex);
+  const ShortLock lock(own->mutex);
   if (own->writer == nullptr) return;
   own->group = ProcessGroup{rank, world_size};
   FindRankAgain(*own);
 }
 
-void PlaceRank(std::vector<Coordinate> coordinates) {
+void SetCoordinates(std::vector<Coordinate> coordinates) {
   Session* own = Own();
   if (own == nullptr) return;
-  const std::lock_guard lock(own->mutex);
+  const ShortLock lock(own->mutex);
   if (own->writer == nullptr || own->facts.coordinates == coordinates) return;
   own->facts.coordinates = std::move(coordinates);
   own->writer->SetProcess(own->facts);
 }
 
-void SeeCuda() {
+void NoteCudaReady() {
   const char* problem = CudaIsReady();
   StartKernelTimes();
   Session* own = Own();
   if (own == nullptr) return;
-  const std::lock_guard lock(own->mutex);
+  const ShortLock lock(own->mutex);
   if (own->writer == nullptr) return;
   NoteUnrecorded(*own);
-  if (problem != nullptr && !own->quiet && SpeaksForJob()) SayLine("%s", problem);
+  if (problem != nullptr && !own->quiet && IsReportingProcess()) PrintLine("%s", problem);
 }
 
 void FlushSession() {
@@ -315,9 +320,9 @@ void FlushSession() {
 bool SnapshotSession(std::string* folder, std::string* error) {
   Session* own = Own();
   std::shared_ptr<Writer> writer;
-  std::shared_ptr<Snapshots> snapshots;
+  std::shared_ptr<RecordingSnapshots> snapshots;
   if (own != nullptr) {
-    const std::lock_guard lock(own->mutex);
+    const ShortLock lock(own->mutex);
     writer = own->writer;
     snapshots = own->snapshots;
   }
@@ -326,23 +331,23 @@ bool SnapshotSession(std::string* folder, std::string* error) {
     return false;
   }
   SnapshotWish wish{*folder, "program", false};
-  if (folder->empty()) wish = snapshots->Next("program");
+  if (folder->empty()) wish = snapshots->PlanNext("program");
   *folder = wish.folder;
-  *error = writer->Snapshot(wish);
+  *error = writer->WriteSnapshot(wish);
   return error->empty();
 }
 
 bool SessionRecords(bool Settings::*what) {
   Session* own = Own();
   if (own == nullptr) return false;
-  const std::lock_guard lock(own->mutex);
+  const ShortLock lock(own->mutex);
   return own->writer != nullptr && own->settings.*what;
 }
 
 std::string SessionOutput() {
   Session* own = Own();
   if (own == nullptr) return "";
-  const std::lock_guard lock(own->mutex);
+  const ShortLock lock(own->mutex);
   return own->settings.output;
 }
 

@@ -1,13 +1,13 @@
-// One recording of one process: opens the ring, starts the writer, installs the hooks, and ends them in the right
-// order.
+// One recording of one process. Opens the ring, starts the writer, installs the hooks, and ends all of them in the
+// right order.
 //
-//     Start: clock ─► ring ─► writer ─► hooks ─► flag on
-//     Stop:  flag off ─► hooks still running leave ─► writer drains ─► ring closed
+//     Start: read the clock ─► open the ring ─► start the writer ─► install the hooks ─► set the flag
+//     Stop:  clear the flag ─► wait for running hooks ─► the writer empties the ring ─► close the ring
 //
-// The rank is found anew when torch.distributed knows it and at the end, and goes into the capture then.
+// The rank is determined again when torch.distributed knows it, and at the end. The capture gets a changed rank.
 //
-// Hooks cannot be taken out of torch again, so they stay and look at the flag. Any thread. In a forked child stop and
-// flush do nothing, because the writer's thread is not there; a start makes a session of the child's own.
+// Hooks cannot be removed from torch, so they stay, and test the flag. Any thread. In a forked child, stop and flush do
+// nothing, because the writer's thread does not exist there. A start makes a new session for the child.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 
@@ -20,25 +20,25 @@
 
 namespace memoir {
 
-// On failure false and one line in `error`, or an exception; nothing is recorded then, and the program goes on.
+// Starts a recording. On failure returns false with one line in `error`, or throws; nothing is recorded then.
 bool StartSession(const Settings& settings, std::string* error);
-// False, with one line in `error`, when something recorded could not be written. Where it throws, that is not known;
-// the recording has ended all the same. `why`: of the program's end, one line; mostly empty.
+// Ends the recording. False, with one line in `error`, if records could not be written. If it throws, the recording has
+// ended, but records may be missing. `why`: the text of memoir_uncaught; usually empty.
 bool StopSession(EndReason reason, const std::string& why, std::string* error);
-// torch.distributed's default process group is there: this process's rank and the number of ranks.
-void NameRank(std::uint32_t rank, std::uint32_t world_size);
-// Where this rank stands among the job's, in the place of what was said of it before.
-void PlaceRank(std::vector<Coordinate> coordinates);
+// Sets this process's rank, and the number of ranks, in torch.distributed's default process group.
+void SetRank(std::uint32_t rank, std::uint32_t world_size);
+// Sets the place of this rank in each parallel dimension of the job. Replaces earlier places.
+void SetCoordinates(std::vector<Coordinate> coordinates);
 void FlushSession();
-// A snapshot into `folder`, or where that is empty into the recording's next one, which it then says. Other threads go
-// on. False, with one line in `error`.
+// Writes a snapshot into `folder`. If `folder` is empty, uses the recording's next folder for snapshots, and sets
+// `folder` to it. Other threads continue. On failure returns false, with one line in `error`.
 bool SnapshotSession(std::string* folder, std::string* error);
 
-// torch has made its CUDA allocators. One line where they cannot be recorded.
-void SeeCuda();
-// What the recording that is running asks for, such as &Settings::modules; false: none runs.
+// Call it when torch has made its CUDA allocators. Prints one line if they cannot be recorded block by block.
+void NoteCudaReady();
+// Returns a flag of the running recording's settings, such as &Settings::modules; false if nothing is recorded.
 bool SessionRecords(bool Settings::*what);
-// The capture's folder, "" before the first start.
+// Returns the capture's folder; "" before the first start.
 std::string SessionOutput();
 
 }  // namespace memoir

@@ -9,10 +9,13 @@
 #include <map>
 #include <utility>
 
+#include "proto/memoir/byte_size.h"
+#include "tracker/session/control_file.h"
 #include "tracker/session/control_signals.h"
 #include "tracker/session/default_output.h"
 #include "tracker/session/rank.h"
-#include "tracker/writer/paths.h"
+#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/throwing_work.h"
 
 namespace memoir {
 namespace {
@@ -40,7 +43,7 @@ enum OptionKind {
 
 struct Option {
   const char* variable;
-  const char* argument;  // of memoir.start()
+  const char* argument;  // the option's name as an argument of memoir.start()
   OptionKind kind;
   const char* default_value;
 };
@@ -50,7 +53,8 @@ constexpr Option kOptions[] = {
 #undef MEMOIR_OPTION
 };
 
-const char* const kFacts[] = {"program", "python_version", "automatic", "child"};  // given by the caller, not options
+// Facts about the process, which the caller passes like options.
+const char* const kFacts[] = {"program", "python_version", "automatic", "child"};
 
 bool IsFlag(const std::string& value) {
   static const char* const kWords[] = {"0", "1", "true", "false", "on", "off", "yes", "no", ""};
@@ -63,12 +67,12 @@ bool IsNumber(const std::string& value) {
   return !value.empty() && value.size() < 10 && value.find_first_not_of("0123456789") == std::string::npos;
 }
 
-constexpr char kTimes[] = "times";  // of kKernels
+constexpr char kTimes[] = "times";  // a value of a kKernels option
 
-// What is wrong with `value`, "" when nothing.
+// Returns the error in `value`; "" if the value is valid.
 std::string Complaint(const Option& option, const std::string& value) {
   if (value.empty()) return "";
-  if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2GiB or a number of bytes";
+  if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2.4GiB or a number of bytes";
   const bool flag = option.kind == kFlag || option.kind == kSwitch;
   if (option.kind == kKernels && value != kTimes && !IsFlag(value)) return "is none of on, off and times";
   if (flag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
@@ -81,7 +85,7 @@ std::string Complaint(const Option& option, const std::string& value) {
     return "is none of full, auto and blocks";
   if (option.kind == kPublication && value != "none" && value != "nvtx-memory")
     return "is neither none nor nvtx-memory";
-  if (option.kind == kSnapshots && !ParseSnapshotsOn(value)) return "has other words than oom, exception and exit";
+  if (option.kind == kSnapshots && !ParseSnapshotTriggers(value)) return "has other words than oom, exception and exit";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
@@ -99,7 +103,8 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// The option whose variable or argument (`field`) is spelt most like `name`.
+// Returns the name that is most similar to `name`, among the names that the options have in `field` (variables or
+// arguments).
 std::string Nearest(const std::string& name, const char* Option::*field) {
   const auto distance = [&](const Option& o) { return *(o.*field) == '\0' ? SIZE_MAX : EditDistance(o.*field, name); };
   const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions),
@@ -116,6 +121,14 @@ void WarnOfUnknownVariables(std::vector<std::string>& warnings) {
     if (!known)
       warnings.push_back("unknown variable " + name + "; did you mean " + Nearest(name, &Option::variable) + "?");
   }
+}
+
+void WarnOfAnothersFolder(const std::string& folder, std::vector<std::string>& warnings) {
+  struct stat status;
+  if (stat(folder.c_str(), &status) != 0 || !IsOfAnotherUser(status)) return;
+  warnings.push_back("the capture's folder " + folder + " belongs to another user (uid " +
+                     std::to_string(status.st_uid) +
+                     "), who can read, change and remove what is recorded; its control file is not obeyed");
 }
 
 bool IsArgument(const std::string& name) {
@@ -207,41 +220,11 @@ bool ReadControls(Values& values, const std::string& output, ControlOptions* con
   controls->control_file = file.empty() ? output + "/control" : file;
   if (!ReadWindows(values, &controls->windows, error)) return false;
   if (controls->detail != Detail::kAuto || !controls->windows.any()) return true;
-  *error = "detail=auto finds out itself in which steps operators are recorded; leave out steps, range and schedule";
+  *error = "detail=auto chooses the steps in which operators are recorded; leave out steps, range and schedule";
   return false;
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> ParseSize(const std::string& text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [unit, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc{}) return std::nullopt;
-  static constexpr struct {
-    const char* name;
-    std::uint64_t bytes;
-  } kUnits[] = {{"", 1},
-                {"B", 1},
-                {"KiB", 1ull << 10},
-                {"MiB", 1ull << 20},
-                {"GiB", 1ull << 30},
-                {"TiB", 1ull << 40},
-                {"K", 1ull << 10},
-                {"M", 1ull << 20},
-                {"G", 1ull << 30},
-                {"T", 1ull << 40},
-                {"KB", 1000},
-                {"MB", 1000000},
-                {"GB", 1000000000}};
-  const std::string name(unit, end);
-  for (const auto& candidate : kUnits) {
-    if (name != candidate.name) continue;
-    if (value > UINT64_MAX / candidate.bytes) return std::nullopt;
-    return value * candidate.bytes;
-  }
-  return std::nullopt;
-}
 
 std::optional<Settings> ReadSettings(const char* const* given, std::string* error) {
   std::optional<Values> values = ReadGiven(given, error);
@@ -249,7 +232,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   Settings settings;
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   std::string output = (*values)["output"];
-  if (output.empty()) output = DefaultOutput(settings.rank);
+  if (output.empty()) InOwnFilesThrowing([&] { output = DefaultOutput(settings.rank); });
   settings.output = AbsolutePath(output);
   if (!ReadControls(*values, settings.output, &settings.controls, error)) return std::nullopt;
   settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
@@ -263,14 +246,17 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.kernels = settings.kernel_times || IsOn((*values)["kernels"]);
   settings.holders = IsOn((*values)["holders"]);
   settings.publishes = (*values)["publish"] == "nvtx-memory";
-  settings.snapshots = ParseSnapshotsOn((*values)["snapshot_on"]).value_or(SnapshotsOn{});
+  settings.snapshots = ParseSnapshotTriggers((*values)["snapshot_on"]).value_or(SnapshotTriggers{});
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";
   settings.automatic = IsOn((*values)["automatic"]);
   settings.child = IsOn((*values)["child"]);
   settings.quiet = IsOn((*values)["quiet"]);
-  if (!settings.quiet && !settings.child && SpeaksForJob()) WarnOfUnknownVariables(settings.warnings);
+  if (!settings.quiet && !settings.child && IsReportingProcess()) {
+    WarnOfUnknownVariables(settings.warnings);
+    WarnOfAnothersFolder(settings.output, settings.warnings);
+  }
   return settings;
 }
 

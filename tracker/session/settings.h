@@ -1,5 +1,5 @@
-// The options of a recording, from memoir_start's list and the environment. proto/memoir/options.def is the one table
-// of them.
+// The options of a recording, from memoir_start's list and from the environment. proto/memoir/options.def is the only
+// table of these options.
 #ifndef TRACKER_SESSION_SETTINGS_H_
 #define TRACKER_SESSION_SETTINGS_H_
 
@@ -9,42 +9,39 @@
 #include <vector>
 
 #include "tracker/session/recording_controls.h"
-#include "tracker/session/snapshots.h"
+#include "tracker/session/recording_snapshots.h"
 
 namespace memoir {
 
 struct Settings {
-  std::string output;           // absolute
-  std::uint64_t max_size = 0;   // bytes; 0: no cap
-  std::string ring_dir;         // absolute; "": the ring chooses
+  std::string output;           // absolute path of the capture
+  std::uint64_t max_size = 0;   // bytes; 0: no limit
+  std::string ring_dir;         // absolute path; "": the ring chooses a folder
   std::uint64_t ring_size = 0;  // bytes
   std::optional<std::uint32_t> rank;
-  bool dispatched_operators = false;  // from the dispatcher's fallback instead of ranges
+  bool dispatched_operators = false;  // the dispatcher's fallback records operators, instead of the range hook
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;
-  bool stacks = true;          // of Python
-  bool native_stacks = false;  // and of C and C++ inside it
-  bool calls = false;          // and calls of its functions
-  bool kernels = true;         // launches of CUDA's
-  bool kernel_times = false;   // and how long they ran
-  bool publishes = false;      // blocks of CUDA's allocator, through NVTX
-  bool holders = false;        // who holds tensors, looked for between steps and at the end
-  SnapshotsOn snapshots;
-  std::string program;  // what the caller knows of its process
+  bool stacks = true;          // record Python stacks
+  bool native_stacks = false;  // add the frames of C and C++ to Python stacks
+  bool calls = false;          // record calls of Python functions
+  bool kernels = true;         // record launches of CUDA kernels
+  bool kernel_times = false;   // record run times of kernels
+  bool publishes = false;      // publish blocks of torch's CUDA allocator through NVTX
+  bool holders = false;        // search for holders of tensors, between steps and at the end
+  SnapshotTriggers snapshots;
+  std::string program;  // name of the program, from the caller
   std::string python_version;
-  bool automatic = false;             // nobody asked for this very process: without events it leaves no file
-  bool child = false;                 // multiprocessing started it for another of the job's processes
-  std::uint64_t forked_from = 0;      // the recorded process whose forked child this is
-  std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist
+  bool automatic = false;             // Memoir started the recording, not the program; without events it leaves no file
+  bool child = false;                 // another process of the job started this one
+  std::uint64_t forked_from = 0;      // pid of the recorded parent, in a forked child that began to record; otherwise 0
+  std::vector<std::string> warnings;  // one line each, such as one about an unknown MEMOIR_* variable
 };
 
-// `given` comes before the environment. On a bad value returns nothing and says in `error` which one and what it may
-// be.
+// Reads the settings. `given` takes precedence over the environment. nullopt if a value is invalid; `error` then
+// contains the value and the values that are valid.
 std::optional<Settings> ReadSettings(const char* const* given, std::string* error);
-
-// "512MiB", "2GiB", "100000"; also KB, MB, GB as powers of ten. Nothing when it is no size.
-std::optional<std::uint64_t> ParseSize(const std::string& text);
 
 }  // namespace memoir
 

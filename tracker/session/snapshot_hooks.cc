@@ -8,19 +8,20 @@
 
 namespace memoir {
 
-SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots) {
+SnapshotHooks HooksOf(const std::shared_ptr<RecordingSnapshots>& snapshots) {
   SnapshotHooks hooks;
   hooks.due = [snapshots] {
     std::vector<SnapshotWish> due;
     const auto take = [&](RecordingControls& controls) {
-      if (const std::optional<const char*> asked = controls.TakeSnapshotAsked()) due.push_back(snapshots->Next(*asked));
+      if (const std::optional<const char*> asked = controls.TakeSnapshotRequest())
+        due.push_back(snapshots->PlanNext(*asked));
       return true;
     };
     RecordingControls::WithCurrent(take, false);
     return due;
   };
-  hooks.at_out_of_memory = [snapshots] { return snapshots->AtOutOfMemory(); };
-  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Say(wish, wrong); };
+  hooks.at_out_of_memory = [snapshots] { return snapshots->PlanAtOutOfMemory(); };
+  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Print(wish, wrong); };
   return hooks;
 }
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "tracker/session/not_recording.h"
-#include "tracker/session/published.h"
+#include "tracker/session/not_recording_message.h"
+#include "tracker/session/published_object.h"
 #include "tracker/session/session.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/training_watch.h"
@@ -18,13 +18,13 @@ namespace {
 
 struct Standby {
   Settings settings;
-  pid_t recorder;  // who records by these settings; 0: nobody
+  pid_t recorder;  // the process that records with these settings; 0: no process
   std::atomic<bool> taken{false};
 
   bool stands_by() const { return recorder != getpid() && !taken.load(std::memory_order_acquire); }
 };
 
-constinit Published<Standby> standby;
+constinit PublishedObject<Standby> standby;
 
 void Keep(const Settings& settings, pid_t recorder) {
   standby.Put(std::unique_ptr<Standby>(new Standby{settings, recorder}));
@@ -32,24 +32,25 @@ void Keep(const Settings& settings, pid_t recorder) {
 
 void Watch() {
   EnableRangeHook(false);
-  WatchTraining(&BeginFromStandbyOrSay);
+  WatchTraining(&BeginFromStandbyOrPrint);
 }
 
-// By what this process stands by, for whoever is first to ask.
-struct Taken {
+// The settings for a standby process. Only the first thread that needs them can take them.
+struct StandbySettings {
   Settings settings;
   pid_t recorder;
 };
-std::optional<Taken> Take() {
-  const Published<Standby>::Visit visit(standby);
+std::optional<StandbySettings> TakeSettings() {
+  const PublishedObject<Standby>::Visit visit(standby);
   Standby* known = visit.get();
   if (known == nullptr || !known->stands_by()) return std::nullopt;
-  std::optional<Taken> copy({known->settings, known->recorder});  // may throw: before it is taken
+  // The copy may throw, so it precedes the exchange, which takes the settings.
+  std::optional<StandbySettings> copy({known->settings, known->recorder});
   if (known->taken.exchange(true, std::memory_order_acq_rel)) return std::nullopt;
   return copy;
 }
 
-bool Begin(const Taken& taken, std::string* error) {
+bool Begin(const StandbySettings& taken, std::string* error) {
   WatchTraining(nullptr);
   Settings settings = taken.settings;
   settings.automatic = true;
@@ -57,7 +58,7 @@ bool Begin(const Taken& taken, std::string* error) {
   return StartSession(settings, error);
 }
 
-void BeginOrSay(const Taken& taken) {
+void BeginOrPrint(const StandbySettings& taken) {
   std::string error = "unknown failure at the start of the recording";
   try {
     if (Begin(taken, &error)) return;
@@ -65,7 +66,7 @@ void BeginOrSay(const Taken& taken) {
     error = failure.what();
   } catch (...) {
   }
-  SayNotRecording(error, taken.settings.child || taken.recorder != 0);
+  PrintNotRecording(error, taken.settings.child || taken.recorder != 0);
 }
 
 }  // namespace
@@ -82,31 +83,31 @@ void StandBy(const Settings& settings) {
   Watch();
 }
 
-bool StandsBy() {
-  const Published<Standby>::Visit visit(standby);
+bool IsStandingBy() {
+  const PublishedObject<Standby>::Visit visit(standby);
   return visit.get() != nullptr && visit.get()->stands_by();
 }
 
 void StandByAfterFork() {
-  if (StandsBy() && !WatchFromNextRange(&BeginFromStandbyOrSay)) Watch();
+  if (IsStandingBy() && !WatchFromNextRange(&BeginFromStandbyOrPrint)) Watch();
 }
 
 void LeaveStandby() {
-  if (!StandsBy()) return;
+  if (!IsStandingBy()) return;
   ForgetChildren();
   WatchTraining(nullptr);
-  LetRangeHookLeave();
+  RemoveRangeHookSoon();
 }
 
 bool BeginFromStandby(std::string* error) {
-  const std::optional<Taken> taken = Take();
+  const std::optional<StandbySettings> taken = TakeSettings();
   return !taken || Begin(*taken, error);
 }
 
-void BeginFromStandbyOrSay() noexcept {
+void BeginFromStandbyOrPrint() noexcept {
   try {
-    if (const std::optional<Taken> taken = Take()) BeginOrSay(*taken);
-  } catch (...) {  // not even memory for a line
+    if (const std::optional<StandbySettings> taken = TakeSettings()) BeginOrPrint(*taken);
+  } catch (...) {  // no memory even for a message
   }
 }
 

@@ -1,13 +1,14 @@
-// Processes that do not record yet, but will once they train: forked children of a recording process, launchers, the
-// workers of pools. Until then they pay nothing: no ring, no thread, no file, and torch's ranges take their plain way.
+// Processes that do not record yet, but will record when they train: forked children of a recording process, launchers,
+// and workers of pools. Until then they have no ring, no thread and no file, and torch runs ranges without a callback.
 //
 //     a recording starts ──► its settings are kept for children
 //     fork ──► the child stands by ──► its first backward pass, optimizer step, process group, memoir.step ──► records
-//                                  └──► a data loader's worker leaves: it never trains
+//                                  └──► the worker of a data loader ends its standby, because it never trains
 //
-// Any thread. What fork copied is read only: the child takes no lock of its parent's but torch's, on its list of
-// callbacks, and that with its first operator. No thread of Memoir's is in there at a fork
-// (tracker/torch/callback_lock.h). One of the program's own might be, at its own first operator.
+// Any thread. A forked child only reads the memory that the fork copied. The child takes only one lock that its parent
+// may have held: torch's lock on the list of callbacks, in the child's first operator. No thread of Memoir holds this
+// lock at a fork (tracker/torch/callback_lock.h). A thread of the program may hold this lock at a fork, while
+// the thread runs its first operator.
 #ifndef TRACKER_SESSION_STANDBY_H_
 #define TRACKER_SESSION_STANDBY_H_
 
@@ -17,22 +18,23 @@
 
 namespace memoir {
 
-// In the recording process: what its forked children will record by, until ForgetChildren.
+// Called in the recording process: keeps `settings` for its forked children, until ForgetChildren.
 void KeepForChildren(const Settings& settings);
 void ForgetChildren();
 
-// Makes this process, which does not record, one that stands by.
+// Makes this process, which does not record, stand by.
 void StandBy(const Settings& settings);
-// In a forked child, at once: stands by, if its parent recorded or stood by itself.
+// Called in a forked child, directly after the fork. The child stands by if its parent recorded or stood by.
 void StandByAfterFork();
-// Ends it: only a start of its own will record this process.
+// Ends the standby. Afterwards only an explicit start records this process.
 void LeaveStandby();
 
-bool StandsBy();
-// Starts the recording of a process that stands by; nothing, and true, in others. False: one line in `error`.
+bool IsStandingBy();
+// Starts the recording of a process that stands by. Returns true, and does nothing, if the process does not stand by.
+// False, with one line in `error`, if the recording cannot start.
 bool BeginFromStandby(std::string* error);
-// The same for who has nobody to tell: torch's callbacks, and steps. What goes wrong is said.
-void BeginFromStandbyOrSay() noexcept;
+// Like BeginFromStandby, for callers that cannot handle errors: torch's callbacks, and steps. Errors are printed.
+void BeginFromStandbyOrPrint() noexcept;
 
 }  // namespace memoir
 

@@ -6,9 +6,11 @@
 #include <ctime>
 #include <initializer_list>
 
+#include "interpose/own_files.h"
+
 namespace memoir {
 
-WriteSignalsHeld::WriteSignalsHeld() {
+WriteSignalBlocker::WriteSignalBlocker() {
   sigset_t pending;
   sigemptyset(&held_);
   sigpending(&pending);
@@ -18,7 +20,7 @@ WriteSignalsHeld::WriteSignalsHeld() {
   pthread_sigmask(SIG_BLOCK, &held_, &before_);
 }
 
-WriteSignalsHeld::~WriteSignalsHeld() {
+WriteSignalBlocker::~WriteSignalBlocker() {
   const int error_number = errno;
   const timespec at_once{};
   while (sigtimedwait(&held_, nullptr, &at_once) > 0) {
@@ -27,15 +29,17 @@ WriteSignalsHeld::~WriteSignalsHeld() {
   errno = error_number;
 }
 
-// On the stack: memory may be what there is to complain about.
-void SayLine(const char* format, ...) {
-  const WriteSignalsHeld held;
+// Uses only the stack, because the message may report that memory ran out.
+void PrintLine(const char* format, ...) {
   char text[2048];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "memoir: %s\n", text);
+  InProgramsFiles([&] {
+    const WriteSignalBlocker held;
+    std::fprintf(stderr, "memoir: %s\n", text);
+  });
 }
 
 }  // namespace memoir

@@ -1,7 +1,8 @@
-// What the recorder says to the person at the terminal: whole lines on standard error.
+// Prints messages of the tracker: whole lines on standard error.
 //
-// Nothing that is wrong there reaches the program. Where the other end is gone, or the file is at its limit, a write
-// raises SIGPIPE or SIGXFSZ, whose own action is to end the process; here they are held back and taken away again.
+// A write that fails does not affect the program. If the reader of standard error has ended, or its file has reached
+// the size limit, a write raises SIGPIPE or SIGXFSZ, whose default action ends the process. Memoir blocks both signals
+// during the write, and then discards the signals that the write raised.
 #ifndef TRACKER_SESSION_TERMINAL_LINE_H_
 #define TRACKER_SESSION_TERMINAL_LINE_H_
 
@@ -9,20 +10,21 @@
 
 namespace memoir {
 
-// While it lives, a write of this thread raises neither. One that was pending before stays so.
-class WriteSignalsHeld {
+// While this object exists, a write of this thread raises neither SIGPIPE nor SIGXFSZ. A signal that was pending before
+// the object existed stays pending.
+class WriteSignalBlocker {
  public:
-  WriteSignalsHeld();
-  ~WriteSignalsHeld();
-  WriteSignalsHeld(const WriteSignalsHeld&) = delete;
-  WriteSignalsHeld& operator=(const WriteSignalsHeld&) = delete;
+  WriteSignalBlocker();
+  ~WriteSignalBlocker();
+  WriteSignalBlocker(const WriteSignalBlocker&) = delete;
+  WriteSignalBlocker& operator=(const WriteSignalBlocker&) = delete;
 
  private:
   sigset_t held_, before_;
 };
 
-// printf's, with "memoir: " before and a newline after it. Any thread.
-[[gnu::format(printf, 1, 2)]] void SayLine(const char* format, ...);
+// Prints like printf, with "memoir: " before the text and a newline after it. Any thread.
+[[gnu::format(printf, 1, 2)]] void PrintLine(const char* format, ...);
 
 }  // namespace memoir
 

@@ -1,4 +1,5 @@
-// What happens in this process and is not recorded, because a hook could not be set or torch did not answer.
+// Events of this process that are not recorded, because a hook could not be installed, or because a query of torch
+// failed.
 //
 // Any thread.
 #ifndef TRACKER_SESSION_UNRECORDED_H_
@@ -13,24 +14,32 @@
 
 namespace memoir {
 
-// Of the recording that runs, as of now.
-std::vector<Unrecorded> FindUnrecorded();
+// Returns the events that the running recording lacks, as far as is known now.
+std::vector<UnrecordedEvents> FindUnrecorded();
 
-// Adds what comes to be recorded once CUDA is in use. True: something was added.
+// Adds to `facts->sources` the event sources that became available only when CUDA was first used. Returns true if a
+// source was added.
 bool AddLateSources(ProcessFacts* facts);
 
-// Both into the capture, where it is not what `facts` has. True: there is news of what is not recorded, and some.
+// Updates `facts` with FindUnrecorded and AddLateSources, and passes changed facts to `writer`. Returns true if the
+// list of unrecorded events has changed and is not empty.
 bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
 
-// For the terminal, as of the moment at which it is found.
-std::string UnrecordedLine(const Unrecorded& unrecorded);
+// Returns the line that is printed when Memoir notices that these events are not recorded.
+std::string UnrecordedLine(const UnrecordedEvents& unrecorded);
 
-// What publish=nvtx-memory could not do, on the terminal if it `speaks`; once. `is_last`: also how much it left out.
-void SayUnpublished(bool speaks, bool is_last);
+// If this process `is_reporting`, prints the reason why publish=nvtx-memory could not publish, once for each reason.
+// `is_last`: also prints how many blocks were not published.
+void PrintUnpublished(bool is_reporting, bool is_last);
 
-// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
-// writer's last look, or that a writer which gave up has left. No counter in the capture knows of them.
-std::string Losses(const WriterStatus& status, std::uint64_t late);
+// Returns one line with the number of records that were not written, and the cause; "" if all records were written.
+// `late`: number of records that hooks committed after the writer had read the ring for the last time, or that a failed
+// writer left in the ring. No counter in the capture includes these.
+std::string DescribeLosses(const WriterStatus& status, std::uint64_t late);
+// Return one line that reports that a recording could not be ended. DescribeBusyRing: another thread holds the
+// session's lock. DescribeUnwritten: the writer's thread hangs.
+std::string DescribeBusyRing();
+std::string DescribeUnwritten(const std::string& folder, const std::string& ring);
 
 }  // namespace memoir
 

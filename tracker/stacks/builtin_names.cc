@@ -12,19 +12,20 @@
 namespace memoir {
 namespace {
 
-// The same in 3.10 to 3.14: tp_name and tp_base in a type; ml_name in a PyMethodDef.
+// Byte offsets that are equal in Python 3.10 to 3.14: tp_name and tp_base in a type; ml_name in a PyMethodDef.
 constexpr int kTypeName = 24, kTypeBase = 256, kDefinitionName = 0;
 
-struct Known {
+struct NamedBuiltin {
   std::uint64_t key;  // 0: free
   std::uint32_t name;
 };
 constexpr std::size_t kSlots = 8192;
-constinit Known known_names[kSlots] = {};
+constinit NamedBuiltin named_builtins[kSlots] = {};
 constinit std::size_t used = 0;
-constinit std::uint64_t generation = 0;  // of the recording whose names they are
+constinit std::uint64_t generation = 0;  // identifies the recording for which the names were defined
 
-// A type or a definition may be freed, and another lie in its place: their names lie elsewhere then, as good as always.
+// When a type or a definition is freed, another one may get its address. The name of the new one almost certainly has
+// another address. So the key includes the addresses of the names.
 std::uint64_t KeyOf(const char* definition, const char* type) {
   std::uint64_t key = 0;
   const char* const parts[] = {definition, PointerAt(definition, kDefinitionName), type,
@@ -62,19 +63,19 @@ std::uint32_t Define(const char* definition, const char* type) {
 
 std::uint32_t BuiltinName(const BuiltinCall& call) {
   if (generation != RecordingGeneration() || used > kSlots / 4 * 3) {
-    std::memset(known_names, 0, sizeof known_names);
+    std::memset(named_builtins, 0, sizeof named_builtins);
     used = 0;
     generation = RecordingGeneration();
   }
   const char* type = call.self == nullptr ? nullptr : PointerAt(call.self, kObjectType);
   const std::uint64_t key = KeyOf(call.definition, type);
   std::size_t at = (key >> 20) % kSlots;
-  for (; known_names[at].key != 0; at = (at + 1) % kSlots) {
-    if (known_names[at].key == key) return known_names[at].name;
+  for (; named_builtins[at].key != 0; at = (at + 1) % kSlots) {
+    if (named_builtins[at].key == key) return named_builtins[at].name;
   }
   const std::uint32_t name = Define(call.definition, type);
   if (name == 0) return 0;
-  known_names[at] = {key, name};
+  named_builtins[at] = {key, name};
   ++used;
   return name;
 }

@@ -1,5 +1,5 @@
-// What functions in C are called, as Python writes them, without the address: "<built-in function len>", "<built-in
-// method add of type object>". With the GIL held.
+// Names of C functions as Python's repr writes them, but without the address: "<built-in function len>", "<built-in
+// method add of type object>". Called with the GIL held.
 #ifndef TRACKER_STACKS_BUILTIN_NAMES_H_
 #define TRACKER_STACKS_BUILTIN_NAMES_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// In the ring's table of names; 0: that is full.
+// Returns the id of the name in the ring's table of names; 0 if the table is full.
 std::uint32_t BuiltinName(const BuiltinCall& call);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// What the Python package calls of tracker/stacks: to see calls before Python 3.12, and from there on the callbacks of
-// sys.monitoring. Built without Python's headers; compiled into the tracker itself.
+// Functions with which the Python package records calls of Python functions. Before Python 3.12 it sets a profile
+// function; from 3.12 on it uses callbacks of sys.monitoring. Built without Python's headers; part of the tracker.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace {
 
-constexpr int kMethodDefinition = 40;  // of a method of a type, the same in 3.12 to 3.14
+constexpr int kMethodDefinition = 40;  // offset of the PyMethodDef in a method descriptor; equal in Python 3.12 to 3.14
 
-struct Known {
+struct PythonObjects {
   void* none;
   const void *builtin_type, *method_type;
 };
-constinit Known known{};
+constinit PythonObjects python_objects{};
 
 template <class Record>
 void* OnFrame(Record record) {
@@ -28,20 +28,20 @@ void* OnFrame(Record record) {
   const char* frame = layout == nullptr ? nullptr : memoir::InnermostOfThread(*layout);
   if (frame != nullptr) frame = memoir::SkipOthers(*layout, frame);
   if (frame != nullptr) record(*layout, frame);
-  return known.none;  // which lives for ever from 3.12 on
+  return python_objects.none;  // None needs no reference count: it is immortal from Python 3.12 on
 }
 
-// As sys.setprofile tells of it: of functions in C, and methods of types in C on an object, and of nothing else. False:
-// it is none of these. `arguments`: code, instruction, what is called, its first argument.
+// Sets *call if sys.setprofile would report the call: a call of a C function, or of a method of a C type on an object.
+// False for other calls. `arguments` belong to the event CALL: code, instruction, the callable, its first argument.
 bool IsBuiltin(void* const* arguments, std::ptrdiff_t count, memoir::BuiltinCall* call) {
   if (count < 4) return false;
   const auto* called = static_cast<const char*>(arguments[2]);
   const char* type = memoir::PointerAt(called, memoir::kObjectType);
-  if (type == known.builtin_type) {
+  if (type == python_objects.builtin_type) {
     *call = {memoir::PointerAt(called, memoir::kFunctionDefinition), memoir::PointerAt(called, memoir::kFunctionSelf)};
     return true;
   }
-  if (type != known.method_type) return false;
+  if (type != python_objects.method_type) return false;
   *call = {memoir::PointerAt(called, kMethodDefinition), static_cast<const char*>(arguments[3])};
   return true;
 }
@@ -55,9 +55,9 @@ int memoir_python_trace_calls(char* problem, size_t size) { return memoir::Trace
 void memoir_python_leave_calls(void) { memoir::LeaveCalls(); }
 
 int memoir_python_monitor_calls(char* problem, size_t size) {
-  known = {dlsym(RTLD_DEFAULT, "_Py_NoneStruct"), dlsym(RTLD_DEFAULT, "PyCFunction_Type"),
-           dlsym(RTLD_DEFAULT, "PyMethodDescr_Type")};
-  if (memoir::StacksAreRecorded() && known.none != nullptr) return 0;
+  python_objects = {dlsym(RTLD_DEFAULT, "_Py_NoneStruct"), dlsym(RTLD_DEFAULT, "PyCFunction_Type"),
+                    dlsym(RTLD_DEFAULT, "PyMethodDescr_Type")};
+  if (memoir::StacksAreRecorded() && python_objects.none != nullptr) return 0;
   constexpr char kWhy[] = "there are no Python stacks either";
   if (size >= sizeof kWhy) std::memcpy(problem, kWhy, sizeof kWhy);
   return -1;
@@ -73,14 +73,14 @@ void* memoir_python_return(void*, void* const*, ptrdiff_t) {
 
 void* memoir_python_builtin_call(void*, void* const* arguments, ptrdiff_t count) {
   memoir::BuiltinCall call;
-  if (!IsBuiltin(arguments, count, &call)) return known.none;
+  if (!IsBuiltin(arguments, count, &call)) return python_objects.none;
   return OnFrame(
       [&](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordBuiltinCall(layout, frame, call); });
 }
 
 void* memoir_python_builtin_return(void*, void* const* arguments, ptrdiff_t count) {
   memoir::BuiltinCall call;
-  if (!IsBuiltin(arguments, count, &call)) return known.none;
+  if (!IsBuiltin(arguments, count, &call)) return python_objects.none;
   return OnFrame(
       [](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordBuiltinReturn(layout, frame); });
 }

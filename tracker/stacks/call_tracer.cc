@@ -23,10 +23,10 @@ namespace {
 using ProfileFunction = int (*)(void* object, void* frame, int what, void* argument);
 using Method = void* (*)(void* self, void* argument);
 
-// What Python calls a profile function with.
+// The events of Python's profile functions that Memoir uses.
 enum What : int { kCall = 0, kReturn = 3, kBuiltinCall = 4, kBuiltinException = 5, kBuiltinReturn = 6 };
 
-constexpr int kFunction = 8;  // in a PyMethodDef: the function in C
+constexpr int kFunction = 8;  // offset of the C function in a PyMethodDef
 
 struct Python {
   int (*set_profile)(void* thread_state, ProfileFunction function, void* object);  // _PyEval_SetProfile
@@ -43,20 +43,23 @@ struct Python {
   void (*dec_ref)(void* object);
   void (*clear_error)();
   void* builtin_type;
-  int function, object;        // of a thread's state: its profile function, and what that is given
-  int frame;                   // in the object of a frame; -1: it is that
-  const char* set_definition;  // of sys.setprofile
-  Method set;                  // what it pointed to
-  void* start_thread;          // the function in C of _thread.start_new_thread
+  int function, object;  // offsets, in a thread's state, of its profile function and of the function's argument
+  // Offset, in a PyFrameObject, of its interpreter frame. -1: the object itself is the frame.
+  int frame;
+  const char* set_definition;  // the PyMethodDef of sys.setprofile
+  Method set;                  // the C function of sys.setprofile, which Memoir replaces
+  void* start_thread;          // the C function of _thread.start_new_thread
 };
 constinit Python python{};
 
-// Profile functions in whose place ours stand; [0]: none.
+// The profile functions that Memoir's functions have replaced. others[0] is unused.
 constexpr std::size_t kMostOthers = 8;
 constinit std::array<std::atomic<ProfileFunction>, kMostOthers> others{};
-constinit std::array<std::atomic<bool>, kMostOthers> set_by_thread{};  // by _PyEval_SetProfile
+// For each function of `others`: true if a library has set it with _PyEval_SetProfile, for one thread.
+constinit std::array<std::atomic<bool>, kMostOthers> set_by_thread{};
 
-// sys.setprofile itself returns to a profile function that it has just set, which Python would not have told.
+// True from the moment when sys.setprofile has set a profile function until sys.setprofile returns. Memoir hides this
+// return from the new profile function, because Python without Memoir would not report it to this function either.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool hides_return = false;
 
 const char* FrameIn(void* frame) {
@@ -65,7 +68,7 @@ const char* FrameIn(void* frame) {
 
 void TraceAllThreads();
 
-// Returns whether the other profile function is not to hear of it.
+// Records the event. Returns true if the event must be hidden from the other profile function.
 bool See(void* frame, int what, void* argument) {
   const FrameLayout* layout = stack_layout.load(std::memory_order_acquire);
   if (layout == nullptr || !calls_are_traced.load(std::memory_order_relaxed)) return false;
@@ -105,15 +108,16 @@ constexpr std::array<ProfileFunction, kMostOthers> AllOf(std::index_sequence<kNu
 }
 constexpr std::array<ProfileFunction, kMostOthers> kOurs = AllOf(std::make_index_sequence<kMostOthers>());
 
-// Which of ours it is; kMostOthers: none.
+// Returns the index of `function` in kOurs; kMostOthers if it is not a function of Memoir.
 std::size_t NumberOf(ProfileFunction function) {
   std::size_t number = 0;
   while (number < kMostOthers && kOurs[number] != function) ++number;
   return number;
 }
 
-// The one of ours that calls it; nullptr: there are too many others. Of one of ours itself: PyEval_SetProfile calls
-// _PyEval_SetProfile by an import slot, too, where Python is a shared library.
+// Returns the function of Memoir that calls `other`; nullptr if there are too many other profile functions. A function
+// of Memoir is returned unchanged: if Python is a shared library, PyEval_SetProfile calls _PyEval_SetProfile through an
+// import slot, too, and passes Memoir's function.
 ProfileFunction InPlaceOf(ProfileFunction other) {
   if (other == nullptr) return kOurs[0];
   if (NumberOf(other) != kMostOthers) return other;
@@ -131,9 +135,9 @@ ProfileFunction FunctionOf(void* state) {
 
 bool Set(void* state, ProfileFunction function) {
   auto* object = const_cast<char*>(PointerAt(state, python.object));
-  if (object != nullptr) python.inc_ref(object);  // to set it lets go of it first
+  if (object != nullptr) python.inc_ref(object);  // because set_profile first releases the thread's reference to it
   const bool done = python.set_profile(state, function, object) == 0;
-  if (!done) python.clear_error();  // an audit hook refused
+  if (!done) python.clear_error();  // an audit hook of the program has refused the change
   if (object != nullptr) python.dec_ref(object);
   return done;
 }
@@ -150,11 +154,12 @@ void TraceAllThreads() {
     Trace(state);
 }
 
-// In the place of sys.setprofile's function.
+// The C function that replaces the one of sys.setprofile.
 void* SetBySystem(void* self, void* argument) {
   if (!calls_are_traced.load(std::memory_order_relaxed)) return python.set(self, argument);
   void* state = python.thread_state();
-  const bool heard = NumberOf(FunctionOf(state)) != 0;  // whoever is there would hear that it returns
+  // False if no profile function was set before; without Memoir, none would then receive the return.
+  const bool heard = NumberOf(FunctionOf(state)) != 0;
   void* answer = python.set(self, argument);
   if (answer == nullptr) return nullptr;
   Trace(state);
@@ -162,7 +167,8 @@ void* SetBySystem(void* self, void* argument) {
   return answer;
 }
 
-// In the place of PyEval_SetProfile and _PyEval_SetProfile, for libraries.
+// The functions to which the import slots of libraries point: SetOf replaces _PyEval_SetProfile, SetByLibrary replaces
+// PyEval_SetProfile.
 int SetOf(void* state, ProfileFunction function, void* object) {
   const ProfileFunction ours = calls_are_traced.load(std::memory_order_relaxed) ? InPlaceOf(function) : nullptr;
   const bool is_other = ours != nullptr && ours != function && ours != kOurs[0];
@@ -174,17 +180,18 @@ void SetByLibrary(ProfileFunction function, void* object) {
   python.set_own_profile(ours == nullptr ? function : ours, object);
 }
 
-// Python calls its own functions by import slots, too.
+// Returns true if `code` belongs to Python itself, because Python may also call its own functions through import slots.
 bool IsPythons(const void* code) {
   Dl_info of_code{}, of_python{};
   return dladdr(code, &of_code) != 0 && dladdr(reinterpret_cast<const void*>(python.first_thread), &of_python) != 0 &&
          of_code.dli_fbase == of_python.dli_fbase;
 }
 
-// In the place of PyInterpreterState_ThreadHead, for libraries: at its end torch.profiler of torch 2.11 goes through
-// all threads and takes its function from those whose function that is (PythonTracer::stop), so it has to find it
-// there. That of torch 2.15 goes through them at its start, too, and looks at none. What is left there stays without
-// ours until the next call of a module.
+// The function to which the import slot of PyInterpreterState_ThreadHead points in libraries. When torch.profiler of
+// torch 2.11 stops, it visits all threads, and removes its profile function from each thread that has it
+// (PythonTracer::stop). So this function first restores, on each thread, the profile function that Memoir had replaced.
+// torch 2.15 also visits all threads when its profiler starts, without reading their profile functions. A thread that
+// is left without Memoir's function gets it back at its next module call.
 void* FirstThreadForLibrary(void* interpreter) {
   void* const first = python.first_thread(interpreter);
   if (!calls_are_traced.load(std::memory_order_relaxed) || python.has_gil() == 0) return first;
@@ -213,7 +220,7 @@ bool FindFunctions() {
          Find("PyErr_Clear", &python.clear_error) && Find("PyCFunction_Type", &python.builtin_type);
 }
 
-// Of the version of PyThreadState and PyFrameObject, from their headers.
+// Sets the offsets for this version of PyThreadState and PyFrameObject. They are taken from Python's headers.
 bool FindOffsets() {
   const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));  // since 3.11
   const bool is_310 = version == nullptr;
@@ -238,7 +245,8 @@ void FindStartThread() {
   if (module != nullptr) python.dec_ref(module);
 }
 
-// Another tool's function in its place is left alone; then it is found as cProfile is.
+// Replaces the C function of sys.setprofile. If another tool has replaced sys.setprofile itself, nothing is changed.
+// At the next module call Memoir then finds a profile function that this tool has set, as it does for cProfile.
 void StandInForSetProfile() {
   void* set = python.system_object("setprofile");
   if (!IsBuiltin(set)) return;

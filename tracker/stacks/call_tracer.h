@@ -1,14 +1,17 @@
-// Sees the calls of Python's interpreter before 3.12, by the profile function that each thread has one of
-// (PyEval_SetProfile), and leaves that of the program, or of another profiler, in its place: ours calls it.
+// Records the calls of functions in Python before 3.12, through the profile function of each thread
+// (PyEval_SetProfile). A profile function of the program or of another profiler keeps working, because Memoir's
+// function calls it.
 //
-//     sys.setprofile(f) ─┐                           ┌─► RecordCall (open_calls.h)
-//     torch.profiler    ─┴─► what a thread has: ours ┴─► theirs, with what they gave Python for it
+//     sys.setprofile(f) ─┐                                            ┌─► RecordCall (open_calls.h)
+//     torch.profiler    ─┴─► the thread's profile function: Memoir's ─┴─► the other function, with its argument
 //
-// How it hears of those: sys.setprofile is a function whose definition points to one in C, and points to ours from here
-// on; libraries call PyEval_SetProfile by import slots. One that does neither (cProfile) is found at the next call of a
-// module, and until then calls of its thread are not seen. From 3.12 on sys.monitoring is there (call_events.cc).
+// Memoir notices a new profile function in two ways. The definition of sys.setprofile points to a C function, which
+// Memoir replaces. Libraries call PyEval_SetProfile through import slots, which Memoir redirects. A profiler that uses
+// neither way (cProfile) is found at the next module call; until then the calls on its thread are not recorded. From
+// Python 3.12 on sys.monitoring is used instead (call_events.cc).
 //
-// All with the GIL held. Knows no Python headers: what is needed of the interpreter is looked up by name.
+// All functions are called with the GIL held. The implementation needs no Python headers, because it looks up the
+// interpreter's functions by name.
 #ifndef TRACKER_STACKS_CALL_TRACER_H_
 #define TRACKER_STACKS_CALL_TRACER_H_
 
@@ -17,13 +20,15 @@
 
 namespace memoir {
 
-// On all threads of the interpreter, and on those that Python starts from here on. False: `problem` says why.
+// Records the calls on all threads of the interpreter, and on threads that Python starts later. False: `problem` has
+// the reason.
 bool TraceCalls(char* problem, std::size_t size);
 void LeaveCalls();
 
 extern constinit std::atomic<bool> calls_are_traced;
 
-// The calling thread, where another has taken our place or it began without Python. Cheap where nothing changed.
+// Sets Memoir's profile function again on the calling thread, if another one has replaced it, or if Python did not
+// start the thread. Cheap if Memoir's function is set.
 void TraceCallsHere();
 inline void KeepTracingCalls() {
   if (calls_are_traced.load(std::memory_order_relaxed)) TraceCallsHere();

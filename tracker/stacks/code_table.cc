@@ -1,6 +1,5 @@
 #include "tracker/stacks/code_table.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "interpose/ring.h"
+#include "interpose/spin_lock.h"
 #include "tracker/stacks/code_text.h"
 #include "tracker/stacks/line_table.h"
 #include "tracker/stacks/python_object.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
-constexpr std::size_t kTypeDealloc = 48;  // tp_dealloc in a type, 3.10 to 3.14
+constexpr std::size_t kTypeDealloc = 48;  // offset of tp_dealloc in a type; equal in Python 3.10 to 3.14
 constexpr std::size_t kBytesSize = 16, kBytesText = 32;
 
 std::uint64_t Mix(std::uint64_t key) {
@@ -26,8 +26,8 @@ std::uint64_t Mix(std::uint64_t key) {
   return key ^ key >> 32;
 }
 
-// Open addressing from a key, not 0, to a value. Filled under the room's lock; whoever reads it looks at the key again
-// behind the value, because all may be forgotten meanwhile.
+// An open-addressing table from a nonzero key to a value. Entries are added under the table's lock. A reader takes no
+// lock. It reads the value and then the key again, because the table may have been cleared in between.
 template <std::size_t kSlots>
 class Table {
  public:
@@ -40,7 +40,7 @@ class Table {
       return slots_[at].key.load(kRelaxed) == key ? value : 0;
     }
   }
-  // Under the lock. False: it is full.
+  // Call it under the lock. False if the table is full.
   bool Put(std::uint64_t key, std::uint64_t value) {
     std::size_t at = Mix(key) % kSlots;
     for (; slots_[at].key.load(kRelaxed) != 0; at = (at + 1) % kSlots) {
@@ -52,14 +52,15 @@ class Table {
     slots_[at].key.store(key, kRelease);
     return true;
   }
-  // Without the lock. False: there was no value.
+  // Removes the value of `key`, without the lock. False if there was no value.
   bool TakeValue(std::uint64_t key) {
     for (std::size_t at = Mix(key) % kSlots; slots_[at].key.load(kAcquire) != 0; at = (at + 1) % kSlots) {
       if (slots_[at].key.load(kRelaxed) == key) return slots_[at].value.exchange(0, std::memory_order_acq_rel) != 0;
     }
     return false;
   }
-  // Under the lock. The value last: a reader that still finds the key must not find another's value.
+  // Call it under the lock. Clears each key before its value. So a reader that still finds the key does not get the
+  // value of another key.
   void Clear() {
     if (used_ == 0) return;
     for (Slot& slot : slots_) {
@@ -77,28 +78,18 @@ class Table {
   std::size_t used_ = 0;
 };
 
-constinit Table<8 * 1024> codes;   // by address: sighting << 32 | name
-constinit Table<8 * 1024> names;   // by what file and function hash to: name. Code that is made anew has the same
-constinit Table<32 * 1024> lines;  // by sighting << 32 | instruction: line + 1
+constinit Table<8 * 1024> codes;  // key: address of the code; value: sighting << 32 | name
+// Key: hash of the file and the function; value: the name. So code that is compiled again gets the same name.
+constinit Table<8 * 1024> names;
+constinit Table<32 * 1024> lines;  // key: sighting << 32 | instruction; value: line + 1
 constinit std::uint32_t last_sighting = 0;
 constinit std::atomic<std::uint32_t> deaths{0};
 constinit std::atomic<bool> locked{false};
 constinit pid_t prepared_in = 0;
 constinit std::atomic<void (*)(void*)> next_dealloc{nullptr};
 
-// Held for microseconds; who finds it taken lets others run, since the holder may have lost its processor.
-class Lock {
- public:
-  Lock() {
-    while (locked.exchange(true, kAcquire)) sched_yield();
-  }
-  ~Lock() { locked.store(false, kRelease); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
-
 std::uint64_t KeyOf(const char* code) { return reinterpret_cast<std::uint64_t>(code); }
-KnownCode AsKnown(std::uint64_t value) {
+CodeEntry AsCodeEntry(std::uint64_t value) {
   return {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)};
 }
 
@@ -107,12 +98,13 @@ void OnCodeDeath(void* code) {
   next_dealloc.load(kAcquire)(code);
 }
 
-// Python may free code on another thread right now, by the one function or the other.
+// Replaces tp_dealloc of code objects. Another thread may free code at the same time; it calls either the old or the
+// new function.
 void HearOfDeaths(const FrameLayout& layout) {
   auto& slot = *reinterpret_cast<std::atomic<void (*)(void*)>*>(layout.code_type + kTypeDealloc);
   void (*const there)(void*) = slot.load(kAcquire);
   void (*const next)(void*) = next_dealloc.load(kRelaxed);
-  // Another tool that has put its own in the place of ours calls ours.
+  // If another tool has replaced Memoir's function, the tool's function calls Memoir's.
   if (there == &OnCodeDeath || (next != nullptr && there != next)) return;
   next_dealloc.store(there, kRelease);
   slot.store(&OnCodeDeath, kRelease);
@@ -134,7 +126,7 @@ std::uint32_t NameOf(const FrameLayout& layout, const char* code) {
   const std::uint64_t hash = HashTexts(file, file_bytes, function, function_bytes);
   if (const std::uint64_t known = names.Find(hash); known != 0) return static_cast<std::uint32_t>(known);
   const std::uint32_t name = RingDefineCode(file, function);
-  if (name != 0) names.Put(hash, name);  // without room it is defined again another time
+  if (name != 0) names.Put(hash, name);  // if this table is full, the ring's table gets the name again later
   return name;
 }
 
@@ -143,12 +135,12 @@ void ForgetCodes() {
   deaths.fetch_add(1, kRelease);
 }
 
-KnownCode SeeCode(const FrameLayout& layout, const char* code) {
+CodeEntry AddCode(const FrameLayout& layout, const char* code) {
   const bool is_object = (KeyOf(code) & 7) == 0 && code != nullptr;
   if (!is_object || PointerAt(code, kObjectType) != layout.code_type) return {};
-  const Lock lock;
-  if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) return AsKnown(known);
-  const KnownCode seen{++last_sighting, NameOf(layout, code)};
+  const SpinLock lock(locked);
+  if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) return AsCodeEntry(known);
+  const CodeEntry seen{++last_sighting, NameOf(layout, code)};
   const std::uint64_t value = std::uint64_t{seen.sighting} << 32 | seen.name;
   if (!codes.Put(KeyOf(code), value)) {
     ForgetCodes();
@@ -172,20 +164,20 @@ std::uint32_t DecodeLine(const FrameLayout& layout, const char* code, std::uint3
 }  // namespace
 
 void PrepareCodes(const FrameLayout& layout) {
-  // A forked child's lock may be held by a thread that it does not have.
+  // In a forked child, the lock may be held by a thread that exists only in the parent.
   if (prepared_in != getpid()) locked.store(false, kRelaxed);
   prepared_in = getpid();
-  const Lock lock;
+  const SpinLock lock(locked);
   names.Clear();
   lines.Clear();
   ForgetCodes();
   HearOfDeaths(layout);
 }
 
-KnownCode FindCode(const FrameLayout& layout, const char* code) {
+CodeEntry FindCode(const FrameLayout& layout, const char* code) {
   if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) [[likely]]
-    return AsKnown(known);
-  return SeeCode(layout, code);
+    return AsCodeEntry(known);
+  return AddCode(layout, code);
 }
 
 std::uint32_t FindLine(const FrameLayout& layout, const char* code, std::uint32_t sighting, std::uint32_t instruction) {
@@ -193,7 +185,7 @@ std::uint32_t FindLine(const FrameLayout& layout, const char* code, std::uint32_
   if (const std::uint64_t known = lines.Find(key); known != 0) [[likely]]
     return static_cast<std::uint32_t>(known - 1);
   const std::uint32_t line = DecodeLine(layout, code, instruction);
-  const Lock lock;
+  const SpinLock lock(locked);
   if (!lines.Put(key, std::uint64_t{line} + 1)) {
     lines.Clear();
     lines.Put(key, std::uint64_t{line} + 1);

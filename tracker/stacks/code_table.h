@@ -1,11 +1,13 @@
-// What is known of Python code that frames run: its name in the ring's table, and the lines of its instructions. One
-// table for all threads, by the address of the code.
+// The Python code that Memoir has seen: the id of its name in the ring's table, and the lines of its instructions. One
+// table for all threads. Its keys are the addresses of code objects.
 //
-// Code that is freed must not give its name to what comes to lie in its place. A frame holds its code, so code dies
-// only where no frame runs it; PyCode_Type's tp_dealloc tells (decision 23), and the table forgets it there.
+// If new code gets the address of freed code, it must not get the name of the freed code. A frame holds a reference to
+// its code, so code is freed only when no frame runs it. PyCode_Type's tp_dealloc then runs Memoir's function (decision
+// 23), and the table removes the code.
 //
-// Any thread, inside a hook and without the GIL. Finding takes no lock. A first sight takes a spin lock of this room's,
-// and under it that of the ring's names, which is held for one copy; nobody waits for anything else under either.
+// Any thread, inside a hook and without the GIL. A look-up takes no lock. When new code is added, the table takes its
+// own spin lock, and under it the lock of the ring's names, which is held while one name is copied. No thread waits for
+// anything else while it holds one of these locks.
 #ifndef TRACKER_STACKS_CODE_TABLE_H_
 #define TRACKER_STACKS_CODE_TABLE_H_
 
@@ -15,21 +17,24 @@
 
 namespace memoir {
 
-struct KnownCode {
-  std::uint32_t sighting = 0;  // tells it from others that lay at its address; 0: it is no code
-  std::uint32_t name = 0;      // in the ring's table; 0: that is full
+struct CodeEntry {
+  std::uint32_t sighting = 0;  // distinguishes this code from earlier code at the same address; 0: not a code object
+  std::uint32_t name = 0;      // id in the ring's table of names; 0: that table is full
 };
 
-// Before each recording: names of an earlier ring mean nothing. From here on deaths are told.
+// Call it before each recording, because ids of names in an earlier ring are invalid. After the call the table removes
+// code that Python frees.
 void PrepareCodes(const FrameLayout& layout);
 
-// Of code that a frame of the calling thread runs; of anything else that is no code by its type, sighting 0.
-KnownCode FindCode(const FrameLayout& layout, const char* code);
+// Returns the entry of `code`, which a frame of the calling thread runs. `sighting` is 0 if `code` is not a code
+// object.
+CodeEntry FindCode(const FrameLayout& layout, const char* code);
 
-// Of an instruction of it, in bytes from the first. 0: it belongs to no line.
+// Returns the line of the instruction at the byte offset `instruction`; 0 if it has no line.
 std::uint32_t FindLine(const FrameLayout& layout, const char* code, std::uint32_t sighting, std::uint32_t instruction);
 
-// Changes where code dies that was known, or all is forgotten: what was found before may be another's then.
+// Returns a number that changes when Python frees code of this table, or when the table is cleared. After a change,
+// entries that were returned earlier may belong to other code.
 std::uint32_t CodeDeaths();
 
 }  // namespace memoir

@@ -6,7 +6,8 @@
 namespace memoir {
 namespace {
 
-// PyASCIIObject, the same in 3.10 to 3.14: its length, and bits that tell the width of its characters.
+// Offsets in a PyASCIIObject, equal in Python 3.10 to 3.14: kLength: of the length; kState: of bits that include the
+// width of the characters.
 constexpr std::size_t kLength = 16, kState = 32;
 
 struct State {
@@ -17,8 +18,8 @@ struct State {
 State StateIn(std::uint32_t bits) { return {bits & 7, (bits & 8) != 0, (bits & 16) != 0}; }
 bool IsSound(const State& state) { return state.compact && (state.width == 1 || state.width == 2 || state.width == 4); }
 
-// Below these bits are those that say whether it is interned: two, or in some releases of 3.14 a half word, which
-// leaves no width in the place of the other.
+// The bits of interning are below the bits of the width: two bits, or 16 bits in some releases of Python 3.14. If the
+// width is read at the wrong one of these two positions, it is invalid.
 State StateOf(const char* object) {
   std::uint32_t bits;
   std::memcpy(&bits, object + kState, sizeof bits);
@@ -37,7 +38,7 @@ std::size_t Encode(std::uint32_t character, char (&to)[4]) {
 
 std::uint32_t CharacterAt(const char* text, std::uint32_t width, std::size_t index) {
   std::uint32_t character = 0;
-  std::memcpy(&character, text + index * width, width);  // little-endian, as all machines that are built for
+  std::memcpy(&character, text + index * width, width);  // all supported machines are little-endian
   return character;
 }
 

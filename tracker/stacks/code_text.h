@@ -1,4 +1,4 @@
-// The texts of Python's str objects, read in place as UTF-8. Any thread whose frames hold the object.
+// Reads the texts of Python's str objects in place, as UTF-8. Any thread that runs a frame which holds the object.
 #ifndef TRACKER_STACKS_CODE_TEXT_H_
 #define TRACKER_STACKS_CODE_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// At most `size` - 1 bytes and a zero; a character that does not fit whole is left out, with all behind it. "" where it
-// is no text that can be read in place. Returns its bytes.
+// Copies at most `size` - 1 bytes of the text, and a NUL. Stops before the first character that does not fit
+// completely. Copies "" if the text cannot be read in place. Returns the number of bytes without the NUL.
 std::size_t CopyText(const FrameLayout& layout, const char* object, char* to, std::size_t size);
 
 }  // namespace memoir

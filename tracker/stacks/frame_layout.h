@@ -1,7 +1,8 @@
-// Where CPython keeps the frames of a thread and what they run: offsets in bytes, of the interpreter of this process.
+// Offsets, in bytes, of the fields that Memoir reads in CPython's threads, frames and code objects, for the interpreter
+// of this process.
 //
-// From 3.13 on the interpreter says most of it itself (_Py_DebugOffsets, at the start of _PyRuntime); before, a minor
-// version is one layout. Nothing here knows Python's headers. Any thread.
+// From Python 3.13 on the interpreter publishes most of these offsets (_Py_DebugOffsets, at the start of _PyRuntime).
+// Before 3.13 each minor version has one fixed layout. Does not use Python's headers. Any thread.
 #ifndef TRACKER_STACKS_FRAME_LAYOUT_H_
 #define TRACKER_STACKS_FRAME_LAYOUT_H_
 
@@ -11,23 +12,28 @@
 namespace memoir {
 
 struct FrameLayout {
-  void* (*thread_state)();  // PyGILState_GetThisThreadState: needs no GIL
+  void* (*thread_state)();  // PyGILState_GetThisThreadState, which needs no GIL
   char* code_type;          // PyCode_Type
-  int frame, through;       // in the thread's state; then in what that leads to, -1: nothing lies between
-  // In a frame. `code` may have bits of its own in its lowest three; `owner` -1: there is none.
+  // `frame`: offset in the thread's state. `through`: offset in the object at `frame`; -1: that object is the frame
+  // itself.
+  int frame, through;
+  // Offsets in a frame. The lowest three bits of the pointer at `code` may be flags. `owner` is -1 if frames have no
+  // owner field.
   int previous, code, instruction, owner;
-  // In code. `instructions`: where they begin; 0: the frame has an index instead of an address.
+  // Offsets in a code object. `instructions`: of the first instruction. `instructions` is 0 if a frame contains the
+  // index of its current instruction, not the instruction's address.
   int file, function, line_table, first_line, instructions;
-  int ascii_text, other_text;  // in a str: where its characters begin
-  bool lines_in_pairs;         // the line table of 3.10, not that of 3.11
+  int ascii_text, other_text;  // offsets in a str: of its characters if all are ASCII; of its characters otherwise
+  bool lines_in_pairs;         // the line table has the format of Python 3.10, not of 3.11
 };
 
-// nullptr: there is no interpreter here, or none whose frames are known; then `problem` has one line, cut to `size`,
-// or "" for the former. What it returns stays.
+// Returns the layout of the interpreter's frames. If there is no interpreter, returns nullptr, and `problem` is empty.
+// If the layout is unknown, returns nullptr, and `problem` has one line, cut to `size`. The result is never freed.
 const FrameLayout* FindFrameLayout(char* problem, std::size_t size);
 
-// Apart from the process: the layout of a version as Py_Version has it (0x030b02f0). `runtime`: _PyRuntime; may be
-// nullptr before 3.13. False: `problem` says why.
+// Determines the layout of one version of Python, which need not be the version in this process. `version` is encoded
+// like Py_Version (0x030b02f0). `runtime`: the address of _PyRuntime; may be nullptr before 3.13. False: `problem` has
+// the reason.
 bool LayoutOf(std::uint32_t version, const void* runtime, FrameLayout* layout, char* problem, std::size_t size);
 
 }  // namespace memoir

@@ -1,5 +1,6 @@
-// The frames of the calling thread's interpreter, innermost first: they stand still while their thread is in a C call.
-// Reads the thread's state and its frames in place; takes no GIL, no lock, and touches no reference count. Any thread.
+// Visits the Python frames of the calling thread, innermost first. The frames do not change while their thread is in a
+// C call. The functions read the thread's state and its frames in place. They take no GIL and no lock, and change no
+// reference count. Any thread.
 #ifndef TRACKER_STACKS_FRAME_WALK_H_
 #define TRACKER_STACKS_FRAME_WALK_H_
 
@@ -12,22 +13,23 @@
 
 namespace memoir {
 
-inline constexpr std::size_t kMostFrames = 1024;  // further out they are cut
+inline constexpr std::size_t kMostFrames = 1024;  // the outermost frames beyond this number are left out
 
-struct FrameAt {
+struct FramePosition {
   const char* code;
-  std::uint32_t instruction;  // bytes from the code's first one
-  bool operator==(const FrameAt&) const = default;
+  std::uint32_t instruction;  // byte offset from the first instruction of `code`
+  bool operator==(const FramePosition&) const = default;
 };
 
-// Or what stands between two of them, where `owner` says so; nullptr: the thread is in none.
+// Returns the innermost entry: a frame, or an entry between two frames, which its `owner` field marks. nullptr if the
+// thread has no frame.
 inline const char* InnermostOfThread(const FrameLayout& layout) {
   const auto* frame = static_cast<const char*>(layout.thread_state());
   if (frame != nullptr) frame = PointerAt(frame, layout.frame);
   return frame == nullptr || layout.through < 0 ? frame : PointerAt(frame, layout.through);
 }
 
-// From `frame` outwards the first that runs a function.
+// Returns `frame`, or the nearest of its callers, that runs a Python function.
 inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
   while (frame != nullptr && HoldsNoFunction(frame, layout.owner)) frame = PointerAt(frame, layout.previous);
   return frame;
@@ -35,17 +37,17 @@ inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
 
 inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) { return ObjectAt(frame, layout.code); }
 
-// Gives each frame to `take`, at most kMostFrames. Returns whether that was all of them.
+// Calls `take` with each frame, for at most kMostFrames frames. Returns true if no frame was left out.
 template <class Take>
 bool WalkFrames(const FrameLayout& layout, Take take) {
-  constexpr int kMostSteps = 4096;  // of frames, and of what stands between them
+  constexpr int kMostSteps = 4096;  // frames, and entries between frames
   const char* frame = InnermostOfThread(layout);
   std::size_t count = 0;
   for (int step = 0; frame != nullptr; frame = PointerAt(frame, layout.previous)) {
     if (++step > kMostSteps) return false;
     if (HoldsNoFunction(frame, layout.owner)) continue;
     if (count++ == kMostFrames) return false;
-    FrameAt found{CodeOfFrame(layout, frame), 0};
+    FramePosition found{CodeOfFrame(layout, frame), 0};
     if (layout.instructions == 0) {
       std::memcpy(&found.instruction, frame + layout.instruction, sizeof found.instruction);
       found.instruction *= 2;

@@ -5,7 +5,7 @@ namespace {
 
 std::uint32_t AsLine(std::int64_t line) { return line > 0 && line <= INT32_MAX ? static_cast<std::uint32_t>(line) : 0; }
 
-// What stands in an entry's first byte, bits 3 to 6.
+// Values of bits 3 to 6 in the first byte of an entry.
 enum Form : std::uint8_t { kFirstOneLine = 10, kLastOneLine = 12, kNoColumns = 13, kLong = 14, kNoLocation = 15 };
 
 class Bytes {
@@ -13,11 +13,11 @@ class Bytes {
   Bytes(const std::uint8_t* at, std::size_t size) : at_(at), end_(at + size) {}
   bool empty() const { return at_ == end_; }
   std::uint8_t Next() { return at_ == end_ ? 0 : *at_++; }
-  // The bytes of an entry that were not looked at: only an entry's first has its highest bit.
+  // Skips the remaining bytes of an entry. Only the first byte of an entry has its highest bit set.
   void SkipEntry() {
     while (at_ != end_ && (*at_ & 0x80) == 0) ++at_;
   }
-  // Six bits a byte, the lowest first; signed: the lowest is the sign.
+  // Reads a number with six bits in each byte, the lowest bits first. The lowest bit of the number is its sign.
   std::int64_t Signed() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 36; shift += 6) {

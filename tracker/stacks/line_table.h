@@ -1,5 +1,5 @@
-// From an instruction of Python code to its line, by the code's own table: what PyCode_Addr2Line does, without calling
-// it. Reads `size` bytes and no more, whatever they are. Any thread.
+// Finds the line of an instruction in the line table of Python code, like PyCode_Addr2Line, but without calling Python.
+// Reads at most `size` bytes, even if the table is damaged. Any thread.
 #ifndef TRACKER_STACKS_LINE_TABLE_H_
 #define TRACKER_STACKS_LINE_TABLE_H_
 
@@ -8,11 +8,13 @@
 
 namespace memoir {
 
-// `instruction`: bytes from the code's first one. 0: it belongs to no line.
-// Of 3.10: pairs of bytes, of instructions and of lines (Objects/lnotab_notes.txt there).
+// Both functions return the line of an instruction; 0 if it has no line. `instruction`: offset in bytes from the first
+// instruction. LineInPairs reads tables of Python 3.10, which contain pairs of one byte for instructions and one byte
+// for lines (Objects/lnotab_notes.txt in CPython).
 std::uint32_t LineInPairs(const std::uint8_t* table, std::size_t size, std::int32_t first_line,
                           std::uint32_t instruction);
-// From 3.11 on (Objects/locations.md there, later InternalDocs/code_objects.md).
+// LineInLocations reads tables of Python 3.11 and later (Objects/locations.md in CPython, later
+// InternalDocs/code_objects.md).
 std::uint32_t LineInLocations(const std::uint8_t* table, std::size_t size, std::int32_t first_line,
                               std::uint32_t instruction);
 

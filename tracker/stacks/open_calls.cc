@@ -10,20 +10,21 @@
 #include "tracker/stacks/builtin_names.h"
 #include "tracker/stacks/code_table.h"
 #include "tracker/stacks/frame_walk.h"
-#include "tracker/stacks/thread_memory.h"
+#include "tracker/stacks/hook_scratch.h"
 
 namespace memoir {
 namespace {
 
-// A frame, or with the lowest bit the function in C that it calls.
+// Identifies a call: the address of the frame. For a call of a C function, it is the address of the calling frame, with
+// the lowest bit set.
 using Key = std::uintptr_t;
 constexpr Key kBuiltin = 1;
 
-// Of a thread, in memory that begins as zeros.
+// The open calls of a thread, in zeroed memory.
 struct OpenCalls {
-  static constexpr std::uint32_t kMost = 8000;  // further in they are not recorded
-  std::uint32_t thread;                         // a recycled slot begins anew
-  std::uint32_t epoch;                          // of the recording's ranges; in another one it is empty
+  static constexpr std::uint32_t kMost = 8000;  // deeper calls are not recorded
+  std::uint32_t thread;  // number of the slot's thread; if the slot has another thread now, the list is empty
+  std::uint32_t epoch;                          // RangeEpoch() of the content; in another epoch the list is empty
   std::uint32_t count;
   Key calls[kMost];  // outermost first
 };
@@ -43,7 +44,7 @@ class Recorder {
  public:
   Recorder(const FrameLayout& layout, ThreadSlot* slot, OpenCalls& open) : layout_(layout), slot_(slot), open_(open) {}
 
-  // Whether it was there to begin with: what it had is of another thread or recording.
+  // Returns true if the list belongs to this thread and epoch. Otherwise clears the list, and returns false.
   bool Begin(std::uint32_t epoch) {
     if (open_.thread == slot_->thread && open_.epoch == epoch) [[likely]]
       return true;
@@ -52,7 +53,7 @@ class Recorder {
     open_.count = 0;
     return false;
   }
-  // For one more call; else that is counted.
+  // Returns true if the list has room for one more call. Otherwise counts the call as lost, and returns false.
   bool HasRoom() const {
     if (open_.count < OpenCalls::kMost) [[likely]]
       return true;
@@ -64,15 +65,15 @@ class Recorder {
     Write(RecordKind::kCallBegin, name);
     open_.calls[open_.count++] = key;
   }
-  // The newest that is open, and what was called by it. False: it is not.
+  // Ends the newest open call with this key, and all calls inside of that call. False if no open call has this key.
   bool PopTo(Key key) {
     for (std::uint32_t i = open_.count; i-- > 0;) {
       if (open_.calls[i] == key) return CutTo(i), true;
     }
     return false;
   }
-  // What is open now is what `frame` and those around it say; nullptr: nothing. `through`: kBuiltin, where a function
-  // in C that the frame calls may be what goes on.
+  // Corrects the list, so that the open calls are `frame` and its callers. nullptr: no call is open. `through` is
+  // kBuiltin if the innermost open call may be a C function that `frame` calls; otherwise 0.
   void Follow(const char* frame, Key through) {
     const std::uint32_t count = open_.count;
     if (count == 0 ? frame == nullptr : (open_.calls[count - 1] & ~through) == KeyOf(frame)) [[likely]]
@@ -109,14 +110,15 @@ class Recorder {
   OpenCalls& open_;
 };
 
-// `record` gets a Recorder, and whether what is open was known before.
+// Calls `record` with a Recorder for this thread. The second argument is false if the list of open calls has just been
+// cleared.
 template <class Record>
 void OnThread(const FrameLayout& layout, Record record) {
   const std::uint32_t epoch = RangeEpoch();
   if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   ThreadSlot* slot = RingThread();
-  char* memory = slot == nullptr ? nullptr : ThreadMemory(slot);
+  char* memory = slot == nullptr ? nullptr : HookScratch(slot);
   if (memory == nullptr) return;
   Recorder recorder(layout, slot, *reinterpret_cast<OpenCalls*>(memory + kRangesBytes + kStackBytes));
   const bool known = recorder.Begin(epoch);

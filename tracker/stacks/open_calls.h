@@ -1,14 +1,14 @@
-// Which calls of Python are open on a thread, and the records of those that begin and end: of Python functions, and of
-// functions in C that Python calls. Who sees the calls is call_tracer.h.
+// The open Python calls of a thread, and the records of their begins and ends. A call is a call of a Python function,
+// or of a C function that Python calls. call_tracer.h and call_events.cc report them.
 //
-// Calls are known by their frames, so that an end that was not seen, as where greenlets switch or another profiler took
-// the place of ours for a while, is made up for at the next call: what the interpreter's frames say counts.
+// A call is identified by its frame. The end of a call may be missing, for example at a switch of greenlets, or while
+// another profiler had replaced Memoir's function. The next call then corrects the list by the interpreter's frames.
 //
-//     frames:  main ──► train ──► forward          known:  main, train, <built-in add>     (its end was not seen)
-//                                                  now:    main, train, forward
+//     frames:  main ──► train ──► forward          before:  main, train, <built-in add>     (its end is missing)
+//                                                  after:   main, train, forward
 //
-// The thread that calls, with the GIL held. Nothing allocates. While ranges are not recorded nothing is done; the first
-// call after that records all that are open.
+// Runs on the calling thread, with the GIL held. Does not allocate. Does nothing while ranges are not recorded. When
+// ranges are recorded again, the first call records all open calls.
 #ifndef TRACKER_STACKS_OPEN_CALLS_H_
 #define TRACKER_STACKS_OPEN_CALLS_H_
 
@@ -18,11 +18,12 @@
 
 namespace memoir {
 
-// The Python function that `frame`, the thread's innermost, runs.
+// Record the begin and the end of a Python function. `frame`: the thread's innermost frame, which runs the function.
 void RecordCall(const FrameLayout& layout, const char* frame);
 void RecordReturn(const FrameLayout& layout, const char* frame);
 
-// A function in C: its PyMethodDef, what it is bound to, nullptr: nothing, and the frame that calls it.
+// A C function that Python calls: its PyMethodDef, and the object to which it is bound (nullptr: unbound). In the next
+// two functions, `frame` is the frame that calls the C function.
 struct BuiltinCall {
   const char* definition = nullptr;
   const char* self = nullptr;

@@ -7,8 +7,8 @@
 #include "interpose/tick.h"
 #include "tracker/stacks/code_table.h"
 #include "tracker/stacks/frame_walk.h"
-#include "tracker/stacks/native_frames.h"
-#include "tracker/stacks/thread_memory.h"
+#include "tracker/stacks/hook_scratch.h"
+#include "tracker/stacks/native_frame_reader.h"
 
 namespace memoir {
 
@@ -19,9 +19,9 @@ namespace {
 constinit char problem[256] = "", native_problem[256] = "";
 constinit std::uint64_t since = 0;
 constinit std::atomic<bool> native{false};
-constinit std::atomic<std::uint32_t> recording{0};  // running number: what was found in another means nothing
+constinit std::atomic<std::uint32_t> recording{0};  // number of the recording; stacks of earlier recordings are invalid
 
-// Of a program without Python, whose native frames are recorded.
+// The layout for a program without Python. Only native frames are then recorded.
 constexpr FrameLayout kNoPython = [] {
   FrameLayout layout{};
   layout.thread_state = +[]() -> void* { return nullptr; };
@@ -29,36 +29,36 @@ constexpr FrameLayout kNoPython = [] {
 }();
 
 struct Entry {
-  FrameAt at;
+  FramePosition at;
   StackFrame recorded;
-  std::uint32_t sighting;  // of its code
+  std::uint32_t sighting;  // of the frame's code, as in CodeEntry
 };
 
-// What a thread has recorded, and room for what it has now. In memory that begins as zeros.
+// The stack that a thread recorded last, and room for its current stack. Zeroed memory is an empty object.
 struct ThreadStack {
-  std::uint32_t thread;     // a recycled slot begins anew
-  std::uint32_t recording;  // as above
-  std::uint32_t deaths;     // CodeDeaths() when the last of the frames was found
+  std::uint32_t thread;     // number of the slot's thread; if the slot has another thread now, the stack is empty
+  std::uint32_t recording;  // number of the recording; if another recording runs now, the stack is empty
+  std::uint32_t deaths;     // CodeDeaths() when the names of the recorded stack were last read
   std::uint32_t count;
-  std::uint32_t which;                               // of the two below
+  std::uint32_t which;                               // index in `frames` of the recorded stack
   Entry frames[2][kMostFrames + kMostNativeFrames];  // innermost first
 };
 static_assert(sizeof(ThreadStack) <= kStackBytes);
 
 struct Comparison {
-  std::size_t count = 0;  // frames now
-  bool same = true;       // as before
-  bool all = true;        // none was left out
+  std::size_t count = 0;  // current number of frames
+  bool same = true;       // the same frames as in the recorded stack
+  bool all = true;        // no frame was left out
 };
 
-// The native frames up to where Python called, then those of Python.
+// Visits the native frames up to the frame that Python called, and then the Python frames.
 template <class Take>
 bool WalkAllFrames(const FrameLayout& layout, Take take) {
   if (native.load(std::memory_order_relaxed)) {
     NativeFrame frames[kMostNativeFrames];
     const std::size_t count = ReadNativeFrames(frames);
     for (std::size_t i = 0; i < count; ++i)
-      take(FrameAt{reinterpret_cast<const char*>(frames[i].object), frames[i].offset});
+      take(FramePosition{reinterpret_cast<const char*>(frames[i].object), frames[i].offset});
   }
   return WalkFrames(layout, take);
 }
@@ -67,7 +67,7 @@ Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t co
   const Entry* before = stack.frames[stack.which];
   Entry* now = stack.frames[1 - stack.which];
   Comparison found;
-  found.all = WalkAllFrames(layout, [&](const FrameAt& frame) {
+  found.all = WalkAllFrames(layout, [&](const FramePosition& frame) {
     found.same = found.same && found.count < count_before && frame == before[found.count].at;
     now[found.count++].at = frame;
   });
@@ -75,21 +75,22 @@ Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t co
   return found;
 }
 
-// False: what lies there is no code.
+// Finds the name and line of a frame. False if the frame's code is not a code object.
 bool Describe(const FrameLayout& layout, Entry& entry) {
   if (const NativeObject* object = AsNativeObject(entry.at.code); object != nullptr) {
     entry.sighting = object->sighting;
     entry.recorded = {object->name, entry.at.instruction};
     return true;
   }
-  const KnownCode code = FindCode(layout, entry.at.code);
+  const CodeEntry code = FindCode(layout, entry.at.code);
   if (code.sighting == 0) return false;
   entry.sighting = code.sighting;
   entry.recorded = {code.name, FindLine(layout, entry.at.code, code.sighting, entry.at.instruction)};
   return true;
 }
 
-// Names and lines of `count` frames, and how many of the outermost are as before. False: one is none.
+// Finds the names and lines of `count` frames. Sets *kept to the number of outermost frames that are unchanged. False
+// if the code of a frame is unknown.
 bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before, std::size_t count,
              std::size_t* kept) {
   const std::uint32_t deaths = CodeDeaths();
@@ -113,7 +114,8 @@ bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_be
   return true;
 }
 
-// Frames from the `first` of `count`, outermost first, as many as a record holds; returns how many.
+// Writes one record with frames, outermost first. Leaves out the `first` outermost ones of the `count` frames. Returns
+// the number of frames in the record, at most kMaxRecordFrames.
 std::size_t WriteRecord(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t first) {
   const std::size_t number = std::min(count - first, kMaxRecordFrames);
   const std::size_t bytes = sizeof(StackRecord) + number * sizeof(StackFrame);
@@ -138,14 +140,15 @@ std::size_t RecordBytes(std::size_t frames) {
   return sizeof(StackRecord) + std::min(frames, kMaxRecordFrames) * sizeof(StackFrame);
 }
 
-// What has changed, where the segment says the rest; else all. False: there was no room.
+// Writes only the changed frames if the ring extent contains the unchanged ones; otherwise all frames. False if the
+// ring had no room.
 bool Write(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t kept, std::size_t room,
            OnEmptyPool on_empty) {
   std::size_t first = slot->stack_is_known == 0 ? 0 : kept;
   do {
     const std::size_t bytes = RecordBytes(count - first);
     if (RingReserve(slot, std::min(bytes + room, kMaxRecordBytes), on_empty) == nullptr) return false;
-    // Another segment has begun: it needs all, and has room for more than was asked for.
+    // If RingReserve has begun a new ring extent, the extent needs all frames, and has more room than was requested.
     if (slot->stack_is_known == 0) first = 0;
     if (RingReserve(slot, RecordBytes(count - first), on_empty) == nullptr) return false;
     first += WriteRecord(slot, frames, count, first);
@@ -175,10 +178,10 @@ std::uint64_t StacksSince() { return since; }
 
 void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t room, OnEmptyPool on_empty) {
   if (RingReserve(slot, std::min(sizeof(StackRecord) + room, kMaxRecordBytes), on_empty) == nullptr) return;
-  char* memory = ThreadMemory(slot);
+  char* memory = HookScratch(slot);
   if (memory == nullptr) return;
   auto& stack = *reinterpret_cast<ThreadStack*>(memory + kRangesBytes);
-  // A thread that runs no Python writes nothing here, so that its pages stay untouched.
+  // If a thread runs no Python, nothing is written here, so that its pages use no memory.
   const std::uint32_t now = recording.load(std::memory_order_relaxed);
   const bool is_mine = stack.thread == slot->thread && stack.recording == now;
   const std::size_t count_before = is_mine ? stack.count : 0;
@@ -189,7 +192,7 @@ void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t ro
   std::size_t kept = 0, count = found.count;
   if (!Resolve(layout, stack, count_before, count, &kept)) {
     RingCountStack(StackLoss::kUnread);
-    kept = count = 0;  // the one of before would be a wrong one
+    kept = count = 0;  // an empty stack, because the previous stack would be wrong
   } else if (!found.all) {
     RingCountStack(StackLoss::kCut);
   }

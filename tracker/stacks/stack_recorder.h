@@ -1,7 +1,7 @@
-// Records the Python stack of the calling thread where it is not what the thread recorded last: what the hooks on
-// allocations and operators do before a record of their own.
+// Records the Python stack of the calling thread if it differs from the stack that the thread recorded last. The hooks
+// on allocations and operators call this code before they write their own record.
 //
-// Any thread, under an allocator's lock too: without the GIL, and but for code that was never seen without a lock
+// Any thread, also under an allocator's lock. Takes no GIL. Takes a lock only for code that is not in the table yet
 // (code_table.h).
 #ifndef TRACKER_STACKS_STACK_RECORDER_H_
 #define TRACKER_STACKS_STACK_RECORDER_H_
@@ -15,19 +15,21 @@
 
 namespace memoir {
 
-// nullptr: no stacks are recorded.
+// The layout of the interpreter's frames; nullptr if no stacks are recorded.
 extern constinit std::atomic<const FrameLayout*> stack_layout;
 
-// Before each recording, while recording is off. `native`: native frames as well.
+// Call it before each recording, while recording is off. `wanted`: records stacks. `native`: also records native
+// frames.
 void PrepareStacks(bool wanted, bool native);
 inline bool StacksAreRecorded() { return stack_layout.load(std::memory_order_relaxed) != nullptr; }
-// Why they are not although they are wanted, in one line; "": they are, or there is no Python. And since which tick.
+// Returns one line with the reason why stacks that were requested are not recorded. "" if they are recorded, or if the
+// process has no Python. StacksSince returns the tick since which they are missing.
 const char* StacksProblem();
-const char* NativeFramesProblem();  // likewise
+const char* NativeFramesProblem();  // as StacksProblem, for native frames
 std::uint64_t StacksSince();
 
-// `room`: bytes of the record that follows, which is to lie in the same segment, as far as that can be known. errno is
-// the caller's to keep.
+// Records the stack. `room`: bytes of the caller's next record, which should lie in the same ring extent. The caller
+// preserves errno.
 void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t room, OnEmptyPool on_empty);
 
 inline void RecordStack(ThreadSlot* slot, std::size_t room, OnEmptyPool on_empty) {

@@ -15,12 +15,13 @@
 namespace memoir {
 namespace {
 
-// Shared in some torches, intrusive in later ones.
+// A shared pointer or an intrusive pointer, depending on the version of torch.
 using NodePointer = decltype(torch::autograd::get_current_node());
 
 constexpr char kNamespace[] = "torch::autograd::";
 
-// The current node, when the range's name is `name` in torch::autograd and the node is such a one.
+// Returns the current autograd node if `range`, the name of its range, is "torch::autograd::" followed by `name`;
+// otherwise nullptr. With a node, also sets *node: to this node if its type is NodeType, otherwise to nullptr.
 template <typename NodeType>
 NodePointer CurrentNode(const char* range, const char* name, const NodeType** node) {
   constexpr std::size_t kPrefix = sizeof(kNamespace) - 1;

@@ -1,7 +1,8 @@
-// What of an autograd node its range does not say: which forward operator it belongs to, which parameter, and what
-// gradient that has afterwards.
+// Properties of an autograd node that its range does not contain: the forward operator to which the node belongs, the
+// parameter whose gradient it accumulates, and this gradient after the node has run.
 //
-// Inside a BACKWARD_FUNCTION range's begin or end, on its thread: there the engine has made the node the current one.
+// Call these functions on the range's thread, when a range with the scope BACKWARD_FUNCTION begins or ends. The engine
+// has then made the node the current node of the thread.
 #ifndef TRACKER_TORCH_BACKWARD_NODES_H_
 #define TRACKER_TORCH_BACKWARD_NODES_H_
 
@@ -13,19 +14,21 @@
 
 namespace memoir {
 
-// The autograd sequence number by which the forward operator is found: the node's own. But a CopySlices, which an
-// operator in place on a view leaves behind, takes a number that no operator of its own carries; the node inside it has
-// the right one.
+// Returns the autograd sequence number of the forward operator. This is usually the node's own number. CopySlices, the
+// node of an in-place operator on a view, has a number that belongs to no operator. So for CopySlices the number of the
+// node inside of it is returned.
 std::int64_t ForwardSequence(const at::RecordFunction& range);
 
-// The TensorImpl whose gradient this node accumulates; nullptr when it is another node.
+// Returns the TensorImpl of the parameter whose gradient the range's node accumulates; nullptr if the node accumulates
+// no gradient.
 const void* AccumulatedParameter(const at::RecordFunction& range);
 
-// Of any thread, in a range or not: whether the engine runs a node there.
+// Returns true if the engine runs a node on the calling thread. Any thread, inside of a range or outside.
 bool InBackwardNode();
 
-// At the end of such a node's range: records its parameter and the gradient that this has now; none where a hook has
-// freed it. Nothing where another thread is just accumulating the same one, and will say so itself.
+// Records the parameter and its gradient. Call it at the end of the range of a node that accumulates a gradient. If a
+// hook of the program has freed the gradient, records only the parameter. If another thread is accumulating the same
+// gradient, records nothing, because that thread records it.
 void RecordAccumulatedGradient(ThreadSlot* slot);
 
 }  // namespace memoir

@@ -1,10 +1,12 @@
-// Held around each change of torch's list of callbacks that is ours, and by whoever forks.
+// A lock that Memoir holds while it changes torch's list of callbacks, and during each fork.
 //
-// torch changes that list under a lock of its own, which a child would inherit locked for ever if another thread of
-// ours were in there at the fork; and a child changes the list at once (tracker/session/standby.h). So forks wait for
-// us. What the program itself does with the list at a fork is beyond this. Any thread; not inside each other.
+// torch changes the list under torch's own lock. If another thread of Memoir held torch's lock at a fork, the lock
+// would stay locked in the child for ever, and the child changes the list at once (tracker/session/standby.h). So a
+// fork waits for Memoir's lock. Changes that the program itself makes are not covered. Any thread; not recursive.
 #ifndef TRACKER_TORCH_CALLBACK_LOCK_H_
 #define TRACKER_TORCH_CALLBACK_LOCK_H_
+
+#include "interpose/signal_blocker.h"
 
 namespace memoir {
 
@@ -14,6 +16,9 @@ class CallbackLock {
   ~CallbackLock();
   CallbackLock(const CallbackLock&) = delete;
   CallbackLock& operator=(const CallbackLock&) = delete;
+
+ private:
+  const SignalBlocker held_;
 };
 
 }  // namespace memoir

@@ -5,10 +5,10 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint32_t kMostNested = 256;  // torch's compilers nest some twenty events
+constexpr std::uint32_t kMostNested = 256;  // torch's compilers have about twenty nested events
 
-// By the address of its place a range is known again at its end: the same on every thread, for open ranges are a
-// thread's.
+// For each depth of nesting, a byte whose address identifies the range when the range ends. All threads use the same
+// bytes, because each thread has its own list of open ranges.
 alignas(2) constexpr char kPlaces[2 * kMostNested] = {};
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t open = 0;
 
@@ -29,7 +29,7 @@ void FollowCompiler(std::uint32_t depth, const char* begun) {
   while (open > around) EndRange(Place(--open), {});
   if (begun == nullptr || depth == 0 || depth > kMostNested) return;
   BeginRange(Place(around), Start(begun), {});
-  open = depth;  // also of those around it that began before the recording
+  open = depth;  // includes outer events that began before the recording
 }
 
 void NoteCompiled(const char* text) { RecordInstantRange(Start(text), {}); }

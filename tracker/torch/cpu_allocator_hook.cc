@@ -18,16 +18,17 @@ constinit c10::Allocator* inner_allocator = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
-  if (data != nullptr && RecordingEnabled()) RecordDeallocate(data, kCpu);  // oneDNN gives back empty blocks too
+  if (data != nullptr && RecordingEnabled()) RecordDeallocate(data, kCpu);  // oneDNN also frees blocks without memory
   inner_deleter.load(std::memory_order_relaxed)(data);
 }
 
-// An inner allocator whose context is not its data: its DataPtr is kept whole until the tensor goes.
-struct Kept {
+// Keeps the whole DataPtr until the tensor is freed. For inner allocators whose blocks have a context that is not the
+// data.
+struct KeptPointer {
   c10::DataPtr inner;
 };
-void DeallocateKept(void* context) {
-  const std::unique_ptr<Kept> kept(static_cast<Kept*>(context));
+void DeallocatePointer(void* context) {
+  const std::unique_ptr<KeptPointer> kept(static_cast<KeptPointer*>(context));
   if (RecordingEnabled()) RecordDeallocate(kept->inner.get(), kCpu);
 }
 
@@ -44,10 +45,10 @@ class RecordingAllocator final : public c10::Allocator {
       block.release_context();
       return {data, data, &Deallocate, device};
     }
-    auto kept =
-        std::make_unique<Kept>(std::move(block));  // may throw: before the record, so that the block is given back
+    auto kept = std::make_unique<KeptPointer>(
+        std::move(block));  // make_unique precedes the record, because it may throw; `block` is then freed
     RecordAllocate(data, bytes, kCpu);
-    return {data, kept.release(), &DeallocateKept, device};
+    return {data, kept.release(), &DeallocatePointer, device};
   }
 
   c10::DeleterFnPtr raw_deleter() const override {
@@ -63,7 +64,7 @@ class RecordingAllocator final : public c10::Allocator {
 void InstallCpuAllocatorHook() {
   inner_allocator = c10::GetCPUAllocator();
   inner_deleter.store(inner_allocator->raw_deleter(), std::memory_order_relaxed);
-  static auto* recording = new RecordingAllocator;  // leaked: tensors are freed until the very end
+  static auto* recording = new RecordingAllocator;  // never freed, because tensors may be freed until the process ends
   c10::SetCPUAllocator(recording, 100);
 }
 

@@ -1,16 +1,17 @@
-// Every allocation and deallocation of CPU tensors, on every thread: a wrapper around torch's CPU allocator.
+// Records every allocation and deallocation of CPU tensors, on every thread, with a wrapper around torch's CPU
+// allocator.
 //
-// It hands out what the inner allocator gave, with a deleter that records and then calls the inner deleter, so other
-// observers (torch.profiler) see what they saw before. Serials are taken after the inner allocate and before the inner
-// deleter: on every address they are in the order of truth (docs/event_schema.md). Memory from before the wrapper keeps
-// its old deleter.
+// The wrapper returns the inner allocator's block with another deleter, which records and then calls the inner deleter.
+// So other observers (torch.profiler) are not affected. The serial of an allocation is taken after the inner allocate,
+// and the serial of a deallocation before the inner deleter. So the serials of an address have the true order
+// (docs/event_schema.md). Blocks that were allocated before the wrapper existed keep their old deleter.
 #ifndef TRACKER_TORCH_CPU_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_CPU_ALLOCATOR_HOOK_H_
 
 namespace memoir {
 
-// Puts the wrapper in place. Call once, on a thread that may change torch's allocator (SetCPUAllocator has no lock).
-// Never taken out.
+// Installs the wrapper, which is never removed. Call it once, while no other thread can use SetCPUAllocator, because
+// that function takes no lock.
 void InstallCpuAllocatorHook();
 
 }  // namespace memoir

@@ -12,8 +12,8 @@
 #include "tracker/torch/cuda_allocator_kind.h"
 #include "tracker/torch/cuda_allocator_numbers.h"
 #include "tracker/torch/cuda_found_blocks.h"
-#include "tracker/torch/cuda_gaps.h"
 #include "tracker/torch/cuda_publication.h"
+#include "tracker/torch/cuda_recording_gaps.h"
 #include "tracker/torch/device_records.h"
 #include "tracker/torch/hooks.h"
 
@@ -28,7 +28,7 @@ const char* CudaIsReady() { return nullptr; }
 bool CudaIsAtDeviceLevel() { return false; }
 void ForgetCudaBlocks() {}
 void FindCudaBlocks() {}
-void FindCudaBlocksSoon() {}
+void FindCudaBlocksLater() {}
 
 #else
 namespace {
@@ -36,48 +36,49 @@ namespace {
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
 using c10::cuda::CUDACachingAllocator::TraceEntry;
 
-constexpr int kMaxDevices = kMaxPublishedDevices;  // torch's own bound is 120
+constexpr int kMaxDevices = kMaxPublishedDevices;  // torch allows at most 120
 constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
-// What the trace said of a block; the report that follows has the rest.
-struct Announced {
+// A block that the trace has reported. The report to the profiler, which follows, completes it.
+struct TracedBlock {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
   DevicePlace place{};
 };
 
-// All under torch's lock of the device.
+// The state of a device. Used only under torch's lock of the device.
 struct alignas(64) Device {
   std::uint64_t serial = 0;
-  std::uint64_t found_serial = 0;  // of the blocks that a snapshot found
-  std::uint32_t epoch = 0;         // the one in which its blocks are known
-  Announced announced;
-  DeviceNumbers numbers;  // at the snapshot
+  std::uint64_t found_serial = 0;  // serial of the blocks that the last snapshot found
+  std::uint32_t epoch = 0;         // epoch in which the device's blocks are known
+  TracedBlock traced;
+  DeviceNumbers numbers;  // the allocator's statistics at the last snapshot
 };
 constinit Device devices[kMaxDevices];
 
 constinit std::atomic<std::uint32_t> epoch{1};
-constinit std::atomic<std::uint64_t> unknown_since{0};  // the tick at which it began; 0: there were no blocks then
-constinit std::atomic<std::uint32_t> found_in{0};       // the epoch whose blocks were found
-constinit std::atomic<pid_t> ready_in{0};  // the process in which torch made its allocators; not a forked child of it
+constinit std::atomic<std::uint64_t> unknown_since{0};  // tick at which the epoch began; 0: no block existed then
+constinit std::atomic<std::uint32_t> found_in{0};       // epoch in which the live blocks were found
+// Process in which torch made its allocators; a forked child is another process.
+constinit std::atomic<pid_t> ready_in{0};
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
-constinit std::atomic<const ThreadSlot*> finder{nullptr};  // whose snapshot it is
-constinit int devices_found = 0;                           // by it; this and the next three are the finder's alone
-constinit bool records_found = true;                       // or only publishes
+constinit std::atomic<const ThreadSlot*> finder{nullptr};  // the thread that takes a snapshot
+constinit int devices_found = 0;  // number of devices visited so far; only the finder uses this and the next three
+constinit bool records_found = true;                       // false: the snapshot is only for publication
 constinit const std::vector<FoundMemory>* publishes = nullptr;
 constinit bool all_published = true;
-constinit std::atomic<std::uint32_t> unfollowed{0};  // reports since the first attempt that failed
-constinit std::atomic<bool> follows_reports{false};  // all slots of the report are redirected
+constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports since the first attempt to follow them failed
+constinit std::atomic<bool> follows_reports{false};  // all import slots of the report function are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
 constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
 
 CUDAAllocator* Allocator() { return allocator_variable == nullptr ? nullptr : allocator_variable->load(); }
 
-// Fields and parameters that came with some torch.
+// FillPool and the next functions read fields and pass parameters that only some versions of torch have.
 template <class Entry>
 void FillPool(const Entry& entry, DevicePlace& place) {
   if constexpr (requires { entry.mempool_; }) {
@@ -105,8 +106,8 @@ DevicePlace PlaceOf(const TraceEntry& entry) {
   return place;
 }
 
-// Of this thread's snapshot: what it finds is as of now. It goes through the devices one by one, and torch 2.11
-// says "device 0" of each.
+// Called once for each device while this thread takes a snapshot, which shows the device's state at this call. torch
+// visits the devices in order. torch 2.11 reports "device 0" for each device, so Memoir counts the calls.
 void NoteSnapshot() {
   if (finder.load(std::memory_order_relaxed) != memoir_thread_slot || memoir_thread_slot == nullptr) return;
   if (devices_found == kMaxDevices) return;
@@ -120,7 +121,7 @@ void NoteSnapshot() {
   Device& device = devices[index];
   device.epoch = epoch.load(std::memory_order_relaxed);
   device.found_serial = device.serial + 1;
-  device.serial += 3;  // found, freed again, statistics
+  device.serial += 3;  // for three records: block found, block freed, statistics
   device.numbers = NumbersOf(*Allocator(), index);
 }
 
@@ -128,7 +129,7 @@ void RecordTraced(const TraceEntry& entry, Device& device) {
   const DevicePlace place = PlaceOf(entry);
   switch (entry.action_) {
     case TraceEntry::ALLOC:
-      device.announced = {entry.addr_, entry.size_, place};
+      device.traced = {entry.addr_, entry.size_, place};
       return;
     case TraceEntry::FREE_REQUESTED:
       return RecordFree(RecordKind::kDeallocate, entry.addr_, ++device.serial, place);
@@ -168,7 +169,8 @@ void OnTrace(const TraceEntry& entry) {
   follows ? PublishTraced(entry) : WithdrawPublication(entry.device_);
 }
 
-// At the end of the range around, and ever less often: what failed may fail for good.
+// Requests another attempt to find the blocks, at the end of the surrounding range. The intervals between attempts
+// grow, because all attempts may fail.
 void AskForAnotherAttempt() {
   const std::uint32_t reports = unfollowed.fetch_add(1, std::memory_order_relaxed) + 1;
   if ((reports & (reports - 1)) == 0 && RecordingEnabled()) cuda_look.fetch_or(kAsked, std::memory_order_relaxed);
@@ -182,14 +184,14 @@ void NoteReport(const void* block, std::int64_t bytes, c10::Device on) {
   }
   if (bytes <= 0 || on.index() < 0 || on.index() >= kMaxDevices) return;
   Device& device = devices[on.index()];
-  if (!Follows(device) || device.announced.address != reinterpret_cast<std::uintptr_t>(block)) return;
+  if (!Follows(device) || device.traced.address != reinterpret_cast<std::uintptr_t>(block)) return;
   const ErrnoKeeper errno_keeper;
-  const Announced& announced = device.announced;
-  RecordBlock(RecordKind::kBlockAllocate, announced.address, static_cast<std::uint64_t>(bytes), announced.requested,
-              ++device.serial, announced.place);
+  const TracedBlock& traced = device.traced;
+  RecordBlock(RecordKind::kBlockAllocate, traced.address, static_cast<std::uint64_t>(bytes), traced.requested,
+              ++device.serial, traced.place);
   if (MayBePublished())
-    PublishChange(on.index(), MemoryChange::kBlockAllocated, {announced.address, static_cast<std::uint64_t>(bytes)});
-  device.announced.address = 0;
+    PublishChange(on.index(), MemoryChange::kBlockAllocated, {traced.address, static_cast<std::uint64_t>(bytes)});
+  device.traced.address = 0;
 }
 
 void OnReport(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, c10::Device on) {
@@ -209,7 +211,8 @@ void RecordFoundNumbers() {
   }
 }
 
-// Finds the report, and redirects its slots. While that fails each call tries again. nullptr, or why.
+// Finds the report function, and redirects the function's import slots. If this fails, later calls try again. Returns
+// nullptr, or the reason.
 const char* FollowReports() {
   if (follows_reports.load(std::memory_order_relaxed)) return nullptr;
   if (allocator_variable == nullptr)
@@ -233,7 +236,8 @@ auto LookAtAll(CUDAAllocator& allocator) {
   return info;
 }
 
-// What `info` found, and what has changed since, by another snapshot, under whose locks it is published.
+// Publishes the blocks in `info` and the changes since `info`. Takes another snapshot for this, because a snapshot
+// calls NoteSnapshot under the lock of each device.
 template <class Info>
 bool PublishSnapshot(CUDAAllocator& allocator, const Info& info) {
   const std::vector<FoundMemory> found = FoundToPublish(info);
@@ -243,7 +247,7 @@ bool PublishSnapshot(CUDAAllocator& allocator, const Info& info) {
   return all_published;
 }
 
-// Where the program changes too much meanwhile, again.
+// Publishes the blocks in `info`. If the program has changed too much since `info`, starts again with a new snapshot.
 template <class Info>
 void PublishBlocks(CUDAAllocator& allocator, Info info) {
   try {
@@ -258,7 +262,7 @@ void PublishBlocks(CUDAAllocator& allocator, Info info) {
   }
 }
 
-// What was live is recorded, and followed from here on. False: torch showed no device.
+// Records the live blocks of all devices, and follows the devices from now on. False if torch reported no device.
 bool TakeSnapshot(CUDAAllocator& allocator) {
   if (!attached.load(std::memory_order_relaxed)) {
     allocator.attachAllocatorTraceTracker(&OnTrace);
@@ -268,7 +272,8 @@ bool TakeSnapshot(CUDAAllocator& allocator) {
   const auto info = LookAtAll(allocator);
   if (devices_found == 0) return false;
   for (const auto& segment : info.segments) {
-    if (segment.device >= 0 && segment.device < kMaxDevices) RecordFound(segment, devices[segment.device].found_serial);
+    if (segment.device >= 0 && segment.device < kMaxDevices)
+      RecordFoundSegment(segment, devices[segment.device].found_serial);
   }
   RecordFoundNumbers();
   if (is_published) PublishBlocks(allocator, info);
@@ -288,7 +293,7 @@ const char* FindOrThrow() {
   return TakeSnapshot(*allocator) ? nullptr : "torch's snapshot showed no device";
 }
 
-// nullptr, or why the blocks are not known: a text that stays.
+// Finds the live blocks. Returns nullptr, or the reason why the blocks are unknown: a text that is never freed.
 const char* Find() {
   try {
     return FindOrThrow();
@@ -298,12 +303,12 @@ const char* Find() {
   }
 }
 
-// Returns the epoch that was looked at.
+// Finds the live blocks in the current epoch, and returns the epoch.
 std::uint32_t FindInEpoch() {
   const std::uint32_t now = epoch.load();
   if (found_in.load(std::memory_order_relaxed) == now) return now;
   const char* why = Find();
-  if (!RecordingEnabled()) return now;  // nobody wants to know any more
+  if (!RecordingEnabled()) return now;  // the recording has ended
   if (why == nullptr) {
     found_in.store(now, std::memory_order_relaxed);
     CloseCudaGap(Tick());
@@ -312,7 +317,7 @@ std::uint32_t FindInEpoch() {
   const std::uint64_t since = unknown_since.load(std::memory_order_relaxed);
   if (!CudaGapIsOpen()) unfollowed.store(0, std::memory_order_relaxed);
   OpenCudaGap(why, since != 0 ? since : Tick());
-  // Devices that a snapshot had shown before it failed are not followed either.
+  // A new epoch begins, so that no device is followed, not even a device that the failed snapshot had already shown.
   std::uint32_t expected = now;
   return epoch.compare_exchange_strong(expected, now + 1) ? now + 1 : now;
 }
@@ -340,13 +345,14 @@ void ForgetCudaBlocks() {
   epoch.fetch_add(1);
 }
 
-void FindCudaBlocksSoon() { cuda_look.fetch_or(kAsked, std::memory_order_relaxed); }
+void FindCudaBlocksLater() { cuda_look.fetch_or(kAsked, std::memory_order_relaxed); }
 
 void FindCudaBlocks() {
   if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
   const ErrnoKeeper errno_keeper;
-  // Another thread that is at it looks again when it is done: all of these are in one order.
+  // If another thread is finding blocks, that thread checks the epoch again when it has finished. All these operations
+  // are sequentially consistent.
   while (!finding.exchange(true)) {
     const std::uint32_t looked_at = FindInEpoch();
     finding.store(false);

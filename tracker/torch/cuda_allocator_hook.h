@@ -1,13 +1,14 @@
-// Memory of CUDA devices: what torch's caching allocator does, block by block, on every thread, stream and pool.
+// Records everything that torch's caching allocator for CUDA devices does with each block, on every thread, stream and
+// pool.
 //
-// Two sources, both under the allocator's lock of the device, where nothing may wait (docs/event_schema.md): its trace
-// (what was asked, segments, frees that complete later, out of memory), and its report to the profiler, whose import
-// slot in libc10_cuda.so is redirected (a block's bytes as rounded, which the trace does not tell). The tracker links
-// nothing of CUDA: where torch has none, nothing here does anything.
+// There are two sources. torch calls both under the allocator's lock of the device, where nothing may wait
+// (docs/event_schema.md). The trace contains requests, segments, completed frees and out-of-memory errors. The
+// allocator's report to the profiler contains the rounded bytes of a block; the import slot of the report function in
+// libc10_cuda.so is redirected. The tracker links no CUDA library. With a torch without CUDA the functions do nothing.
 //
-// A tracker that is attached before torch has made its allocators attaches to nothing, so somebody must say when that
-// is: Python's package (torch.cuda's queue of lazy calls), or else the first block, which is then found when the range
-// around it ends.
+// torch's allocators call a trace tracker only if it was attached after torch had made them. So the Python package
+// attaches the trace tracker through torch.cuda's queue of lazy calls. Without Python, the trace tracker is attached at
+// the first CUDA block. When the range around this allocation ends, a snapshot finds the block.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_HOOK_H_
 
@@ -16,14 +17,14 @@
 
 namespace memoir {
 
-// Redirects the report. Call at the start of each recording, while recording is off. Never taken out. The rest is in
-// hooks.h.
+// Redirects the report. The redirection is never undone. Call it at the start of each recording, while recording is
+// off. hooks.h declares the other functions.
 void InstallCudaAllocatorHook();
 
-// Why FindCudaBlocks is due with the next range of a thread of the program's, if it is.
+// Reasons why the next range of a thread of the program must call FindCudaBlocks.
 enum CudaLook : std::uint8_t {
-  kBlockSeen = 1,  // the first one, before anybody has called CudaIsReady
-  kAsked = 2,      // FindCudaBlocksSoon, or another attempt
+  kBlockSeen = 1,  // a first block was seen, and CudaIsReady had not been called
+  kAsked = 2,      // FindCudaBlocksLater was called, or another attempt is necessary
 };
 extern constinit std::atomic<std::uint8_t> cuda_look;
 inline bool CudaLookIsDue() { return cuda_look.load(std::memory_order_relaxed) != 0; }

@@ -15,14 +15,16 @@ namespace {
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
 using Find = CUDAAllocator* (*)();
 
-// Written once, before the pointer to it is.
+// Each line is written only once, before the pointer to it is set.
 constinit char device_level_line[256] = "";
 constinit char nothing_line[256] = "";
 constinit std::atomic<const char*> at_device_level{nullptr};
 constinit std::atomic<const char*> why_nothing{nullptr};
-constinit bool may_tell_later = false;  // torch's own, its cache switched off by a call
+// True if the program may switch the cache on again. The allocator is then torch's own, and its cache is off although
+// the environment does not have PYTORCH_NO_CUDA_MEMORY_CACHING.
+constinit bool may_report_later = false;
 constinit Find find_allocator = nullptr;
-constinit std::atomic<bool> is_uncached{false};  // by the variable, as torch asks for it
+constinit std::atomic<bool> is_uncached{false};  // true: the environment has PYTORCH_NO_CUDA_MEMORY_CACHING
 
 template <class Allocator>
 bool IsEnabled(Allocator& allocator) {
@@ -33,16 +35,17 @@ bool IsEnabled(Allocator& allocator) {
   }
 }
 
-// Another allocator than torch's own, or torch's own with its cache switched off, tells nobody of its blocks. "" for
-// one that does.
-std::string WhyItTellsOfNone(CUDAAllocator& allocator) {
+// Returns the reason why the allocator does not report blocks: it is not torch's own, or its cache is off. Empty if it
+// reports blocks.
+std::string WhyItReportsNoBlocks(CUDAAllocator& allocator) {
   if (const auto name = allocator.name(); name != "native") return "torch's allocator is " + std::string(name);
   return !is_uncached.load() && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
 }
 
-// Asked at each allocation of the allocator that is recorded at device level.
-bool TellsOfBlocks() {
-  if (!may_tell_later) return false;
+// Returns true if the allocator, which is recorded at device level, now reports its blocks. Called at each of its
+// allocations.
+bool ReportsBlocks() {
+  if (!may_report_later) return false;
   CUDAAllocator* allocator = find_allocator();
   return allocator != nullptr && IsEnabled(*allocator);
 }
@@ -59,11 +62,11 @@ void LookForCachingVariable() { is_uncached.store(std::getenv("PYTORCH_NO_CUDA_M
 
 CudaRecording ChooseCudaRecording(Find find) {
   CUDAAllocator& allocator = *find();
-  const std::string why = WhyItTellsOfNone(allocator);
+  const std::string why = WhyItReportsNoBlocks(allocator);
   if (why.empty()) return CudaRecording::kBlocks;
   find_allocator = find;
-  may_tell_later = allocator.name() == "native" && !is_uncached.load();
-  if (!InstallDeviceLevelHook(&allocator, &TellsOfBlocks)) {
+  may_report_later = allocator.name() == "native" && !is_uncached.load();
+  if (!InstallDeviceLevelHook(&allocator, &ReportsBlocks)) {
     SayOnce(&why_nothing, nothing_line, "%s, which does not report its blocks", why);
     return CudaRecording::kNothing;
   }

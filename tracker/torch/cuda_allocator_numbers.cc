@@ -9,7 +9,8 @@ namespace {
 
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
 
-// A function that came with some torch. Negative: it is not there.
+// Returns the fraction of the device's memory that the allocator may reserve. Negative if this version of torch has no
+// such function.
 template <class Allocator>
 double FractionOf(Allocator& allocator, c10::DeviceIndex index) {
   if constexpr (requires { allocator.getMemoryFraction(index); }) {
@@ -31,7 +32,7 @@ DeviceNumbers NumbersOf(CUDAAllocator& allocator, c10::DeviceIndex index) {
     numbers.alloc_retries = static_cast<std::uint64_t>(stats.num_alloc_retries);
     numbers.ooms = static_cast<std::uint64_t>(stats.num_ooms);
     numbers.known = true;
-  } catch (...) {  // then nobody compares
+  } catch (...) {  // `known` stays false, so no record of the statistics is written
   }
   return numbers;
 }
@@ -42,7 +43,7 @@ std::uint64_t LimitOf(CUDAAllocator& allocator, c10::DeviceIndex index, MemoryIn
   try {
     const double fraction = FractionOf(allocator, index);
     if (fraction >= 0) return static_cast<std::uint64_t>(std::llround(fraction * static_cast<double>(total)));
-  } catch (...) {  // then it is not known
+  } catch (...) {  // the limit is unknown
   }
   return kNotKnown;
 }

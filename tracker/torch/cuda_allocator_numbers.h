@@ -1,5 +1,5 @@
-// What torch's CUDA allocator says of a device in numbers. Under the allocator's lock of the device, which is recursive
-// and this thread's: the calls read counters.
+// Numbers of a device from torch's CUDA allocator. Call these functions while this thread holds the allocator's lock of
+// the device. The lock is recursive, and the functions only read counters.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_NUMBERS_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_NUMBERS_H_
 
@@ -13,11 +13,13 @@
 
 namespace memoir {
 
-// At segments, snapshots and out of memory only.
+// Returns the allocator's statistics of a device. Call it only when segments change, at snapshots, and at out-of-memory
+// errors.
 DeviceNumbers NumbersOf(c10::cuda::CUDACachingAllocator::CUDAAllocator& allocator, c10::DeviceIndex index);
 
-// What the allocator may reserve, or kNotKnown. Only at out of memory, where torch itself has just asked the driver the
-// same under its lock; the device is the current one there. `memory_info`: cudaMemGetInfo, or nullptr.
+// Returns the bytes that the allocator may reserve; kNotKnown if unknown. `memory_info`: cudaMemGetInfo, or nullptr.
+// Call it only at an out-of-memory error: the device is then current, and torch has just called cudaMemGetInfo itself
+// under the same lock.
 using MemoryInfo = int (*)(std::size_t* free, std::size_t* total);
 std::uint64_t LimitOf(c10::cuda::CUDACachingAllocator::CUDAAllocator& allocator, c10::DeviceIndex index,
                       MemoryInfo memory_info);

@@ -9,7 +9,8 @@
 namespace memoir {
 namespace {
 
-// A small pool's segments are told by their size, so what is mapped of an expandable one comes in its steps.
+// Records a segment. Readers recognize a segment of the small pool by its size. So an expandable segment of the small
+// pool is recorded as several segments, with the size in which torch maps its memory.
 void RecordFoundSegment(std::uint64_t address, std::uint64_t bytes, bool large, std::uint64_t serial,
                         const DevicePlace& place) {
   constexpr std::uint64_t kSmallStep = 2u << 20;
@@ -20,7 +21,7 @@ void RecordFoundSegment(std::uint64_t address, std::uint64_t bytes, bool large, 
 
 }  // namespace
 
-void RecordFound(const c10::cuda::CUDACachingAllocator::SegmentInfo& segment, std::uint64_t serial) {
+void RecordFoundSegment(const c10::cuda::CUDACachingAllocator::SegmentInfo& segment, std::uint64_t serial) {
   DevicePlace place{};
   place.stream = reinterpret_cast<std::uintptr_t>(segment.stream);
   place.device_type = static_cast<std::uint8_t>(c10::DeviceType::CUDA);

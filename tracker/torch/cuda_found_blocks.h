@@ -1,4 +1,4 @@
-// Records of what a snapshot of torch's CUDA allocator has found: segments, and the blocks that are live in them.
+// Records the segments, and the live blocks in them, that a snapshot of torch's CUDA allocator shows.
 #ifndef TRACKER_TORCH_CUDA_FOUND_BLOCKS_H_
 #define TRACKER_TORCH_CUDA_FOUND_BLOCKS_H_
 
@@ -9,8 +9,9 @@
 
 namespace memoir {
 
-// On the thread of the snapshot, under no lock. Takes `serial` of the device, and the one behind it.
-void RecordFound(const c10::cuda::CUDACachingAllocator::SegmentInfo& segment, std::uint64_t serial);
+// Records one segment and its blocks. Call it on the thread that took the snapshot, under no lock. Uses the serials
+// `serial` and `serial` + 1 of the device.
+void RecordFoundSegment(const c10::cuda::CUDACachingAllocator::SegmentInfo& segment, std::uint64_t serial);
 
 }  // namespace memoir
 

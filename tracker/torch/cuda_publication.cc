@@ -8,7 +8,7 @@ namespace {
 using c10::cuda::CUDACachingAllocator::SnapshotInfo;
 using c10::cuda::CUDACachingAllocator::TraceEntry;
 
-// A field that came with some torch.
+// Returns true for an expandable segment. Only some versions of torch have this field.
 template <class Segment>
 bool IsExpandable(const Segment& segment) {
   if constexpr (requires { segment.is_expandable; }) {

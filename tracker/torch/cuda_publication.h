@@ -1,4 +1,4 @@
-// What torch's CUDA allocator tells of itself, in the words of memory_publication.h.
+// Converts what torch's CUDA allocator reports to the types of memory_publication.h.
 #ifndef TRACKER_TORCH_CUDA_PUBLICATION_H_
 #define TRACKER_TORCH_CUDA_PUBLICATION_H_
 
@@ -11,11 +11,13 @@
 
 namespace memoir {
 
-// Under the lock of the entry's device. A block that is allocated is not published by the trace, which does not know
-// its bytes as rounded.
+// Publishes a change from the allocator's trace. Call it under the allocator's lock of the device. It ignores
+// allocations, because the trace does not contain their rounded bytes; the hook on the allocator's report publishes
+// them.
 void PublishTraced(const c10::cuda::CUDACachingAllocator::TraceEntry& entry);
 
-// Each segment before its blocks: those that the program has, and those that wait for a stream.
+// Returns each segment, followed by its blocks: allocated blocks, and blocks that the program has freed but a stream
+// still uses.
 std::vector<FoundMemory> FoundToPublish(const c10::cuda::CUDACachingAllocator::SnapshotInfo& snapshot);
 
 }  // namespace memoir

@@ -7,7 +7,7 @@
 
 #include "interpose/own_work.h"
 #include "interpose/ring.h"
-#include "tracker/torch/allocate_slot.h"
+#include "tracker/torch/allocate_redirection.h"
 #include "tracker/torch/host_records.h"
 
 namespace memoir {
@@ -17,10 +17,10 @@ constexpr std::size_t kMaxDevices = 64;
 constexpr std::uint8_t kCuda = static_cast<std::uint8_t>(c10::DeviceType::CUDA);
 constinit AllocateFunction inner_allocate = nullptr;
 using Question = bool (*)();
-constinit Question tells_of_blocks = nullptr;
+constinit Question reports_blocks = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
-// A deleter is told the address alone, so each device has its own.
+// A deleter receives only the address of a block, not its device. So each device has a separate deleter.
 template <std::size_t kIndex>
 void DeallocateOn(void* data) {
   if (RecordingEnabled()) RecordDeallocate(data, {kCuda, static_cast<std::int8_t>(kIndex)});
@@ -32,7 +32,7 @@ constexpr std::array<c10::DeleterFnPtr, kMaxDevices> Deleters(std::index_sequenc
 }
 constexpr std::array<c10::DeleterFnPtr, kMaxDevices> kDeleters = Deleters(std::make_index_sequence<kMaxDevices>());
 
-// All blocks of an allocator have one deleter, which the first one shows.
+// Returns true if `deleter` is the deleter of all blocks of the allocator. The first block determines this deleter.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;
@@ -42,9 +42,9 @@ c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
   c10::DataPtr block = inner_allocate(self, bytes);
   void* data = block.get();
   if (data == nullptr || block.get_context() != data || !RecordingEnabled() || memoir_own_work > 0) return block;
-  if (tells_of_blocks()) return block;  // torch knows a cached block by its deleter
+  if (reports_blocks()) return block;  // the deleter stays, because torch identifies a cached block by it
   const c10::Device device = block.device();
-  // NOLINTNEXTLINE(bugprone-signed-char-misuse): no device is -1
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): an index of -1 means that there is no device
   const int index = device.index();
   if (index < 0 || static_cast<std::size_t>(index) >= kMaxDevices || !IsInner(block.get_deleter())) return block;
   RecordAllocate(data, bytes, {kCuda, static_cast<std::int8_t>(index)});
@@ -54,8 +54,8 @@ c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
 
 }  // namespace
 
-bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*tells)()) {
-  tells_of_blocks = tells;
+bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*reports)()) {
+  reports_blocks = reports;
   return inner_allocate != nullptr || RedirectAllocate(allocator, &AllocateAndRecord, &inner_allocate);
 }
 

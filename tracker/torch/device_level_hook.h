@@ -1,9 +1,10 @@
-// CUDA memory where torch's allocator tells of no blocks (cudaMallocAsync, a pluggable allocator, the native one with
-// its cache switched off): what the program asks it for, at device level: allocations and deallocations, no segments.
+// Records CUDA memory of allocators that do not report blocks (cudaMallocAsync, a pluggable allocator, torch's own
+// without its cache). The program's allocations and deallocations are recorded, without segments: this is called device
+// level.
 //
-// As pinned_allocator_hook.h: the class's `allocate` is redirected, and a block's deleter is one that records and then
-// calls the inner one. What goes past it (raw_alloc: memory pools with an allocator of their own, NCCL) has the records
-// of the driver's calls alone.
+// As in pinned_allocator_hook.h, `allocate` of the allocator's class is redirected, and each block gets a deleter that
+// records and then calls the inner deleter. Requests that do not call `allocate` (raw_alloc: memory pools with a
+// separate allocator, NCCL) appear only as driver allocations.
 #ifndef TRACKER_TORCH_DEVICE_LEVEL_HOOK_H_
 #define TRACKER_TORCH_DEVICE_LEVEL_HOOK_H_
 
@@ -11,10 +12,11 @@
 
 namespace memoir {
 
-// Once for a process; never taken out. `tells` is asked at each allocation whether the allocator, of which a program
-// may have switched the cache on again, tells of its blocks by now: such blocks are left as they are. False: it cannot
-// be done. One thread at a time; no lock of torch's.
-bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*tells)());
+// Installs the hook once in a process; it is never removed. At each allocation the hook calls `reports`, which returns
+// true if the allocator now reports its blocks itself, because the program has switched its cache on. Blocks of such
+// allocations are left unchanged. False if the hook cannot be installed. One thread at a time, which holds no lock of
+// torch's.
+bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*reports)());
 
 }  // namespace memoir
 

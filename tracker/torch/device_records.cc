@@ -2,11 +2,11 @@
 
 #include "interpose/ring.h"
 #include "interpose/write_record.h"
-#include "tracker/detail/known_steps.h"
+#include "tracker/repeated_steps/repeated_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 
 namespace memoir {
-// WriteRecord and not TorchThread, which calls torch.
+// The functions in this file use WriteRecord instead of TorchThread, because TorchThread calls torch.
 namespace {
 
 void RecordStackBefore(std::size_t room) {
@@ -18,7 +18,7 @@ void RecordStackBefore(std::size_t room) {
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place) {
   if (kind == RecordKind::kBlockAllocate) {
-    if (StepsAreFollowed()) known_steps::FollowDeviceBlock(place.device_index, requested, place.stream);
+    if (StepsAreFollowed()) repeated_steps::FollowDeviceBlock(place.device_index, requested, place.stream);
     RecordStackBefore(sizeof(BlockRecord));
   }
   const bool written = WriteRecord<BlockRecord>(kind, 0, [&](BlockRecord& record) {

@@ -1,7 +1,7 @@
-// Records of a device's caching allocator, written to the calling thread's ring segment.
+// Writes the records of a device's caching allocator into the calling thread's ring extent.
 //
-// Under the allocator's lock: none of these waits, allocates, or calls torch. Where there is no room, the record is
-// dropped and counted.
+// Called under the allocator's lock. These functions do not wait, do not allocate, and do not call torch. If there is
+// no room, the record is dropped and counted.
 #ifndef TRACKER_TORCH_DEVICE_RECORDS_H_
 #define TRACKER_TORCH_DEVICE_RECORDS_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// The allocator's own, as DeviceStatisticsRecord has them.
+// The allocator's statistics, as in DeviceStatisticsRecord.
 struct DeviceNumbers {
   bool known = false;
   std::uint64_t allocated = 0;
@@ -21,17 +21,18 @@ struct DeviceNumbers {
   std::uint64_t ooms = 0;
 };
 
-// `kind`: kBlockAllocate or kBlockFound.
+// Records an allocation, or a block that a snapshot found. `kind`: kBlockAllocate or kBlockFound.
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place);
-// `kind`: kDeallocate, the program gives the block back, or kBlockFreeCompleted, the allocator has it back.
+// Records a free. `kind`: kDeallocate (the program frees the block) or kBlockFreeCompleted (the allocator may use the
+// memory again).
 void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, const DevicePlace& place);
 void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t bytes, std::uint64_t serial,
                    const DevicePlace& place);
-// `device_limit`: what the allocator may reserve, or kNotKnown.
+// `device_limit`: bytes that the allocator may reserve, or kNotKnown.
 void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t device_limit,
                        std::uint64_t serial, const DevicePlace& place);
-// Nothing where they are not known.
+// Records the statistics. Does nothing if `numbers.known` is false.
 void RecordNumbers(const DeviceNumbers& numbers, std::uint64_t serial, const DevicePlace& place);
 
 }  // namespace memoir

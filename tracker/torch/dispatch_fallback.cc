@@ -23,13 +23,14 @@ constexpr c10::DispatchKey kKey = c10::DispatchKey::Fake;
 
 using Values = c10::ArrayRef<const c10::IValue>;
 
-// The topmost `count` values, where a boxed kernel finds its arguments and leaves its results.
+// Returns the topmost `count` values of the stack. A boxed kernel finds its arguments there, and leaves its results
+// there.
 Values Top(const torch::jit::Stack& stack, std::size_t count) {
   return Values(stack.data() + stack.size() - count, count);
 }
 
 constinit std::atomic<bool> recording_operators{false};
-constinit std::atomic<bool> shown{false};  // the key is included on every new thread
+constinit std::atomic<bool> shown{false};  // true: each new thread includes kKey in its dispatch keys
 
 bool AnyRequiresGrad(Values values) {
   for (const c10::IValue& value : values) {
@@ -42,12 +43,12 @@ bool AnyRequiresGrad(Values values) {
   return false;
 }
 
-// The number that an operator of this thread took last.
+// The value of at::sequence_number::peek() at the last operator of this thread that had a new autograd node.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t taken_sequence = 0;
 
-// The sequence number of the autograd node that was just made for this operator, -1 when none was: autograd, which has
-// already been here, makes it first and calls the operator below then. A number that an earlier operator took is no
-// other one's: that operator had the node.
+// Returns the sequence number of the autograd node that autograd has just made for this operator; -1 if it made no
+// node. Autograd makes the node before it calls the operator. If an earlier operator has already used the newest
+// number, the newest node belongs to that operator.
 std::int64_t SequenceOfNewNode(Values arguments) {
   const std::uint64_t next = at::sequence_number::peek();
   if (next == taken_sequence || !c10::GradMode::is_enabled() || !AnyRequiresGrad(arguments)) return -1;
@@ -61,13 +62,13 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   start.name = FindOperatorName(schema);
   start.text = schema.name().c_str();
   start.sequence = SequenceOfNewNode(arguments);
-  // What torch, or a program, puts all Python modes aside for: torch._C._DisableTorchDispatch, as in FSDP.
+  // torch, or the program, has disabled all Python modes on this thread: torch._C._DisableTorchDispatch, as in FSDP.
   if (start.sequence < 0 && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python))
     start.sequence = kUnseenByModes;
   return start;
 }
 
-// Whatever fails in Memoir is no failure of the operator's: it is counted then, and not recorded.
+// Calls `work`. If Memoir's own code throws, the operator must not fail, so the range is counted as lost.
 template <class Work>
 void Guarded(const Work& work) {
   try {
@@ -77,8 +78,9 @@ void Guarded(const Work& work) {
   }
 }
 
-// One operator while it runs. Ended by its destructor when the kernel throws, then without results.
-class alignas(8) RunningOperator {  // its address is the range's
+// An operator while it runs. If the operator's kernel throws, the destructor records the end of the operator, without
+// results.
+class alignas(8) RunningOperator {  // its address identifies the range
  public:
   RunningOperator(const c10::FunctionSchema& schema, Values arguments) {
     Guarded([&] {
@@ -101,7 +103,8 @@ class alignas(8) RunningOperator {  // its address is the range's
   bool ended_ = false;
 };
 
-// The operators behind record_function: the range that one of them begins outlives it.
+// Returns true for the operators that record_function calls. Such an operator is recorded as a range without duration,
+// because the user range that it opens is still open when the operator ends.
 bool BeginsOrEndsUserRange(const c10::FunctionSchema& schema) { return schema.name().starts_with("profiler::"); }
 
 void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
@@ -131,7 +134,7 @@ bool KeyIsFree() {
 }  // namespace
 
 bool RegisterDispatchFallback(char* problem, std::size_t size) {
-  // Leaked on purpose: operators run until the very end.
+  // Never freed, because operators may run until the process ends.
   static c10::RegistrationHandleRAII* handle = nullptr;
   if (handle != nullptr) return true;
   if (!KeyIsFree()) {
@@ -141,7 +144,7 @@ bool RegisterDispatchFallback(char* problem, std::size_t size) {
   try {
     handle = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
         kKey, c10::KernelFunction::makeFromBoxedFunction<&OnOperator>(), "memoir"));
-  } catch (const c10::Error& failure) {  // such as another thread's library that was quicker
+  } catch (const c10::Error& failure) {  // for example because another library has registered the key first
     const std::string text = failure.what_without_backtrace();
     std::snprintf(problem, size, "torch refuses the dispatch key \"Fake\" (%s)",
                   text.substr(0, text.find('\n')).c_str());

@@ -1,10 +1,11 @@
-// Every operator below autograd, as a TorchDispatchMode beside it would see them: a boxed fallback on a dispatch key
-// right above Python's.
+// Records every operator below autograd, as a TorchDispatchMode would see it. It uses a boxed fallback for a dispatch
+// key that is directly above the key Python.
 //
-// The key (DispatchKey::Fake) is torch's, without a kernel in torch 2.11 and 2.15; only one library can have it. It
-// takes part on a thread once it is in the thread's included keys. Compiled graphs are guarded by these keys: they are
-// set once on each thread and never taken back, and the fallback passes everything on while nothing is recorded.
-// Kernels run with the key excluded, so what an operator calls inside is not seen, as with a Python mode.
+// The key (DispatchKey::Fake) belongs to torch, and no kernel uses it in torch 2.11 and 2.15. Only one library can
+// register a fallback for it. A thread calls the fallback when the key is among the thread's included keys. The guards
+// of compiled graphs compare these keys. So Memoir includes the key once on each thread and never removes it. While
+// nothing is recorded, the fallback only forwards calls. Kernels run with the key excluded, so operators that a kernel
+// calls are not seen, as with a Python mode.
 #ifndef TRACKER_TORCH_DISPATCH_FALLBACK_H_
 #define TRACKER_TORCH_DISPATCH_FALLBACK_H_
 
@@ -12,16 +13,18 @@
 
 namespace memoir {
 
-// Registers the fallback, at the first call. False, with the cause in `problem`, where the key is taken or torch
-// refuses it: nothing has changed then. Call from the thread that starts a recording, while recording is off; torch
-// rewrites the tables of all operators.
+// Registers the fallback at the first call. Returns false, with the cause in `problem` and nothing changed, if another
+// library has the key or torch refuses it. Call it on the thread that starts a recording, while recording is off,
+// because torch then changes the tables of all operators.
 bool RegisterDispatchFallback(char* problem, std::size_t size);
 
-// What the fallback does with operators of the next recording. On: from now on it sees those of the calling thread, of
-// each thread that is started later, and of the others from their first range or allocation on. For the same thread.
+// Sets whether the fallback records operators of the next recording. With `on`, the fallback sees operators of the
+// calling thread and of each thread that starts later. On other threads it sees operators after the thread's next range
+// or allocation. Called by one thread.
 void RecordDispatchedOperators(bool on);
 
-// Includes the key on the calling thread, if operators were ever to be recorded. Cheap when that is done.
+// Includes the key on the calling thread, if RecordDispatchedOperators(true) was ever called. Cheap if the thread has
+// already included the key.
 void ShowOperatorsOfThisThread();
 
 }  // namespace memoir

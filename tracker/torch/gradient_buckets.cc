@@ -4,7 +4,8 @@
 
 #include "tracker/torch/storage_address.h"
 
-// Reducer::get_grad_buckets, which a torch without torch.distributed lacks: the tracker is to load beside that, too.
+// Weak, because a torch without torch.distributed has no Reducer::get_grad_buckets, and the tracker must load there
+// too.
 extern "C" __attribute__((weak)) const char memoir_get_grad_buckets __asm__("_ZNK4c10d7Reducer16get_grad_bucketsEb");
 
 namespace memoir {
@@ -17,7 +18,7 @@ std::size_t BucketAddresses(const void* reducer, std::uint64_t* addresses, std::
       if (count == most) break;
       if (const std::uint64_t address = StorageAddress(bucket.getBuffer()); address != 0) addresses[count++] = address;
     }
-  } catch (...) {  // what was found until then
+  } catch (...) {  // the buckets found until now are returned
   }
   return count;
 }

@@ -1,6 +1,6 @@
-// The buckets in which DistributedDataParallel gathers gradients: tensors that its reducer holds in C++ alone. The
-// thread has the GIL, and no other one runs backward or DistributedDataParallel's forward: there the reducer's lock is
-// held while a hook in Python waits for the GIL, or while other ranks are waited for.
+// The buckets in which DistributedDataParallel gathers gradients: tensors that only its reducer in C++ holds. The
+// calling thread must hold the GIL, and no other thread may run backward or DistributedDataParallel's forward. Such a
+// thread would hold the reducer's lock while it waits for the GIL or for other ranks.
 #ifndef TRACKER_TORCH_GRADIENT_BUCKETS_H_
 #define TRACKER_TORCH_GRADIENT_BUCKETS_H_
 
@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// The addresses of the bytes of a c10d::Reducer's buckets, `most` at the most; returns how many it wrote. 0 with a
-// torch that was built without torch.distributed.
+// Writes the storage addresses of the buckets of a c10d::Reducer, at most `most` of them. Returns the number of
+// addresses; 0 if torch was built without torch.distributed.
 std::size_t BucketAddresses(const void* reducer, std::uint64_t* addresses, std::size_t most);
 
 }  // namespace memoir

@@ -12,7 +12,7 @@ constexpr std::size_t PadTo(std::size_t bytes, std::size_t to) { return (bytes +
 
 }  // namespace
 
-bool RecordLists(ThreadSlot* slot, const HeldLists& lists) {
+bool RecordLists(ThreadSlot* slot, const HoldingLists& lists) {
   const std::size_t kinds = PadTo(lists.count, 4);
   const std::size_t length_bytes = lists.count * sizeof(std::uint32_t);
   const std::size_t names_at = sizeof(HoldsRecord) + PadTo(kinds + length_bytes, 8);

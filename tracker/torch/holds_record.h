@@ -1,5 +1,6 @@
-// The record of what a module or an optimizer holds, or of a gradient: lists of tensors, as an operator's arguments are
-// recorded. On the calling thread; allocates nothing. Their tensors follow, by RecordTensor, in the order of the lists.
+// Writes the record that precedes the tensors of a module, of an optimizer, or of a gradient. It contains lists of
+// tensors, encoded like an operator's arguments. The caller then records the tensors with RecordTensor, in the order of
+// the lists. Called on the thread whose slot is used; does not allocate.
 #ifndef TRACKER_TORCH_HOLDS_RECORD_H_
 #define TRACKER_TORCH_HOLDS_RECORD_H_
 
@@ -11,17 +12,17 @@
 
 namespace memoir {
 
-struct HeldLists {
+struct HoldingLists {
   HolderKind holder;
   std::uint64_t owner = 0;
   const std::uint32_t* lengths;
-  std::size_t count;  // of lists, at most kMaxLists
-  std::string_view parameter_names = {};  // each with a NUL behind it
+  std::size_t count;                      // number of lists, at most kMaxLists
+  std::string_view parameter_names = {};  // each name is followed by a NUL
   std::string_view buffer_names = {};
 };
 
-// False: no room in the ring, which is counted; then no tensors may follow.
-bool RecordLists(ThreadSlot* slot, const HeldLists& lists);
+// Writes the record. False if the ring has no room; this is counted, and the caller must not record the tensors.
+bool RecordLists(ThreadSlot* slot, const HoldingLists& lists);
 
 }  // namespace memoir
 

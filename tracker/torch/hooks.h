@@ -1,4 +1,4 @@
-// The one door from the session into the room that knows torch: no torch header is needed to include this.
+// The interface between the session and the hooks in torch. Includes no header of torch.
 #ifndef TRACKER_TORCH_HOOKS_H_
 #define TRACKER_TORCH_HOOKS_H_
 
@@ -7,29 +7,31 @@
 
 namespace memoir {
 
-// Which hook shows the operators.
+// The hooks that can record operators.
 enum class OperatorHook {
-  kRanges,    // RecordFunction: every range that torch itself shows
+  kRanges,    // RecordFunction: every range that torch's own profiler would show
   kDispatch,  // the dispatcher's fallback: operators below autograd, as a TorchDispatchMode sees them
 };
 
-// Makes ready for `asked`; returns kRanges where that cannot be had, with the cause in `problem`, cut to `size`. Call
-// before each recording, from its thread, while recording is off.
+// Prepares the hook `asked` and returns it. If `asked` is not possible, returns kRanges, with the cause in `problem`
+// (cut to `size`). Call it before each recording, on the thread that starts the recording, while recording is off.
 OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size);
 
-// Installs every hook of this torch: ranges, operators, the CPU allocator. Call at the start of each recording, from
-// its thread, while recording is off, with what PrepareOperatorHook returned. The hooks stay for the life of the
-// process and do nothing while recording is off. `publishes`: blocks of CUDA's allocator, for a tool that listens to
-// NVTX (memory_publication.h), which the environment names.
+// Installs every hook for this version of torch: ranges, operators, the CPU allocator. Call it at the start of each
+// recording, on the thread that starts the recording, while recording is off. `operators`: the result of
+// PrepareOperatorHook. The hooks stay until the process ends, and do nothing while recording is off. `publishes`:
+// publishes the blocks of torch's CUDA allocator to the tool that the environment names (memory_publication.h).
 void InstallTorchHooks(OperatorHook operators, bool publishes);
 
-// torch has made its CUDA allocators; before that nothing can be attached to them. Any thread that holds no lock of
-// torch's. nullptr, or why they are recorded at device level: one line.
+// Call it once torch has made its CUDA allocators, because the hooks cannot be attached to them earlier. Any thread
+// that holds no lock of torch's. If the allocators are recorded at device level, returns one line with the reason;
+// otherwise nullptr.
 const char* CudaIsReady();
 bool CudaIsAtDeviceLevel();
 
-// Why nothing is published, once for each cause, and how many blocks were not, once for so many; else nullptr. One
-// line. One thread at a time.
+// Return one line each. One thread at a time. TakePublicationProblem returns the reason why nothing is published, each
+// reason once; nullptr if there is no new reason. TakeUnpublished returns a line with the number of blocks that could
+// not be published since its last call; nullptr if all were published.
 const char* TakePublicationProblem();
 const char* TakeUnpublished();
 
@@ -37,51 +39,55 @@ const char* TakeUnpublished();
 struct CudaGap {
   const char* why;  // one line; never freed
   std::uint64_t begin_tick;
-  std::uint64_t end_tick;  // 0: it is open
+  std::uint64_t end_tick;  // 0: the gap is open
 };
 inline constexpr std::size_t kMostCudaGaps = 8;
-// In order; returns how many. Any thread; one that is about to change may be caught half-way, and counts as a change
-// afterwards.
+// Copies the gaps, in order, and returns their number. Any thread. If another thread changes a gap during the copy, the
+// copy may mix old and new values. The caller then finds that CudaGapChanges has changed.
 std::size_t CudaGaps(CudaGap (&found)[kMostCudaGaps]);
-// Grows with each change of them.
+// Returns how often gaps have changed so far.
 std::uint32_t CudaGapChanges();
 
-// Recording goes on after it was off, or begins. ForgetCudaBlocks before it does, FindCudaBlocks after: what was live
-// all the while is recorded then, and followed. FindCudaBlocks takes locks of torch's.
+// When recording begins or resumes, call ForgetCudaBlocks before, and FindCudaBlocks after. FindCudaBlocks records the
+// blocks that are live, and follows them from then on. It takes locks of torch's.
 void ForgetCudaBlocks();
 void FindCudaBlocks();
 
-// Puts the hook on ranges into torch's list, or takes it out: what is off costs an operator nothing then, not even the
-// preparation of its arguments. Ranges that are open keep what they began with. `true`: any thread; `false`: any of the
-// program's. torch takes a lock. `true` may throw where memory runs out: then nothing has changed.
+// Adds the range hook to torch's list of callbacks, or removes it. Without the hook an operator costs nothing, because
+// torch does not even prepare the arguments for callbacks. A range that is open keeps the callbacks with which it
+// began. Any thread may pass true; only threads of the program may pass false. Takes a lock of torch's. With true it
+// may throw if memory runs out; then nothing has changed.
 void EnableRangeHook(bool enabled);
 
-// The same for threads of Memoir's own, on which nothing of torch's may run that keeps something for each thread: at
-// the first call torch's libraries take memory for all that they keep, and where there is none, the loader ends the
-// program. So a thread of the program's does it with its next range. LetRangeHookLeave neither allocates nor locks.
-void FindCudaBlocksSoon();
-void LetRangeHookLeave();
+// Request that a thread of the program does work at its next range. FindCudaBlocksLater requests FindCudaBlocks;
+// RemoveRangeHookSoon requests EnableRangeHook(false). Both are for Memoir's own threads, which must not call functions
+// of torch that have thread-local state. At the first such call, torch's libraries allocate memory for all of this
+// state, and if there is no memory, the loader ends the program. RemoveRangeHookSoon does not allocate, and takes no
+// lock.
+void FindCudaBlocksLater();
+void RemoveRangeHookSoon();
 
-// Calls `begins` for each user range that begins (record_function, optimizer steps, the profiler's steps), and `ends`
-// when it ends, whatever is recorded. Where `begins` says that ranges are recorded from this one on, its begin is
-// recorded, too. `range` is any address that is the range's own while it is open. nullptr: no more, by a thread of the
-// program's; else any thread. Not while a recording starts or stops on another thread.
+// Calls `begins` when a user range begins (record_function, optimizer steps, the profiler's steps), and `ends` when it
+// ends, at every level of recording. If `begins` returns true, ranges are recorded from this range on, including the
+// begin of this range. `range` is any address that belongs to the range alone while the range is open. nullptr stops
+// the calls. Any thread may set a watcher, but only a thread of the program may pass nullptr. Do not call it while
+// another thread starts or stops a recording.
 struct RangeWatcher {
   bool (*begins)(const void* range, const char* name);
   void (*ends)(const void* range, const char* name);
 };
 void WatchUserRanges(const RangeWatcher* watcher);
 
-// A user range of the program's own, which all see that watch torch's ranges; nullptr: nobody does. It ends on the
-// thread where it began, before those around it.
+// Begins a user range of the program, which all observers of torch's ranges see. nullptr if there is no observer. End
+// the range on the thread where it began, before the ranges around it end.
 void* BeginUserRange(const char* name);
 void EndUserRange(void* range);
 
-// Whether this thread runs a node of autograd, or a compiler of torch: the modules that are called there, the program
-// has not called.
+// Returns true if this thread runs an autograd node or a compiler of torch. A module call inside of these is not a call
+// by the program.
 bool InBackwardOrCompiler();
 
-// The running torch's version as its headers state it: "2.11.0".
+// Returns the version of the running torch, in the form of torch's headers: "2.11.0".
 const char* TorchVersion();
 
 }  // namespace memoir

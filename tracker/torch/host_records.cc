@@ -7,7 +7,7 @@
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
-#include "tracker/detail/known_steps.h"
+#include "tracker/repeated_steps/repeated_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/torch_thread.h"
 
@@ -19,7 +19,8 @@ struct alignas(64) Shard {
 };
 constinit std::array<Shard, 64> shards{};
 
-// One counter per address shard: all that matters is the order on one address.
+// Takes the next serial for `address`. There is one counter for each group of addresses, because only the order of the
+// events of one address matters.
 std::uint64_t NextSerial(std::uint64_t address) {
   const std::uint64_t mixed = (address >> 6) * 0x9e3779b97f4a7c15u;
   return shards[mixed >> 58].next.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -32,7 +33,7 @@ void RecordAllocate(void* data, std::size_t bytes, HostDevice device) {
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
   ThreadSlot* slot = TorchThread();
-  if (slot != nullptr && StepsAreFollowed()) known_steps::FollowHostBlock(slot->thread, device.type, bytes);
+  if (slot != nullptr && StepsAreFollowed()) repeated_steps::FollowHostBlock(slot->thread, device.type, bytes);
   if (slot != nullptr) RecordStack(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return RingCountDroppedAllocation(bytes);

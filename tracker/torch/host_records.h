@@ -1,5 +1,6 @@
-// Records of blocks of host memory, written to the calling thread's ring segment. Any thread, under no lock of torch's:
-// they wait for room as an operator's begin may (bounded, counted). errno stays.
+// Writes records of host blocks into the calling thread's ring extent. Any thread that holds no lock of torch's. If the
+// ring has no room, the functions wait for a bounded time, and the wait is counted (OnEmptyPool::kWait). They preserve
+// errno.
 #ifndef TRACKER_TORCH_HOST_RECORDS_H_
 #define TRACKER_TORCH_HOST_RECORDS_H_
 
@@ -8,14 +9,14 @@
 
 namespace memoir {
 
-// As records have it: the CPU's index is -1.
+// A device as in records: its type and its index, which is -1 for the CPU.
 struct HostDevice {
   std::uint8_t type;
   std::int8_t index;
 };
 
-// After the inner allocator gave the block, and before it gets it back: so serials are in the order of truth on every
-// address.
+// Call RecordAllocate after the inner allocator has returned the block, and RecordDeallocate before the inner deleter
+// is called, so that the serials of an address have the true order.
 void RecordAllocate(void* data, std::size_t bytes, HostDevice device);
 void RecordDeallocate(void* data, HostDevice device);
 

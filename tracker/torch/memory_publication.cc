@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "tracker/torch/hooks.h"
-#include "tracker/torch/published_memory.h"
+#include "tracker/torch/nvtx_heaps.h"
 
 namespace memoir {
 
-// Zeroed memory is one of which nothing is published.
+// The state of the publication of one device. An object whose bytes are all zero means that nothing is published.
 struct DevicePublication {
   enum class Stage : std::uint8_t { kNone, kNoted, kPublished };
   static constexpr std::size_t kMostKept = 4096;
@@ -19,8 +19,8 @@ struct DevicePublication {
   Stage stage;
   bool has_overflown;
   std::size_t kept_count;
-  PublishedChange kept[kMostKept];  // since it was noted
-  PublishedMemory memory;
+  PublishedChange kept[kMostKept];  // changes since NotePublication
+  NvtxHeaps memory;
 };
 
 constinit std::atomic<DevicePublication*> device_publications{nullptr};
@@ -28,10 +28,11 @@ constinit std::atomic<DevicePublication*> device_publications{nullptr};
 namespace {
 
 constinit std::atomic<bool> wanted{false};
-constinit std::atomic<pid_t> owner{0};  // of device_publications
+constinit std::atomic<pid_t> owner{0};  // process that mapped device_publications; a forked child is another process
 constinit std::atomic<const char*> problem{nullptr};
 constinit std::atomic<bool> problem_is_news{false};
-constinit std::atomic<std::uint64_t> unpublished{0};  // since the recording began, until it is said
+// Number of blocks that could not be published since the recording began, or since TakeUnpublished last reported them.
+constinit std::atomic<std::uint64_t> unpublished{0};
 constinit char unpublished_line[200] = "", abandoned_line[200] = "";
 
 void SetProblem(const char* why) {
@@ -41,7 +42,7 @@ void SetProblem(const char* why) {
 
 DevicePublication& Of(int device) { return device_publications.load(std::memory_order_relaxed)[device]; }
 
-// One span for all devices, whose pages are taken as they fill.
+// Maps memory for the state of all devices; pages that are not written use no memory. False: there is no memory.
 bool MakeRoom() {
   if (MayBePublished() && owner.load(std::memory_order_relaxed) == getpid()) return true;
   constexpr std::size_t kBytes = kMaxPublishedDevices * sizeof(DevicePublication);
@@ -52,7 +53,7 @@ bool MakeRoom() {
   return true;
 }
 
-void Apply(PublishedMemory& memory, const PublishedChange& change) {
+void Apply(NvtxHeaps& memory, const PublishedChange& change) {
   switch (change.change) {
     case MemoryChange::kSegmentAllocated:
       return memory.AddSegment(change.range);
@@ -69,7 +70,7 @@ void Apply(PublishedMemory& memory, const PublishedChange& change) {
   }
 }
 
-// With what could not be published of it counted.
+// Publishes a change. If blocks could not be published, adds their number to the counter `unpublished`.
 void Publish(DevicePublication& device, const PublishedChange& change) {
   const std::uint64_t before = device.memory.unpublished();
   Apply(device.memory, change);
@@ -81,7 +82,7 @@ void Publish(DevicePublication& device, const PublishedChange& change) {
 void PreparePublication(bool is_wanted) {
   wanted.store(is_wanted, std::memory_order_release);
   unpublished.store(0, std::memory_order_relaxed);
-  SetProblem(is_wanted ? WhyNobodyListens() : nullptr);
+  SetProblem(is_wanted ? ListenerProblem() : nullptr);
 }
 
 const char* TakePublicationProblem() {
@@ -94,7 +95,7 @@ const char* TakeUnpublished() {
   std::snprintf(unpublished_line, sizeof unpublished_line,
                 "publish=nvtx-memory: %llu blocks were not published: more than %zu were live on a device, or the tool "
                 "refused their segment",
-                static_cast<unsigned long long>(count), PublishedMemory::kMostRegions);
+                static_cast<unsigned long long>(count), NvtxHeaps::kMostRegions);
   return unpublished_line;
 }
 
@@ -105,7 +106,7 @@ bool BeginPublication() {
     return false;
   }
   if (MakeRoom()) return true;
-  SetProblem("publish=nvtx-memory: there is no memory to note what is published; nothing is published");
+  SetProblem("publish=nvtx-memory: no memory for the list of published blocks; nothing is published");
   return false;
 }
 

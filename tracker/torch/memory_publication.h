@@ -1,16 +1,16 @@
-// Option publish=nvtx-memory: what the CUDA caching allocator has, published to a tool that listens to NVTX
-// (nvtx_memory.h): when, on which threads, and of which device.
+// The option publish=nvtx-memory: publishes the memory of torch's CUDA caching allocator to a tool that listens to NVTX
+// (nvtx_memory.h). The functions of this file decide when they publish, on which threads, and for which device.
 //
 //   BeginPublication ─► snapshot: NotePublication ─► changes are kept ─► snapshot: PublishFound ─► PublishChange ...
 //     (no lock)           └──────────────────────────── under the lock of the device ────────────────────────────┘
 //
-// The tool is called under the allocator's lock of the device: only there is what it is told in the order in which it
-// happened, and a block is known before a kernel can use it. An allocator that NVIDIA's examples annotate itself calls
-// it in its own functions, too. It is asked for (the option is off by default), and a tool that waits there lets the
-// allocator wait. Nothing of Memoir's allocates or locks there.
+// The tool is called under the allocator's lock of the device. Only under this lock does the tool receive all changes
+// in their order, and each block before a kernel can use it. NVIDIA's examples also call the tool from inside of the
+// allocator. The option is off by default, because the allocator waits while the tool waits. Under this lock, Memoir's
+// own code does not allocate and takes no lock.
 //
-// Recording that is off: what is published stays, and is true, until something of the device changes; then all of it
-// is withdrawn. A forked child withdraws nothing: what its copy of the tool knows is of its parent.
+// When recording is off, published blocks stay until the device's memory changes; then all of them are withdrawn. A
+// forked child withdraws nothing, because the tool's state in the child describes the parent.
 #ifndef TRACKER_TORCH_MEMORY_PUBLICATION_H_
 #define TRACKER_TORCH_MEMORY_PUBLICATION_H_
 
@@ -26,39 +26,41 @@ inline constexpr int kMaxPublishedDevices = 128;
 
 enum class MemoryChange : std::uint8_t {
   kSegmentAllocated,
-  kSegmentMapped,  // a part of an expandable one
+  kSegmentMapped,  // a part of an expandable segment
   kSegmentFreed,
   kSegmentUnmapped,
   kBlockAllocated,
-  kBlockFreed,  // completed: no stream uses it any more. The bytes do not matter
+  kBlockFreed,  // the free is completed: no stream uses the block any more; `bytes` is not used
 };
 struct PublishedChange {
   MemoryChange change;
   AddressRange range;
 };
 
-// Of a snapshot: each device's segments before their blocks.
+// Memory that a snapshot shows. In a list, the segments of each device precede their blocks.
 struct FoundMemory {
   int device;
   PublishedChange found;
 };
 
-// Whether all of this is to do; nullptr until a recording that publishes has met CUDA.
+// The states of all devices; nullptr until a recording that publishes has found CUDA.
 struct DevicePublication;
 extern constinit std::atomic<DevicePublication*> device_publications;
 inline bool MayBePublished() { return device_publications.load(std::memory_order_acquire) != nullptr; }
 
-// At the start of each recording, from its thread, while recording is off: the environment is looked at.
+// Reads the environment. Call it at the start of each recording, on the thread that starts the recording, while
+// recording is off.
 void PreparePublication(bool is_wanted);
-// By whoever looks for the blocks that are live, before its snapshot, under no lock. False: nothing is to be published.
+// Call it before the snapshot of live blocks, without a lock. False if nothing is to be published.
 bool BeginPublication();
-// What is not published by now stays so until the next recording. `why`: stays.
+// Ends publication for this recording: blocks that are not published yet stay unpublished. `why`: the reason, which is
+// copied.
 void AbandonPublication(const char* why);
 
-// The others under the lock of the device, once MayBePublished().
+// Call the following functions under the allocator's lock of the device, and only if MayBePublished() is true.
 void NotePublication(int device);
-// What a snapshot found of it since NotePublication, in which nothing else was published, and what has changed since.
-// False: too much has changed; again from NotePublication on.
+// Publishes `found`, and then the changes since NotePublication. `found` is the memory shown by the snapshot during
+// which NotePublication was called. False if there were too many changes; then start again with NotePublication.
 bool PublishFound(int device, const std::vector<FoundMemory>& found);
 void PublishChange(int device, MemoryChange change, AddressRange range);
 void WithdrawPublication(int device);

@@ -1,4 +1,5 @@
-// The mutex under which torch::autograd::AccumulateGrad replaces a gradient; torch keeps it to its nodes.
+// The mutex under which torch::autograd::AccumulateGrad replaces a gradient. It is a protected member of the class
+// Node.
 #ifndef TRACKER_TORCH_NODE_MUTEX_H_
 #define TRACKER_TORCH_NODE_MUTEX_H_
 

@@ -14,7 +14,7 @@ namespace memoir {
 namespace {
 
 constexpr char kNoTool[] =
-    "publish=nvtx-memory: nothing is published, for no tool has set NVTX_INJECTION64_PATH; everything is recorded";
+    "publish=nvtx-memory: nothing is published, because no tool has set NVTX_INJECTION64_PATH; everything is recorded";
 constexpr char kDomain[] = "Memoir";
 constexpr char kHeapName[] = "PyTorch's caching allocator";
 constexpr std::size_t kBatch = 64;
@@ -24,7 +24,7 @@ constinit char problem[1024] = "";
 
 const char* Path() { return std::getenv("NVTX_INJECTION64_PATH"); }
 
-// Whether the library at `path`, if it is loaded, is the one that follows NVTX's ranges for Memoir.
+// Returns true if the library at `path` is loaded, and is Memoir's own library, which follows NVTX's ranges.
 bool IsOwn(const char* path) {
   void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return false;
@@ -55,24 +55,24 @@ nvtxMemVirtualRangeDesc_t Describe(AddressRange range) {
   return description;
 }
 
-// What a tool does wrong must not reach torch.
+// Calls a function of the tool. Exceptions of the tool must not reach torch.
 template <class Call>
 void Tell(const Call& call) {
   try {
     call();
-  } catch (...) {  // then the tool knows less than it was told
+  } catch (...) {  // the tool does not receive this call
   }
 }
 
 }  // namespace
 
-const char* WhyNobodyListens() {
+const char* ListenerProblem() {
   const char* path = Path();
   return path == nullptr || *path == '\0' || IsOwn(path) ? kNoTool : nullptr;
 }
 
 const char* ListenToMemory() {
-  if (const char* why = WhyNobodyListens(); why != nullptr) return why;
+  if (const char* why = ListenerProblem(); why != nullptr) return why;
   NVTX_EXT_MEM_VERSIONED_ID(nvtxExtMemInitOnce)();
   const std::intptr_t state = NVTX_EXT_MEM_VERSIONED_ID(nvtxExtMemSlots)[0];
   if (state == NVTX_EXTENSION_INIT_FN_FAILED) return Problem("refuses the memory extension of NVTX");
@@ -141,11 +141,11 @@ void UnregisterRegion(std::uint64_t address) {
 
 namespace memoir {
 
-const char* WhyNobodyListens() {
+const char* ListenerProblem() {
   return "publish=nvtx-memory: this Memoir was built without NVIDIA's headers of NVTX's memory extension; everything "
          "is recorded, and nothing is published";
 }
-const char* ListenToMemory() { return WhyNobodyListens(); }
+const char* ListenToMemory() { return ListenerProblem(); }
 HeapHandle RegisterHeap(AddressRange) { return nullptr; }
 void UnregisterHeap(HeapHandle) {}
 void RegisterRegions(HeapHandle, const AddressRange*, std::size_t) {}

@@ -1,11 +1,12 @@
-// The memory extension of NVTX: heaps and regions, told to the tool that the environment names
-// (NVTX_INJECTION64_PATH: compute-sanitizer, Nsight). The only file that includes NVIDIA's headers of it.
+// Reports heaps and regions to a tool, with the memory extension of NVTX. The environment variable
+// NVTX_INJECTION64_PATH names the tool (compute-sanitizer, Nsight). Only nvtx_memory.cc includes NVIDIA's headers for
+// this extension.
 //
-//   ListenToMemory ──► NVTX's headers: dlopen(NVTX_INJECTION64_PATH) ──► InitializeInjectionNvtxExtension there
-//   RegisterHeap ... ──► the tool's functions
+//   ListenToMemory ──► NVTX's headers: dlopen(NVTX_INJECTION64_PATH) ──► the tool's InitializeInjectionNvtxExtension
+//   RegisterHeap, ... ──► the tool's functions
 //
-// Memoir's own injection (interpose/nvtx_injection.h) is no tool: with it nothing is published. Nothing here allocates
-// or locks, but the tool may; what it throws stays here.
+// If the variable names Memoir's own injection library (interpose/nvtx_injection.h), nothing is published. This code
+// does not allocate and takes no lock, but the tool may. Exceptions of the tool are caught.
 #ifndef TRACKER_TORCH_NVTX_MEMORY_H_
 #define TRACKER_TORCH_NVTX_MEMORY_H_
 
@@ -21,19 +22,22 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
-// The tool's own name for a heap. nullptr: it has refused it.
+// The tool's handle for a heap; nullptr if the tool has refused the heap.
 using HeapHandle = void*;
 
-// Whether the environment names a tool; it is looked at. nullptr, or why nothing is published: one line that stays.
-const char* WhyNobodyListens();
+// Reads the environment. Returns nullptr if it names a tool. Otherwise returns the reason why nothing is published: one
+// line of text, in a string that is never freed.
+const char* ListenerProblem();
 
-// Has NVTX load the tool, at the first call of the process, and makes the domain. Not before the CUDA runtime is
-// initialized (compute-sanitizer's guide of NVTX asks for it), nor under a lock. nullptr, or why nothing is published.
+// Makes NVTX load the tool, at the first call in the process, and creates the NVTX domain. Call it under no lock, and
+// after the CUDA runtime is initialized, as the guide of compute-sanitizer requires. Returns nullptr, or the reason why
+// nothing is published.
 const char* ListenToMemory();
 
-// Once somebody listens. Any thread; also under a lock of the allocator's.
+// Call the following functions only after ListenToMemory has returned nullptr. Any thread, also under a lock of the
+// allocator.
 HeapHandle RegisterHeap(AddressRange heap);
-// With all its regions.
+// Unregisters the heap with all its regions.
 void UnregisterHeap(HeapHandle heap);
 void RegisterRegions(HeapHandle heap, const AddressRange* regions, std::size_t count);
 void UnregisterRegion(std::uint64_t address);

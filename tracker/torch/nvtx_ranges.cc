@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// By the address of its place a range is known again at its end (compiler_work.cc).
+// For each depth of nesting, a byte whose address identifies the range when the range ends.
 constexpr std::uint32_t kMostNested = 256;
 alignas(2) constexpr char kPlaces[2 * kMostNested] = {};
 

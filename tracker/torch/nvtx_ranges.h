@@ -1,11 +1,12 @@
-// User ranges of NVTX as ranges of the recording (interpose/nvtx_injection.h): of the thread that pushes them, nested
-// in torch's own. torch.profiler does not see them.
+// Records the ranges that a program pushes with NVTX (interpose/nvtx_injection.h) as ranges of the thread that pushes
+// them, nested in torch's ranges. torch.profiler does not see these records.
 #ifndef TRACKER_TORCH_NVTX_RANGES_H_
 #define TRACKER_TORCH_NVTX_RANGES_H_
 
 namespace memoir {
 
-// By whoever starts a recording. What was pushed before has no begin, and is left out.
+// Starts to record ranges. Called by the thread that starts a recording. Ranges that were pushed earlier are left out,
+// because their begin was not recorded.
 void InstallNvtxRanges();
 
 }  // namespace memoir

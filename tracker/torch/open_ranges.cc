@@ -1,13 +1,13 @@
 #include "tracker/torch/open_ranges.h"
 
-#include "tracker/stacks/thread_memory.h"
+#include "tracker/stacks/hook_scratch.h"
 
 namespace memoir {
 
 static_assert(sizeof(OpenRanges) <= kRangesBytes);
 
 OpenRanges* OpenRanges::Of(ThreadSlot* slot, std::uint32_t epoch) {
-  auto* ranges = reinterpret_cast<OpenRanges*>(ThreadMemory(slot));
+  auto* ranges = reinterpret_cast<OpenRanges*>(HookScratch(slot));
   if (ranges == nullptr) return nullptr;
   if (ranges->thread_ != slot->thread || slot->range_epoch != epoch) [[unlikely]] {
     ranges->thread_ = slot->thread;

@@ -1,6 +1,7 @@
-// The ranges that a thread has begun and not ended, by the address of their RecordFunction. Lives beside the thread's
-// ring slot; touched by that thread only. Of a fixed size, of which only touched pages take memory: ranges nested
-// deeper are dropped and counted (their allocations are recorded, under the deepest range that is).
+// The open ranges of a thread, identified by the address of their RecordFunction. They are stored with the thread's
+// ring slot, and only this thread uses them. The size is fixed, but pages that are not written use no memory. Ranges at
+// a greater depth than kMaxDepth are dropped and counted; their allocations are recorded under the deepest stored
+// range.
 #ifndef TRACKER_TORCH_OPEN_RANGES_H_
 #define TRACKER_TORCH_OPEN_RANGES_H_
 
@@ -13,15 +14,17 @@ namespace memoir {
 
 class OpenRanges {
  public:
-  // The calling thread's, made at its first range with memory from the operating system; nullptr when there is none to
-  // be had. Empty in a new epoch (RangeEpoch), whose depth the slot then counts.
+  // Returns the open ranges of the calling thread, whose slot is `slot`; nullptr if there is no memory. The memory is
+  // mapped at the thread's first range. In a new epoch (RangeEpoch) the list is cleared, and the slot's depth is set to
+  // 0.
   static OpenRanges* Of(ThreadSlot* slot, std::uint32_t epoch);
 
-  // Not when full(). `accumulates`: a gradient.
+  // Adds the innermost range. Call it only if full() is false. `accumulates`: the range accumulates a gradient.
   void Push(const void* range, bool accumulates) { ranges_[depth_++] = Entry(range, accumulates); }
-  // Whether `range` is the innermost, and accumulates a gradient.
-  bool Accumulates(const void* range) const { return depth_ > 0 && ranges_[depth_ - 1] == Entry(range, true); }
-  // Closes `range` and whatever stands above it; false when its begin was not recorded.
+  // Returns true if `range` is the innermost range, and accumulates a gradient.
+  bool IsAccumulating(const void* range) const { return depth_ > 0 && ranges_[depth_ - 1] == Entry(range, true); }
+  // Removes `range` and all ranges inside of it. False if the list does not contain `range`, because its begin was not
+  // recorded.
   bool Pop(const void* range) {
     std::size_t i = depth_;
     while (i > 0 && (ranges_[i - 1] & ~kAccumulates) != Entry(range, false)) --i;
@@ -39,7 +42,7 @@ class OpenRanges {
     return reinterpret_cast<std::uintptr_t>(range) | (accumulates ? kAccumulates : 0);
   }
 
-  std::uint32_t thread_;  // whose ranges these are: a recycled slot starts empty
+  std::uint32_t thread_;  // thread to which the ranges belong; for the slot's next thread the list is empty
   std::size_t depth_;
   std::uintptr_t ranges_[kMaxDepth];
 };

@@ -3,7 +3,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,33 +15,27 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
+#include "interpose/spin_lock.h"
 #include "tracker/torch/torch_versions.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::size_t kTableSize =
-    1u << 14;  // torch has about 3,500 operators; beyond three quarters nothing is cached
+    // torch has about 3,500 operators. If three quarters of the table are full, no more operators are added.
+    1u << 14;
 constexpr std::size_t kTableLimit = kTableSize / 4 * 3;
 
 struct Entry {
-  std::atomic<const char*> key;  // SchemaKey; written last
+  std::atomic<const char*> key;  // SchemaKey; written after the other fields
   std::atomic<const char*> name;
   std::atomic<std::uint32_t> id;
 };
 
 constinit std::array<Entry, kTableSize> table{};
 constinit std::size_t table_entries = 0;
-constinit std::atomic_flag table_lock;
-constexpr std::uint32_t kNoId = UINT32_MAX;  // the ring's table was full at its first sight: recorded by its text
-
-class SpinLock {
- public:
-  SpinLock() {
-    while (table_lock.test_and_set(std::memory_order_acquire)) sched_yield();
-  }
-  ~SpinLock() { table_lock.clear(std::memory_order_release); }
-};
+constinit std::atomic<bool> table_lock{false};
+constexpr std::uint32_t kNoId = UINT32_MAX;  // the ring's table was full: the operator is recorded as text
 
 std::size_t Slot(const char* key) {
   const auto bits = reinterpret_cast<std::uintptr_t>(key) >> 3;
@@ -56,12 +49,12 @@ Entry& Probe(const char* key) {
   }
 }
 
-// What shows an operator, as both hooks need it: its name, the key by which it is known again, and its schema, which
-// only a first sight asks for.
-class Sight {
+// The facts that both hooks provide about an operator: its name, the key that identifies it, and its schema, which is
+// only needed at the operator's first use.
+class OperatorSight {
  public:
-  explicit Sight(const at::RecordFunction& range) : range_(&range) {}
-  explicit Sight(const c10::FunctionSchema& schema) : schema_(&schema) {}
+  explicit OperatorSight(const at::RecordFunction& range) : range_(&range) {}
+  explicit OperatorSight(const c10::FunctionSchema& schema) : schema_(&schema) {}
 
   const char* name() const { return schema_ != nullptr ? schema_->name().c_str() : range_->name(); }
   const char* key() const { return schema_ != nullptr ? SchemaKey(*schema_) : SchemaKey(*range_); }
@@ -80,11 +73,13 @@ std::string FullName(const c10::FunctionSchema& schema) {
   return name;
 }
 
-// Ids by name and schema: an operator that comes back, or that two libraries define alike, keeps its entry in the
-// ring's append-only table. Under the lock; made anew at each recording.
+// Maps name and schema to an id in the ring's table, which is never shortened. So an operator gets the same id again if
+// it is removed and added again, or if two libraries define it in the same way. Used under the lock. Made anew for each
+// recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
-// The schema, and behind it, a line each, those of all operators of its name, as torch.profiler looks them up.
+// Returns text with one schema a line: the operator's schema, and then the schemas of all operators with this name, in
+// the order in which torch.profiler finds them.
 std::string SchemasOf(const c10::FunctionSchema& schema) {
   std::ostringstream text;
   text << schema;
@@ -105,25 +100,26 @@ std::uint32_t Define(const c10::FunctionSchema& schema, const std::string& text)
   return entry->second == 0 ? kNoId : entry->second;
 }
 
-// Under the lock. Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the
-// keys stay; the next sight defines anew.
+// Call it under the lock. Keys cannot be removed from an open-addressing table while readers use it without a lock. So
+// only the ids are cleared, and at its next use an operator is defined again.
 void ForgetIds() {
   for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
 }
 
-// An operator that torch forgets may leave its address to another one.
+// Clears the ids when torch removes an operator, because another operator may then get the address of its schema.
 class Forgetter final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
   void onOperatorDeregistered(const c10::OperatorHandle&) override {
-    // A start forgets everything anyway; and a forked child must not wait for a lock that its parent held.
+    // Without a ring there is nothing to do, because the start of a recording clears all ids. A forked child has no
+    // ring yet, and must not wait for a lock that its parent held.
     if (RingPath()[0] == '\0') return;
-    const SpinLock lock;
+    const SpinLock lock(table_lock);
     ForgetIds();
   }
 };
 
-// 0: not in the table.
+// Returns the id of an operator in the table; 0 if the table does not contain the operator.
 std::uint32_t KnownId(const char* name, const char* key) {
   const Entry& entry = Probe(key);
   const bool same =
@@ -131,15 +127,16 @@ std::uint32_t KnownId(const char* name, const char* key) {
   return same ? entry.id.load(std::memory_order_acquire) : 0;
 }
 
-// Cold: once per operator, under the lock. A range without a schema, whose key may pass with it, is not kept.
-std::uint32_t Learn(const Sight& sight) {
+// Adds an operator to the table; called once for each operator. Takes the lock. A range without a schema is not added,
+// because its key is invalid after the range.
+std::uint32_t Learn(const OperatorSight& sight) {
   const ErrnoKeeper errno_keeper;
   const std::optional<c10::FunctionSchema> schema = sight.Schema();
   if (!schema.has_value()) return kNoId;
   const char* key = sight.key();
   const std::string text = SchemasOf(*schema);
-  const SpinLock lock;
-  if (const std::uint32_t id = KnownId(sight.name(), key); id != 0) return id;  // another thread was first
+  const SpinLock lock(table_lock);
+  if (const std::uint32_t id = KnownId(sight.name(), key); id != 0) return id;  // another thread has added it
   const std::uint32_t id = Define(*schema, text);
   if (table_entries >= kTableLimit) return id;
   Entry& home = Probe(key);
@@ -150,8 +147,8 @@ std::uint32_t Learn(const Sight& sight) {
   return id;
 }
 
-// Without memory for it an operator is recorded by its text.
-std::uint32_t FirstSight(const Sight& sight) {
+// Calls Learn. If there is no memory, returns kNoId, and the operator is recorded as text.
+std::uint32_t FirstSight(const OperatorSight& sight) {
   try {
     return Learn(sight);
   } catch (...) {
@@ -159,15 +156,16 @@ std::uint32_t FirstSight(const Sight& sight) {
   }
 }
 
-// Hooks of the recording before may still be in a first sight: what they define is forgotten with the rest, or defined
-// in the new ring.
+// Empties the table for a new recording. A hook of the previous recording may still be defining an operator. Then
+// either its id is cleared with the other ids, or its id belongs to the new ring.
 void ForgetEarlierRecording() {
   static pid_t owner = 0;
   const bool forked = owner != 0 && owner != getpid();
   owner = getpid();
-  if (forked) table_lock.clear();  // whoever held it is not here
-  const SpinLock lock;
-  if (!forked) delete defined;  // a parent's may be half changed: left alone
+  // The thread that held the lock exists only in the parent.
+  if (forked) table_lock.store(false, std::memory_order_release);
+  const SpinLock lock(table_lock);
+  if (!forked) delete defined;  // the parent's map may be half changed, so a child does not touch it
   defined = new std::unordered_map<std::string, std::uint32_t>;
   ForgetIds();
 }
@@ -177,7 +175,7 @@ void ForgetEarlierRecording() {
 void PrepareOperatorNames() {
   FindKeyOfPlainRanges();
   ForgetEarlierRecording();
-  // Leaked on purpose: it must outlive every operator library.
+  // Never freed, because the listener must exist longer than every library that defines operators.
   static c10::RegistrationHandleRAII* handle = nullptr;
   if (handle == nullptr) {
     handle = new c10::RegistrationHandleRAII(
@@ -190,14 +188,14 @@ std::uint32_t FindOperatorName(const at::RecordFunction& range) {
   if (key == nullptr) return 0;
   std::uint32_t id = KnownId(range.name(), key);
   if (id == 0) [[unlikely]]
-    id = FirstSight(Sight(range));
+    id = FirstSight(OperatorSight(range));
   return id == kNoId ? 0 : id;
 }
 
 std::uint32_t FindOperatorName(const c10::FunctionSchema& schema) {
   std::uint32_t id = KnownId(schema.name().c_str(), SchemaKey(schema));
   if (id == 0) [[unlikely]]
-    id = FirstSight(Sight(schema));
+    id = FirstSight(OperatorSight(schema));
   return id == kNoId ? 0 : id;
 }
 

@@ -1,10 +1,12 @@
-// From a range's schema to its id in the ring's name table, in a few nanoseconds and without copying the schema.
+// Finds the id of an operator's name in the ring's table of names. A look-up takes a few nanoseconds, and does not copy
+// the operator's schema.
 //
-// RecordFunction offers no schema without a copy, but it offers pointers into it (SchemaKey of torch_versions.h): such
-// an address is a key. The table is filled once per operator and emptied when torch
-// removes one, since the address may then come to mean another.
+// RecordFunction returns the schema only as a copy, but it also returns pointers into the schema (SchemaKey of
+// torch_versions.h), which serve as keys. Each operator is added at its first use. When torch removes an operator, all
+// ids are cleared, because another operator may then get the same address.
 //
-// Any thread, inside a range's begin. Finding takes no lock; a first sight takes a spin lock and allocates.
+// Any thread, while a range begins. A look-up takes no lock. The first use of an operator takes a spin lock and
+// allocates.
 #ifndef TRACKER_TORCH_OPERATOR_NAMES_H_
 #define TRACKER_TORCH_OPERATOR_NAMES_H_
 
@@ -15,14 +17,15 @@
 
 namespace memoir {
 
-// Call before each recording: a new ring has an empty name table, so ids of an earlier one mean nothing.
+// Call it before each recording. A new ring has an empty table of names, so ids of an earlier ring are invalid.
 void PrepareOperatorNames();
 
-// The operator's id in the ring's name table; 0 when the range has no schema, the table is full or there is no memory:
-// record the text then. Throws nothing.
+// Returns the id of the operator's name in the ring's table. 0 if the range has no schema, if the table is full, or if
+// there is no memory; the caller then records the name as text. Does not throw.
 std::uint32_t FindOperatorName(const at::RecordFunction& range);
 
-// The same for an operator whose schema is at hand: the dispatcher's own, for its address counts.
+// Returns the id for an operator whose schema is available. `schema` must be the dispatcher's own object, because the
+// address of the schema identifies the operator.
 std::uint32_t FindOperatorName(const c10::FunctionSchema& schema);
 
 }  // namespace memoir

@@ -12,7 +12,7 @@
 
 #include "interpose/own_work.h"
 #include "interpose/ring.h"
-#include "tracker/torch/allocate_slot.h"
+#include "tracker/torch/allocate_redirection.h"
 #include "tracker/torch/host_records.h"
 
 namespace memoir {
@@ -23,7 +23,7 @@ constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 constexpr HostDevice kPinned{kPinnedMemory, 0};
 
-// What a context of this allocator is; where its address stands does not depend on the kind of stream.
+// The type of the contexts of this allocator's blocks. The offset of `ptr_` does not depend on the type of stream.
 using HostBlock = at::HostBlock<c10::Stream>;
 
 void Deallocate(void* context) {
@@ -31,7 +31,8 @@ void Deallocate(void* context) {
   inner_deleter.load(std::memory_order_relaxed)(context);
 }
 
-// All blocks of the allocator have one deleter, which the first one shows: asked for it, the allocator says none.
+// Returns true if `deleter` is the deleter of all blocks of the allocator. The first block determines it, because the
+// allocator itself does not return its deleter.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;
@@ -57,7 +58,7 @@ at::HostAllocator* CudaHostAllocator() {
         allocator != nullptr &&
         std::string_view(typeid(*allocator).name()).find("CUDACachingHostAllocator") != std::string_view::npos;
     return known ? allocator : nullptr;
-  } catch (...) {  // of a torch without CUDA there is none
+  } catch (...) {  // a torch without CUDA has no such allocator
     return nullptr;
   }
 }

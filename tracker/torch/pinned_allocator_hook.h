@@ -1,17 +1,17 @@
-// Page-locked host memory (x.pin_memory(), data loaders): what the program asked torch's CUDA host allocator for.
+// Records page-locked host memory (x.pin_memory(), data loaders): the blocks that the program requests from torch's
+// CUDA host allocator.
 //
-// The allocator is torch's own object, before and after; one slot of its class's table of virtual functions is
-// redirected, that of `allocate` (docs/decisions/0016-pinned-memory.md). A block keeps its address and its context, by
-// which torch finds it again (record_event); only its deleter is one that records and then calls the inner one. What
-// was taken from the driver for it is not known here: blocks are rounded and kept for reuse.
+// The allocator object stays torch's. Only the entry of `allocate` in the virtual table of its class is redirected
+// (docs/decisions/0016-pinned-memory.md). A block keeps its address and its context, with which torch finds the block
+// again (record_event). Its deleter is replaced by a function that records and then calls the inner deleter. Driver
+// allocations for these blocks are not recorded here, because torch rounds blocks and keeps them for later requests.
 #ifndef TRACKER_TORCH_PINNED_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_PINNED_ALLOCATOR_HOOK_H_
 
 namespace memoir {
 
-// Puts the hook in place, once. Where torch has no CUDA, or is older than 2.8, or its allocator is another class than
-// the one that is known, there is nothing to do. Never taken out. Call at the start of each recording, while recording
-// is off.
+// Installs the hook once; it is never removed. Does nothing if torch has no CUDA, if torch is older than 2.8, or if the
+// class of the allocator is unknown. Call it at the start of each recording, while recording is off.
 void InstallPinnedAllocatorHook();
 
 }  // namespace memoir

@@ -30,25 +30,27 @@ RangeSource Source(at::RecordScope scope) {
   return RangeSource::kFunction;
 }
 
-// Under CallbackLock. Taken out and put in rather than disabled and enabled: of these, putting in alone asks nothing of
-// what torch keeps for the calling thread.
-constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;  // in torch's list, or not
-constinit std::optional<RangeScopes> range_scopes;                      // none: a start that got no further
-constinit std::atomic<pid_t> leaves_in{0};  // the process in which the hook is to take itself out
+// Used under CallbackLock. The hook is removed and added again, not disabled and enabled. Of torch's four functions for
+// this, only the one that adds a callback uses no thread-local state of torch.
+constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;  // valid while the hook is in torch's list
+constinit std::optional<RangeScopes> range_scopes;                      // nullopt if the start of a recording failed
+constinit std::atomic<pid_t> leaves_in{0};  // process in which the hook must remove itself; 0: none
 
 void Leave() noexcept {
   if (range_hook == at::INVALID_CALLBACK_HANDLE) return;
   try {
     at::removeCallback(range_hook);
     range_hook = at::INVALID_CALLBACK_HANDLE;
-  } catch (...) {  // no memory: again with its next call
+  } catch (...) {  // no memory: the hook tries again when it is next called
     leaves_in.store(getpid(), std::memory_order_relaxed);
   }
 }
 
-constinit std::atomic<void (*)()> watches_instead{nullptr};  // from when it leaves
+// The function that a training watch calls. If it is not nullptr, the watch replaces the hook when the hook is removed.
+constinit std::atomic<void (*)()> watches_instead{nullptr};
 
-// Not in a forked child, unless it was asked itself: another thread of its parent's may have held torch's lock.
+// Removes the hook if this process has requested it. In a forked child, a request of the parent has no effect, because
+// a thread of the parent may have held torch's lock at the fork.
 void LeaveIfAsked(const at::RecordFunction& range) {
   if (leaves_in.load(std::memory_order_relaxed) != getpid()) return;
   const ErrnoKeeper errno_keeper;
@@ -57,14 +59,15 @@ void LeaveIfAsked(const at::RecordFunction& range) {
   if (trains) begins();
   {
     const CallbackLock lock;
-    if (leaves_in.exchange(0, std::memory_order_relaxed) == 0) return;  // it records, or another thread was first
+    // The hook is in use again, or another thread has removed it.
+    if (leaves_in.exchange(0, std::memory_order_relaxed) == 0) return;
     Leave();
   }
   if (begins != nullptr && !trains) WatchTraining(begins);
 }
 
-// Ranges are off, and torch calls the hook all the same: it does what threads of Memoir's own have left to the
-// program's.
+// Called if torch calls the hook while ranges are not recorded. Does the work that Memoir's own threads have requested
+// from threads of the program.
 void WhileRangesAreOff(const at::RecordFunction& range) {
   if (CudaLookIsDue()) [[unlikely]]
     FindCudaBlocks();
@@ -100,7 +103,7 @@ void Begin(const at::RecordFunction& range) {
     RecordGradientOf(parameter);
 }
 
-// torch takes what a callback throws, and goes on without a word.
+// Counts exceptions, because torch silently ignores the exceptions of callbacks.
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   try {
     if (RangeEpoch() != 0) {
@@ -132,7 +135,8 @@ at::CallbackHandle AddCallback(RangeScopes scopes) {
 
 constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
 
-// A range that opens a window is not seen by the hook above: torch chose its hooks before.
+// Records the begin of a range that opens a window. torch chose the callbacks of this range before the window opened,
+// so the hook above is not called for it.
 std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& range) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   return watcher != nullptr && watcher->begins(&range, range.name()) ? OnBegin(range) : nullptr;
@@ -141,7 +145,7 @@ std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& ra
 void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr) return;
-  OnEnd(range, context);  // passes over what it never saw, or has closed
+  OnEnd(range, context);  // ignores a range whose begin was not recorded, or whose end already was
   watcher->ends(&range, range.name());
 }
 
@@ -155,7 +159,7 @@ void EnableRangeHook(bool enabled) {
   if (range_hook == at::INVALID_CALLBACK_HANDLE && range_scopes) range_hook = AddCallback(*range_scopes);
 }
 
-void LetRangeHookLeave() {
+void RemoveRangeHookSoon() {
   watches_instead.store(nullptr, std::memory_order_relaxed);
   leaves_in.store(getpid(), std::memory_order_relaxed);
 }
@@ -167,7 +171,7 @@ bool WatchFromNextRange(void (*begins)()) {
   return true;
 }
 
-// Put in and taken out, as the hook above and for its reason.
+// Adds and removes the callback instead of enabling and disabling it, for the same reason as the hook above.
 void WatchUserRanges(const RangeWatcher* watcher) {
   const CallbackLock lock;
   static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
@@ -181,7 +185,7 @@ void WatchUserRanges(const RangeWatcher* watcher) {
   try {
     at::removeCallback(handle);
     handle = at::INVALID_CALLBACK_HANDLE;
-  } catch (...) {  // no memory: it is called for nothing
+  } catch (...) {  // no memory: the callback stays, and does nothing
   }
 }
 

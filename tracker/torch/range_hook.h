@@ -1,8 +1,10 @@
-// Every range of torch's RecordFunction, on every thread: begin, end, nesting, sequence number, arguments and results.
+// Records every range of torch's RecordFunction, on every thread: begin, end, depth, sequence number, arguments and
+// results.
 //
-// The callback cannot be given a context without a heap object per range, so each thread keeps a stack of the ranges it
-// has recorded, and an end is matched by the address of its RecordFunction. Ends without a recorded begin (recording
-// was off) are passed over; an end that jumps ranges closes those above it, so the record always nests.
+// torch could pass a context to the callback, but each context would be a heap object. Instead, each thread keeps a
+// stack of the ranges that it has recorded, and finds a range that ends by the address of its RecordFunction. If the
+// begin was not recorded, because recording was off, the end is ignored. If a range ends while ranges inside of it are
+// open, these are closed too. So recorded ranges are always nested.
 #ifndef TRACKER_TORCH_RANGE_HOOK_H_
 #define TRACKER_TORCH_RANGE_HOOK_H_
 
@@ -10,11 +12,12 @@ namespace memoir {
 
 enum class RangeScopes {
   kAll,
-  kWithoutFunctions,  // autograd nodes and user ranges: operators are another hook's, and cost nothing here
+  // Autograd nodes and user ranges; another hook records operators, and torch does not call this one for them.
+  kWithoutFunctions,
 };
 
-// What EnableRangeHook (hooks.h) puts into torch's list of global callbacks from now on. Call at the start of each
-// recording, from its thread, while recording is off.
+// Sets the callback that EnableRangeHook (hooks.h) adds to torch's global callbacks from now on. Call it at the start
+// of each recording, on the thread that starts the recording, while recording is off.
 void InstallRangeHook(RangeScopes scopes);
 
 }  // namespace memoir

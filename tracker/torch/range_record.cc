@@ -15,7 +15,8 @@
 namespace memoir {
 namespace {
 
-// `shown` are the tensors of what was given: `all` gets the kinds of the rest, too. False: they are something else.
+// If `shown` contains exactly the tensors of `given`, sets `all` to the kinds of all arguments in `given`. Otherwise
+// returns false.
 bool AddKinds(const FunctionArguments& given, const ValueKinds& shown, ValueKinds& all) {
   if (given.count == 0 || shown.count != given.tensors || shown.tensors != shown.count) return false;
   std::memcpy(all.kinds, given.kinds, given.count);
@@ -33,7 +34,8 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
   const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
 
-  // By the number a backward node finds the line of its forward operator; and by its own what Python it runs itself.
+  // Readers find the line of a backward node by its sequence number, which belongs to the forward operator. The stack
+  // that is recorded here shows Python code that the node itself runs.
   if (start.sequence >= 0 || start.source == RangeSource::kBackward) RecordStack(slot, bytes, OnEmptyPool::kWait);
   RingBatch batch(slot);
   std::uint8_t* place = batch.Reserve(bytes, OnEmptyPool::kWait);
@@ -45,7 +47,7 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
       static_cast<std::uint8_t>(static_cast<std::uint8_t>(start.source) | (start.name == 0 ? kInlineName : 0));
   record->header.depth = slot->depth;
   record->header.count = kinds.count;
-  record->tick = Tick();  // after a wait for room, which is no part of the range
+  record->tick = Tick();  // after any wait for room, because the wait is not part of the range
   record->sequence = start.sequence;
   record->name = start.name == 0 ? static_cast<std::uint32_t>(text_bytes) : start.name;
   record->tensor_count = kinds.tensors;
@@ -77,7 +79,8 @@ void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::
   AddTensors(batch, slot->depth, results, kinds);
 }
 
-// The thread's open ranges; nullptr, with the drop counted, when there is no room for one more.
+// Returns the thread's open ranges. If there is no room for one more range, counts a dropped record and returns
+// nullptr.
 OpenRanges* RoomForOne(ThreadSlot* slot, std::uint32_t epoch) {
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
   if (open != nullptr && !open->full()) [[likely]]
@@ -115,11 +118,11 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   if (CudaLookIsDue()) [[unlikely]]
-    FindCudaBlocks();  // while the range is open: the block that was seen is its own
+    FindCudaBlocks();  // before the range is closed, because the new block belongs to it
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
-  if (open != nullptr && open->Accumulates(range)) [[unlikely]]
-    RecordAccumulatedGradient(slot);  // inside the range, so before its tick
+  if (open != nullptr && open->IsAccumulating(range)) [[unlikely]]
+    RecordAccumulatedGradient(slot);  // before the tick, because the record belongs into the range
   const std::uint64_t tick = Tick();
   if (open == nullptr || !open->Pop(range)) return;
   slot->depth = open->depth();

@@ -1,9 +1,9 @@
-// The records of one range: its begin with name, argument kinds and tensors, its end with those of its results, and
-// between the two its place among the thread's open ranges. What kind of range it is, its hook says
-// (range_hook.h, dispatch_fallback.h).
+// Writes the records of one range: its begin, with name, argument kinds and tensors, and its end, with the kinds and
+// tensors of its results. Keeps the range in the thread's list of open ranges. The hooks determine the kind of the
+// range (range_hook.h, dispatch_fallback.h).
 //
-// Called inside the range's begin or end, on its thread. Reads the enable flag first, keeps errno, allocates nothing,
-// throws nothing, keeps no reference.
+// Call the functions on the range's thread, when the range begins or ends. They read the enable flag first and preserve
+// errno. They do not allocate, do not throw, and keep no reference.
 #ifndef TRACKER_TORCH_RANGE_RECORD_H_
 #define TRACKER_TORCH_RANGE_RECORD_H_
 
@@ -16,30 +16,33 @@
 
 namespace memoir {
 
-// In place of no sequence number: an operator that no TorchDispatchMode would have been shown (capture.proto).
+// Takes the place of a sequence number if no TorchDispatchMode would have seen the operator (capture.proto).
 inline constexpr std::int64_t kUnseenByModes = -2;
 
 struct RangeStart {
   RangeSource source;
-  std::uint32_t name;            // FindOperatorName's; 0: `text` goes into the record
-  const char* text;              // only read when `name` is 0
-  std::int64_t sequence;         // autograd's; -1: none; or kUnseenByModes
-  std::uint32_t forward_thread;  // torch's number of it; kBackward only
-  bool accumulates;              // kBackward only: a parameter's gradient, which its end records
-  // What it was given, where its arguments show the tensors of that alone; nullptr: they show everything.
+  std::uint32_t name;            // from FindOperatorName; 0: `text` goes into the record
+  const char* text;              // used only if `name` is 0
+  std::int64_t sequence;         // autograd's number; -1: none; or kUnseenByModes
+  std::uint32_t forward_thread;  // torch's number of the forward thread; kBackward only
+  bool accumulates;              // kBackward only: the range accumulates a parameter's gradient, which EndRange records
+  // Kinds of all arguments, if BeginRange is passed only the tensors among them. nullptr if it is passed all arguments.
   const FunctionArguments* given;
 };
 
-// `range` is any even address that is the range's own while it is open; it is given to EndRange again.
+// Records the begin of a range. `range` is any even address that belongs to the range alone while the range is open;
+// pass the same address to EndRange.
 void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments);
 
-// A range that ends on another thread, where it nests in nothing: an instant here.
+// Records a range without duration on this thread. For example, an asynchronous range, which may end on another thread.
 void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments);
 
-// Does nothing when the begin was not recorded. Closes what stands open above it, so the record always nests.
+// Records the end of a range. Does nothing if the begin was not recorded. Closes the open ranges inside of it, so that
+// recorded ranges are always nested.
 void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results);
 
-// A hook has thrown, or what it calls: memory has run out. Counts a drop, which the capture shows in its place.
+// Counts a dropped record, which the capture shows in place of the range. Called if memory runs out in a hook, or in a
+// function that the hook calls.
 void CountLostRange() noexcept;
 
 }  // namespace memoir

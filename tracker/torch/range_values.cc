@@ -37,7 +37,8 @@ std::uint8_t Kind(const c10::IValue& value) {
   return 'o';
 }
 
-// Sparse, nested and opaque tensors have sizes that mean something else, or none.
+// Returns true if the sizes of the tensor can be recorded. Sparse, nested and opaque tensors have no sizes, or sizes
+// with another meaning.
 bool HasPlainShape(const c10::TensorImpl& impl) {
   constexpr auto kOddBackends = c10::DispatchKeySet({c10::DispatchKey::Sparse, c10::DispatchKey::SparseCsr,
                                                      c10::DispatchKey::NestedTensor, c10::DispatchKey::MkldnnCPU});
@@ -45,9 +46,9 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
          impl.sizes_default().size() <= kMaxDimensions;
 }
 
-// StorageImpl gives its size by value alone, and a copy of a symbolic size asks its Python object whether it is an
-// integer: that takes the GIL, and what Python does there would be recorded into the middle of a record that is half
-// written. An explicit instantiation may name the member.
+// Returns the size of a storage without copying it. StorageImpl's own function returns a copy. If the size is symbolic,
+// its copy calls a Python object and takes the GIL, and events of this Python code would be recorded in the middle of a
+// half-written record. So this function reads the private member, which an explicit instantiation may name.
 const c10::SymInt& SizeOf(const c10::StorageImpl& storage);
 template <c10::SymInt c10::StorageImpl::*member>
 struct StorageSize {
@@ -69,14 +70,15 @@ void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.device_index = storage->device().index();
 }
 
-// Numbers that it has written. A row-major tensor without gaps needs no strides; dimensions of size 1 may have any, and
-// an empty tensor counts as contiguous. Loops, because a call of memcpy takes longer than the few numbers do.
+// Writes the sizes and strides of a tensor, and returns how many numbers it has written. A row-major tensor without
+// gaps needs no strides. Dimensions of size 1 may have any stride, and an empty tensor counts as contiguous. Uses
+// loops, because memcpy takes longer for a few numbers.
 std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::int64_t* shape) {
   const c10::IntArrayRef sizes = impl.sizes_default();
   const std::int64_t* const strides = impl.strides_default().data();
   const std::size_t ndim = sizes.size();
   record.ndim = static_cast<std::uint8_t>(ndim);
-  std::uint64_t expected = 1;  // of no sign: it may overflow
+  std::uint64_t expected = 1;  // unsigned, because it may overflow
   bool contiguous = true;
   for (std::size_t i = ndim; i-- > 0;) {
     const std::int64_t size = sizes.data()[i];
@@ -92,7 +94,8 @@ std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::in
   return ndim * 2;
 }
 
-// Set on leaves alone. The operator that the tensor is given to reads it, too.
+// Returns the tensor's flag requires_grad_, which is set only on leaf tensors. An operator that receives the tensor
+// reads the same flag.
 bool WantsGradient(const c10::TensorImpl& impl) {
   const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(impl.autograd_meta());
   return meta != nullptr && meta->requires_grad_;
@@ -104,7 +107,7 @@ c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
   return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
 }
 
-// Inlined where it is called for one tensor after the other.
+// Always inlined, because loops call it for each tensor of a range.
 [[gnu::always_inline]] inline void AddTensor(RingBatch& batch, std::uint16_t depth, const c10::TensorImpl* impl,
                                              std::uint8_t flags) {
   const bool shaped = impl != nullptr && HasPlainShape(*impl);
@@ -140,7 +143,7 @@ std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
 
 const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl) {
   if (!impl.key_set().has_any(c10::DispatchKeySet({c10::DispatchKey::Sparse}))) return nullptr;
-  // Kept by the sparse tensor beyond the reference that is given here.
+  // values() returns a temporary reference. The sparse tensor keeps the values alive after it.
   return static_cast<const at::SparseTensorImpl&>(impl).values().unsafeGetTensorImpl();
 }
 
@@ -152,7 +155,7 @@ void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t fl
 std::size_t ValueKinds::RecordBytes() const { return PadTo8(PadTo4(count) + lists * sizeof(std::uint32_t)); }
 
 void ValueKinds::Write(std::uint8_t* place) const {
-  // In words: `kinds` goes on behind `count`, and so does the record, up to a multiple of 4.
+  // Copies four bytes at a time. Both `kinds` and the record have room up to a multiple of 4 bytes.
   for (std::size_t i = 0; i < count; i += 4) std::memcpy(place + i, kinds + i, 4);
   for (std::size_t i = 0; i < lists; ++i) std::memcpy(place + PadTo4(count) + i * 4, list_lengths + i, 4);
 }

@@ -1,4 +1,4 @@
-// Where a tensor's bytes are.
+// The address of a tensor's storage.
 #ifndef TRACKER_TORCH_STORAGE_ADDRESS_H_
 #define TRACKER_TORCH_STORAGE_ADDRESS_H_
 
@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// Of its whole storage, not of its first element; 0: it has none. Copy-on-write tensors stay as they are.
+// Returns the address of the first byte of the tensor's storage, which may precede the tensor's first element; 0 if the
+// tensor has no storage. A copy-on-write tensor is not copied.
 inline std::uint64_t StorageAddress(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.unsafeGetTensorImpl()->has_storage()) return 0;
   return reinterpret_cast<std::uint64_t>(

@@ -1,5 +1,5 @@
-// The calling thread's ring slot, as torch's hooks take it: at the first look, what torch and the hooks need on each
-// thread is done. Any thread.
+// Provides the calling thread's ring slot for torch's hooks. The first call on a thread also prepares the thread for
+// torch and for the hooks. Any thread.
 #ifndef TRACKER_TORCH_TORCH_THREAD_H_
 #define TRACKER_TORCH_TORCH_THREAD_H_
 
@@ -7,10 +7,11 @@
 
 namespace memoir {
 
-// Cold: torch's number of the thread, and its part of the dispatcher fallback.
+// Called once on each thread. Stores torch's number of the thread, and includes the dispatch key of the dispatcher's
+// fallback.
 void JoinTorchThread(ThreadSlot* slot);
 
-// nullptr when the thread has no slot (RingThread).
+// Returns the calling thread's slot; nullptr if the thread has no slot (RingThread).
 inline ThreadSlot* TorchThread() {
   ThreadSlot* slot = RingThread();
   if (slot != nullptr && slot->torch_id.load(std::memory_order_relaxed) == 0) [[unlikely]]

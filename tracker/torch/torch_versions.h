@@ -1,6 +1,7 @@
-// Everything in which the torches that Memoir builds for differ, 2.6 and later: the one place that asks TORCH_VERSION.
+// The differences between the versions of torch that Memoir supports: 2.6 and later. Only this file tests
+// TORCH_VERSION_MAJOR and TORCH_VERSION_MINOR.
 //
-// The library of each minor is compiled against its own wheel, so nothing is decided at run time.
+// The library for each minor version is compiled against the wheel of that version, so nothing is decided at run time.
 #ifndef TRACKER_TORCH_TORCH_VERSIONS_H_
 #define TRACKER_TORCH_TORCH_VERSIONS_H_
 
@@ -9,21 +10,22 @@
 #include <c10/core/TensorImpl.h>
 #include <torch/version.h>
 
-// Whether the torch of this build is `major.minor` or later.
+// True if the torch of this build has at least the version `major.minor`.
 #define MEMOIR_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
 namespace memoir {
 
-// An address that belongs to the operator's schema alone, for as long as the operator is registered; nullptr when the
-// range has no schema. Before 2.7 a range without a schema has one, too: its own name's, which passes with it.
-// Any thread, once FindKeyOfPlainRanges was called.
+// Returns the key of the operator's schema: an address that belongs to this schema alone while the operator is
+// registered. For a range without a schema, the result depends on the version: from torch 2.7 on nullptr; before, the
+// address of the range's name, which is invalid after the range. Any thread, after FindKeyOfPlainRanges.
 const char* SchemaKey(const at::RecordFunction& range);
 const char* SchemaKey(const c10::FunctionSchema& schema);
 void FindKeyOfPlainRanges();
 
 #if MEMOIR_TORCH_AT_LEAST(2, 7)
-// The overload name lies inside the schema; without one, it is the same empty text for all.
+// The key is the overload name, which lies inside of the schema. The overload name of a range without a schema is the
+// same empty text for all such ranges.
 inline constinit const char* key_of_plain_ranges = nullptr;
 inline const char* SchemaKey(const at::RecordFunction& range) {
   const char* overload = range.overload_name();
@@ -31,7 +33,7 @@ inline const char* SchemaKey(const at::RecordFunction& range) {
 }
 inline const char* SchemaKey(const c10::FunctionSchema& schema) { return schema.overload_name().c_str(); }
 inline void FindKeyOfPlainRanges() {
-  const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
+  const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it runs no callbacks
   key_of_plain_ranges = plain.overload_name();
 }
 #else
@@ -40,7 +42,8 @@ inline const char* SchemaKey(const c10::FunctionSchema& schema) { return schema.
 inline void FindKeyOfPlainRanges() {}
 #endif
 
-// The object that Python has of a tensor; nullptr: none. The slot's function was renamed between 2.9 and 2.11.
+// Returns the Python object of a tensor; nullptr if Python has no object for the tensor. torch renamed the function of
+// the slot between 2.9 and 2.11.
 template <typename Slot>
 void* ObjectIn(const Slot& slot) {
   if constexpr (requires { slot.load_pyobj(); }) {

@@ -1,7 +1,8 @@
-// Sees that a process which is not recorded begins to train: a backward pass, or an optimizer's step.
+// Notices when a process that does not record begins to train: at a backward pass, or at an optimizer step.
 //
-// A callback of its own, for those ranges alone: operators of a process that only loads data cost nothing. The range
-// that told of it is not recorded, what runs inside it is: torch chose its callbacks before.
+// It uses a separate callback for these ranges alone, so in a process that only loads data, operators cost nothing. The
+// first such range is not recorded, because torch chose the callbacks of this range before the recording began. The
+// operators inside of it are recorded.
 #ifndef TRACKER_TORCH_TRAINING_WATCH_H_
 #define TRACKER_TORCH_TRAINING_WATCH_H_
 
@@ -11,17 +12,18 @@ struct RecordFunction;
 
 namespace memoir {
 
-// A node of autograd, or an optimizer's step.
+// Returns true for the range of an autograd node or of an optimizer step.
 bool IsTraining(const at::RecordFunction& range);
 
-// Calls `begins` at each such range, on its thread, until it is called with nullptr. `begins` must not throw. Takes a
-// lock of torch's.
+// Calls `begins` when such a range begins, on the range's thread, until WatchTraining is called with nullptr. `begins`
+// must not throw. Takes a lock of torch's.
 void WatchTraining(void (*begins)());
 
-// The same for a forked child, where a hook of the parent's is still in torch's list (hooks.h): with the next range the
-// watch takes that one's place, and `begins` is called at once where the range is training itself. Until then no lock
-// is taken. torch's may have been held at the fork, by any thread that was at its first operator, and nobody releases
-// it in the child: one that runs no operators must not wait for it. False: no hook is there, and nothing was done.
+// Like WatchTraining, for a forked child in which torch's list still has the parent's hook (hooks.h). At the next range
+// the watch replaces this hook. If that range is training, `begins` is called at once. Until then no lock is taken.
+// Each thread takes torch's lock in its first operator. If a thread of the parent held the lock at the fork, no thread
+// releases it in the child, and a child that runs no operators must not wait for it. If there is no hook, returns false
+// and does nothing.
 bool WatchFromNextRange(void (*begins)());
 
 }  // namespace memoir

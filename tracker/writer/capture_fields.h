@@ -1,6 +1,6 @@
-// The field numbers of proto/memoir/v1/capture.proto that the process writes and memoir-drain reads. The process must
-// not link libprotobuf (torch exports one of its own), so the numbers stand here again; the round-trip test reads
-// everything back with libprotobuf.
+// The field numbers of proto/memoir/v1/capture.proto for the messages that the recorded process writes and memoir-drain
+// reads. The process must not link libprotobuf, because torch exports another copy of it. So the numbers are repeated
+// here. A round-trip test reads all fields back with libprotobuf.
 #ifndef TRACKER_WRITER_CAPTURE_FIELDS_H_
 #define TRACKER_WRITER_CAPTURE_FIELDS_H_
 
@@ -149,7 +149,7 @@ enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 };
 namespace tensors {
 enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5, kTraits = 6 };
 }
-namespace run {  // its columns: run_columns.h
+namespace run {  // run_columns.h has the columns of a run
 enum : std::uint32_t {
   kThread = 1,
   kFirstRecord = 2,
@@ -288,7 +288,10 @@ enum : std::uint32_t {
 };
 }
 namespace end {
-enum : std::uint32_t { kReason = 1, kMessage = 2, kHost = 3 };
+enum : std::uint32_t { kReason = 1, kMessage = 2, kHost = 3, kTraceback = 4, kSignal = 5 };
+}
+namespace traceback_frame {
+enum : std::uint32_t { kFile = 1, kFunction = 2, kLine = 3 };
 }
 namespace index {
 enum : std::uint32_t { kChunks = 1 };

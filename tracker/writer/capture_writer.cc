@@ -1,7 +1,6 @@
 #include "tracker/writer/capture_writer.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -9,7 +8,8 @@
 
 #include "interpose/tick.h"
 #include "tracker/writer/capture_fields.h"
-#include "tracker/writer/clock.h"
+#include "tracker/writer/end_message.h"
+#include "tracker/writer/ring_clock.h"
 
 namespace memoir {
 namespace {
@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kChunkBytes = 512 * 1024;
 constexpr std::size_t kMinChunkBytes = 4 * 1024;
 constexpr std::uint64_t kMinKeyframeDistance = 16u << 20;
-// The index stays in memory until its part is closed.
+// The index of a part stays in memory until the part is closed, so the number of chunks is limited.
 constexpr std::uint64_t kMaxPartChunks = 32 * 1024;
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
-// A chunk beside its payload's columns, about: header, clock, counters.
+// About the size, in bytes, of a chunk without its payload: header, clock, counters.
 constexpr std::size_t kCountersBytes = 512;
 
 std::uint64_t PartBytes(const CaptureOptions& options) {
@@ -55,7 +55,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
       builder_(*builder),
       sink_(options.folder, options.stem, options.max_bytes, options.first_part),
       snapshots_(builder),
-      frame_(RecordingOf(options.process_info)),
+      frame_(RecordingIdOf(options.process_info)),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
   options_.part_bytes = PartBytes(options);
@@ -65,26 +65,27 @@ void CaptureWriter::Prepare() {
   if (sink_.WasRemoved()) LosePart();
   if (sink_.is_open() && PartIsFull()) LeaveFullPart();
   if (!sink_.is_open()) {
-    if (MonotonicNs() >= retry_at_ns_ && !OpenPart()) TryLater();
+    if (MonotonicNs() >= retry_at_ns_ && !OpenPart()) RetryLater();
   } else if (KeyframeIsDue()) {
     WriteKeyframe();
   }
 }
 
-// Not before there is another one: where none may be made any more (a process that gave up its rights by setuid), the
-// part grows on.
+// Creates the next part before the full part is closed. If no part can be created any more (a process that gave up its
+// rights by setuid), chunks are still appended to the full part.
 void CaptureWriter::LeaveFullPart() {
   if (MonotonicNs() < retry_at_ns_) return;
   no_next_part_ = !sink_.PrepareNext();
   if (no_next_part_) {
-    TryLater();
+    RetryLater();
   } else {
     ClosePart();
   }
 }
 
-// Of a part that grows on: what the cap allows is used up, and no older part can make room.
-bool CaptureWriter::ComesToTheCap() const {
+// Returns true if the open part alone is larger than the size limit. The part is full, but no next part could be
+// created, and no older part is left to evict.
+bool CaptureWriter::IsNearSizeCap() const {
   return no_next_part_ && options_.max_bytes != 0 && sink_.part_bytes() > options_.max_bytes;
 }
 
@@ -92,11 +93,12 @@ bool CaptureWriter::OpenPart() {
   if (!sink_.Open()) return false;
   builder_.SetPart(++part_);
   if (part_ > 1) ring_.CountPart();
-  pending_process_ = WithPart(options_.process_info, sink_.number());
+  pending_process_ = AddPartNumber(options_.process_info, sink_.number());
   return WriteKeyframe();
 }
 
-// A part's first chunk, also where no keyframe is wanted: it says whose part this is before any event is at risk.
+// Writes the first chunk of a part, even if it contains no keyframe. So the part identifies its process before it
+// contains events.
 bool CaptureWriter::WriteKeyframe() {
   const std::uint64_t bytes_before = sink_.part_bytes();
   payload_.clear();
@@ -114,7 +116,8 @@ bool CaptureWriter::WriteKeyframe() {
 }
 
 bool CaptureWriter::PartIsFull() const {
-  if (sink_.part_events() == 0) return false;  // a keyframe alone may be larger than a small part
+  // A part without events never counts as full, because its keyframe alone may be larger than a small part_bytes.
+  if (sink_.part_events() == 0) return false;
   const std::uint64_t next = chunk_bytes_ + sink_.index().size() + 256;
   return sink_.part_bytes() + next > options_.part_bytes || sink_.part_chunks() >= kMaxPartChunks;
 }
@@ -124,13 +127,13 @@ bool CaptureWriter::KeyframeIsDue() const {
          sink_.part_bytes() - bytes_at_keyframe_ > std::max(kMinKeyframeDistance, 8 * keyframe_bytes_);
 }
 
-// The counters say what was evicted, so that it is decided before they are there to be compressed. Compressing the rest
-// for its size alone costs time only where parts are evicted; its plain size, several times as large, would evict parts
-// that have room.
+// Decides which parts are evicted before the payload is complete, because counters in the payload include the
+// evictions. If the payload has room without compression, no part is evicted. Otherwise it is compressed to find its
+// size. The plain size is several times as large, and would evict parts that can stay.
 void CaptureWriter::MakeRoom() {
   const std::uint64_t beside = kCountersBytes + pending_process_.size();
   if (!sink_.is_open() || sink_.HasRoom(payload_.size() + beside)) return;
-  sink_.PlanRoom(frame_.Payload({}, payload_).size() + beside, kept_.ByImportance());
+  sink_.PlanRoom(frame_.EncodePayload({}, payload_).size() + beside, kept_.ListByImportance());
 }
 
 void CaptureWriter::AddClockAndCounters() {
@@ -150,32 +153,35 @@ bool CaptureWriter::CountersChanged() const {
 }
 
 bool CaptureWriter::AppendPayload(ChunkHeader header) {
-  header.sequence = sequence_++;  // used up even when it is lost: readers see the gap
+  header.sequence = sequence_++;  // used up even if the chunk is lost, so that readers see the gap
   header.complete_until_tick = complete_until_tick_;
   if (!sink_.is_open()) return false;
   header.process = pending_process_;
   const bool held_events = sink_.part_events() != 0;
-  const bool written = sink_.Append(frame_.Payload(header, payload_), header.facts);
-  pending_process_.clear();  // also where the part is lost with it: the next one begins with it
+  const bool written = sink_.Append(frame_.EncodePayload(header, payload_), header.facts);
+  if (options_.on_chunk) options_.on_chunk();
+  pending_process_.clear();  // even if the part is lost, because the next part begins with a ProcessInfo
   if (written) return true;
-  // A part that has come to the limit on file sizes: the next one has room at once, unless it did not get beyond its
-  // first chunks. A drainer stops there, for what it has not written must stay in the ring.
-  if (!options_.retry || sink_.last_errno() != EFBIG || !held_events) TryLater();
+  // If this part has events, the next part is tried at once, because this part may have reached the file size limit. If
+  // this part has no events, the next part would probably fail too, so the next try waits. memoir-drain does not try
+  // again, because events that it has not written must stay in the ring.
+  if (!options_.retry || !held_events) RetryLater();
   return false;
 }
 
 void CaptureWriter::SetProcess(std::string process_info) {
   options_.process_info = std::move(process_info);
-  if (sink_.is_open()) pending_process_ = WithPart(options_.process_info, sink_.number());
+  if (sink_.is_open()) pending_process_ = AddPartNumber(options_.process_info, sink_.number());
 }
 
 std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
-  // Of an error the state is older: more events may have been read already, but none of them is in it.
+  // A snapshot at an error shows the state at the error. Later events may have been read already, but are not part of
+  // this state.
   const std::uint64_t tick = wish.of_newest_event ? complete_until_tick_ : Tick();
   return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);
 }
 
-void CaptureWriter::TryLater() {
+void CaptureWriter::RetryLater() {
   retry_at_ns_ = options_.retry ? MonotonicNs() + options_.retry_ns : ~std::uint64_t{0};
 }
 
@@ -187,12 +193,12 @@ void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   ChunkHeader header;
   header.facts = {builder_.first_tick(), builder_.last_tick(), builder_.events(), false};
   bool written = false;
-  if (ComesToTheCap()) {
+  if (IsNearSizeCap()) {
     ++sequence_;
   } else {
     written = AppendPayload(header);
   }
-  kept_.Note(builder_.memory().devices(), written ? sink_.number() : KeptParts::kNoPart);
+  kept_.Note(builder_.memory().devices(), written ? sink_.number() : ImportantParts::kNoPart);
   if (written) {
     events_ += builder_.events();
   } else {
@@ -214,16 +220,16 @@ void CaptureWriter::WriteCounters(std::uint64_t complete_until_tick) {
   AppendPayload({});
 }
 
-// False: something of the part may be lost; how much, nobody says, so it counts as one chunk.
+// Closes the part. False if an unknown amount of the part may be lost; this counts as one lost chunk.
 bool CaptureWriter::ClosePart() {
   if (!sink_.is_open()) return true;
-  sink_.Append(frame_.Index(sequence_++, sink_.index()), {});
+  sink_.Append(frame_.EncodeIndex(sequence_++, sink_.index()), {});
   if (sink_.Close()) return true;
   ++lost_chunks_;
   return false;
 }
 
-// Somebody has removed the part. What it held is lost; the next one begins with the sums of all.
+// Called if another program removed the part. Its events are lost; the next keyframe has the sums of all events.
 void CaptureWriter::LosePart() {
   const std::uint64_t events = sink_.part_events();
   sink_.Forget();
@@ -231,14 +237,14 @@ void CaptureWriter::LosePart() {
   CountLost(events);
 }
 
-// A process that only imported torch. Where something was dropped or could not be written, that is worth a file.
-bool CaptureWriter::HoldsNothing() const {
+// Returns true if the process only imported torch. Dropped records or failed writes are reasons to keep the part.
+bool CaptureWriter::HasNoEvents() const {
   return !options_.keep_empty && part_ == 1 && events_ == builder_.host().count() && lost_chunks_ == 0 &&
          ring_.Counters().dropped_records == 0;
 }
 
 void CaptureWriter::Close(EndReason reason, const std::string& message) {
-  if (HoldsNothing() && reason != EndReason::kFailed && sink_.Remove()) {
+  if (HasNoEvents() && reason != EndReason::kFailed && sink_.Remove()) {
     closed_in_order_ = true;
     return;
   }
@@ -250,7 +256,8 @@ void CaptureWriter::Close(EndReason reason, const std::string& message) {
     protozero::pbf_writer payload(payload_);
     protozero::pbf_writer end(payload, field::payload::kEnd);
     end.add_enum(field::end::kReason, static_cast<int>(reason));
-    if (!message.empty()) end.add_string(field::end::kMessage, message);
+    AddEndMessage(message, &end);
+    if (options_.signal_at_end != 0) end.add_uint32(field::end::kSignal, options_.signal_at_end);
     if (options_.host_at_end) AddHostReading(*options_.host_at_end, field::end::kHost, &end);
   }
   const bool ended = AppendPayload({});

@@ -4,18 +4,18 @@
 #include <utility>
 
 #include "tracker/writer/event_kinds.h"
-#include "tracker/writer/keyframe.h"
+#include "tracker/writer/keyframe_encoder.h"
 
 namespace memoir {
 namespace {
 
-// Fields of a run beside its columns, about.
+// Approximate bytes of the fields of a run that are not columns.
 constexpr std::size_t kRunOverhead = 48;
-// Column memory kept for the next chunk: a few busy threads' worth, not what a thousand threads once needed.
+// Bounds of the column memory that is kept for the next chunk: enough for a few busy threads.
 constexpr std::size_t kSpareRuns = 16;
 constexpr std::size_t kSpareBytes = 256 * 1024;
 
-// Ranges open before the event; the ring counts them modulo 2^16.
+// Returns the number of ranges that were open before the event, modulo 2^16, as the ring counts them.
 std::uint16_t DepthBefore(const EventGroup& group) {
   return static_cast<std::uint16_t>(group.header->depth + (group.kind == RecordKind::kRangeEnd ? 1 : 0));
 }
@@ -49,7 +49,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
 void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
   RunColumns& run = RunFor(thread, group);
   const std::size_t bytes_before = run.bytes();
-  run.Event(EventKindOf(group.kind, group.header->flags), group.tick);
+  run.PutEvent(EventKindOf(group.kind, group.header->flags), group.tick);
   run.CountRecords(group.records);
   switch (group.kind) {
     case RecordKind::kRangeBegin:
@@ -72,7 +72,7 @@ void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
       AddSwitch(group, run);
       break;
     case RecordKind::kMark: {
-      Names::Name* name = names_.Text(group.text);
+      Names::Name* name = names_.FindText(group.text);
       names_.Define(name, part_, &definitions_);
       run.Put(RunColumn::kMarkName, name->id);
       break;
@@ -89,10 +89,10 @@ void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
       break;
     case RecordKind::kModuleEnter:
     case RecordKind::kModuleExit: {
-      Names::Name* name = names_.Operator(group.As<ModuleRecord>().module);
-      if (name != nullptr) names_.Define(name, part_, &definitions_);
-      run.Put(RunColumn::kModule, name == nullptr ? 0 : name->id);
-      thread.modules.Called(thread.ranges, name == nullptr ? 0 : name->ring_id, group.kind == RecordKind::kModuleEnter);
+      Names::Name* def = names_.FindOperator(group.As<ModuleRecord>().module);
+      if (def != nullptr) names_.Define(def, part_, &definitions_);
+      run.Put(RunColumn::kModule, def == nullptr ? 0 : def->id);
+      thread.modules.AddCall(thread.ranges, def == nullptr ? 0 : def->ring_id, group.kind == RecordKind::kModuleEnter);
       modules_are_followed_ = true;
       break;
     }
@@ -112,7 +112,7 @@ void ChunkBuilder::NoteEvent(ThreadState& thread, const EventGroup& group) {
   ++all_events_;
 }
 
-// The model does the same with what it keeps: keyframes must agree with it.
+// tools/model changes its state in the same way, because its state must agree with keyframes.
 void ChunkBuilder::AddSwitch(const EventGroup& group, RunColumns& run) {
   const std::uint8_t levels = group.header->flags;
   run.Put(RunColumn::kLevel, levels);
@@ -123,15 +123,15 @@ void ChunkBuilder::AddSwitch(const EventGroup& group, RunColumns& run) {
   driver_.ForgetBefore(group.tick);
 }
 
-// A missing record, or ranges that were not seen to begin or end, end a run: inside one nothing is missing.
+// Returns the event's run. A new run begins if a record was lost, or if the begin or the end of a range was not seen.
 RunColumns& ChunkBuilder::RunFor(ThreadState& thread, const EventGroup& group) {
   const bool same_depth = DepthBefore(group) == static_cast<std::uint16_t>(thread.ranges.depth());
   if (thread.run != nullptr && same_depth && thread.run->next_record() == group.first_record) [[likely]]
     return *thread.run;
   if (!same_depth) thread.ranges.SetDepth(DepthBefore(group));
-  thread.modules.RangesEnded(thread.ranges);
+  thread.modules.EndRanges(thread.ranges);
   if (group.first_record > thread.next_record) {
-    thread.modules.Clear();  // which of them are still open, nobody knows
+    thread.modules.Clear();  // after a loss, the open module calls are unknown
     thread.stack = 0;
   }
   return StartRun(thread, group);
@@ -160,7 +160,7 @@ RunColumns& ChunkBuilder::StartRun(ThreadState& thread, const EventGroup& group)
 void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<RangeBeginRecord>();
   const bool is_inline = (record.header.flags & kInlineName) != 0;
-  Names::Name* name = is_inline ? names_.Text(group.text) : names_.Operator(record.name);
+  Names::Name* name = is_inline ? names_.FindText(group.text) : names_.FindOperator(record.name);
   OpenRange range;
   range.kind = EventKindOf(RecordKind::kRangeBegin, record.header.flags);
   range.begin_tick = record.tick;
@@ -173,24 +173,24 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
   if (range.operator_id != 0) memory_.CountCall(range.operator_id, thread.ranges.outermost_operator() == 0);
   thread.ranges.Push(range);
   const bool backward = range.kind == EventKind::kRangeBeginBackward;
-  const ThreadState* forward = backward ? threads_.ByTorchId(record.forward_thread) : nullptr;
-  thread.modules.RangeBegan(thread.ranges, OwnStack(thread), record.sequence,
+  const ThreadState* forward = backward ? threads_.FindByTorchId(record.forward_thread) : nullptr;
+  thread.modules.BeginRange(thread.ranges, OwnStack(thread), record.sequence,
                             forward == nullptr ? nullptr : &forward->modules);
-  run.Begin(range.name, record.sequence);
+  run.PutBegin(range.name, record.sequence);
   if (backward) run.Put(RunColumn::kForwardThread, record.forward_thread);
   AddArguments(group, run);
 }
 
 void ChunkBuilder::AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   thread.ranges.Pop();
-  thread.modules.RangesEnded(thread.ranges);
+  thread.modules.EndRanges(thread.ranges);
   AddArguments(group, run);
 }
 
 void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<AllocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
-  run.Block(record.address, record.serial, device);
+  run.PutBlock(record.address, record.serial, device);
   run.Put(RunColumn::kBytes, record.bytes);
   Track(thread, record, device);
 }
@@ -198,23 +198,23 @@ void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, Run
 void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeallocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
-  run.Block(record.address, record.serial, device);
+  run.PutBlock(record.address, record.serial, device);
   TrackFree(record, device);
 }
 
 void ChunkBuilder::AddTo(std::string* payload) {
-  repeats_.GiveAddresses();
+  patterns_.AddAddressRow();
   payload->append(definitions_);
   tensors_.AddTo(payload);
   for (const auto& run : runs_) run->AddTo(payload);
-  repeats_.rows().AddTo(payload);
+  patterns_.rows().AddTo(payload);
   AddRepeatedRecords(payload);
 }
 
 void ChunkBuilder::Clear() {
   definitions_.clear();
   tensors_.Clear();
-  repeats_.Clear();
+  patterns_.Clear();
   repeating_.clear();
   for (ThreadState* thread : running_) thread->run = nullptr;
   running_.clear();

@@ -1,4 +1,4 @@
-// Arguments and results of ranges, and other lists of tensors.
+// The part of ChunkBuilder for arguments and results of ranges, and for other lists of tensors.
 #include <cstring>
 
 #include <protozero/pbf_writer.hpp>
@@ -9,10 +9,12 @@
 namespace memoir {
 namespace {
 
-// A signature that announces more tensors than came, beyond this, is damage.
+// A signature is damaged if it announces more tensors than the event has, and the difference is larger than this
+// number.
 constexpr std::uint64_t kMaxMissingTensors = 1u << 20;
 
-// Tensor entries that a signature takes, or more than any range can have when kinds and lengths do not fit together.
+// Returns the number of tensors that a signature announces. If the kinds and the lengths of lists do not match, returns
+// a number that no range can have.
 std::uint64_t AnnouncedTensors(const EventGroup& group) {
   std::uint64_t tensors = 0;
   std::uint32_t lists = 0;
@@ -25,9 +27,9 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
   return tensors;
 }
 
-// False: it has lists, or more kinds than the key holds. Behind the kinds a record has room up to a multiple of 8
-// bytes.
-bool MakeKey(const EventGroup& group, std::uint32_t part, SeenSignature* key) {
+// Sets *key. False if the signature has lists, or more kinds than the key can hold. Copies whole words, because a
+// record has room after its kinds, up to a multiple of 8 bytes.
+bool MakeKey(const EventGroup& group, std::uint32_t part, RecentSignature* key) {
   const std::size_t count = group.kinds.size();
   if (count == 0 || count > sizeof key->kinds || group.list_count != 0) return false;
   key->count = static_cast<std::uint32_t>(count);
@@ -45,11 +47,11 @@ bool MakeKey(const EventGroup& group, std::uint32_t part, SeenSignature* key) {
 
 }  // namespace
 
-// As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not
-// announce.
+// Writes one entry for each tensor that the signature announces. The entry of a tensor that was lost is 0. Tensors that
+// the signature does not announce are left out.
 bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
-  SeenSignature key;
-  SeenSignature* const seen = MakeKey(group, part_, &key) ? &seen_signatures_.At(key) : nullptr;
+  RecentSignature key;
+  RecentSignature* const seen = MakeKey(group, part_, &key) ? &recent_signatures_.At(key) : nullptr;
   std::uint32_t signature = 0;
   std::uint64_t announced = 0;
   if (seen != nullptr && seen->IsOf(key) && seen->tensors <= group.tensors.size() + kMaxMissingTensors) [[likely]] {
@@ -61,7 +63,7 @@ bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
       run.Put(RunColumn::kSignature, 0);
       return false;
     }
-    signature = Signature(group);
+    signature = FindSignature(group);
     key.id = signature;
     key.tensors = static_cast<std::uint32_t>(announced);
     if (seen != nullptr) *seen = key;
@@ -69,13 +71,13 @@ bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
   run.Put(RunColumn::kSignature, signature);
   for (std::size_t i = 0; i < announced; ++i) {
     run.Put(RunColumn::kTensor,
-            i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
+            i < group.tensors.size() ? tensors_.FindReference(*group.tensors[i], part_, &definitions_) : 0);
   }
   return true;
 }
 
-std::uint32_t ChunkBuilder::Signature(const EventGroup& group) {
-  // In the ring undefined padding may stand between the two.
+std::uint32_t ChunkBuilder::FindSignature(const EventGroup& group) {
+  // Copies the kinds and the lengths, because the padding between them in the ring is undefined.
   char key[kMaxRecordBytes];
   const std::size_t kinds = group.kinds.copy(key, group.kinds.size());
   std::memcpy(key + kinds, group.list_lengths, group.list_count * sizeof(std::uint32_t));

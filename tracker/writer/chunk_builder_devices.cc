@@ -1,4 +1,4 @@
-// The part of the packer that knows devices with a caching allocator, and what is kept of any block.
+// The part of ChunkBuilder for devices with a caching allocator, and for the live blocks of all devices.
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {
@@ -7,9 +7,9 @@ std::uint32_t ChunkBuilder::DeviceOf(const DevicePlace& place) {
   return devices_.Find(place.device_type, place.device_index, part_, &definitions_);
 }
 
-LiveBlock ChunkBuilder::BlockHere(const ThreadState& thread, std::uint32_t device) const {
-  const ThreadState& working = threads_.Working(thread);
-  const Place place = modules_are_followed_ ? working.modules.Here(working.ranges) : Place();
+LiveBlock ChunkBuilder::MakeBlock(const ThreadState& thread, std::uint32_t device) const {
+  const ThreadState& working = threads_.FindWorkingThread(thread);
+  const ModulePlace place = modules_are_followed_ ? working.modules.CurrentPlace(working.ranges) : ModulePlace();
   LiveBlock block;
   block.thread = thread.thread;
   block.leaf_name = thread.ranges.depth() > 0 ? thread.ranges.leaf() : working.ranges.leaf();
@@ -17,7 +17,7 @@ LiveBlock ChunkBuilder::BlockHere(const ThreadState& thread, std::uint32_t devic
   block.module = static_cast<std::uint16_t>(place.module);
   block.device = static_cast<std::uint16_t>(device);
   block.place = place.place;
-  const Callstacks stacks = ThreadModules::CallstacksHere(working.ranges, OwnStack(thread));
+  const Callstacks stacks = ThreadModules::CurrentCallstacks(working.ranges, OwnStack(thread));
   block.stack = stacks.own;
   block.forward_stack = stacks.forward;
   return block;
@@ -44,25 +44,25 @@ void ChunkBuilder::AddDeviceEvent(ThreadState& thread, const EventGroup& group, 
 void ChunkBuilder::AddBlock(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<BlockRecord>();
   const std::uint32_t device = DeviceOf(record.place);
-  run.Block(record.address, record.serial, device);
+  run.PutBlock(record.address, record.serial, device);
   run.Put(RunColumn::kBytes, record.bytes);
   run.Put(RunColumn::kRequestedBytes, record.requested);
-  run.Place(record.place);
+  run.PutPlace(record.place);
   Track(thread, record, device);
 }
 
 void ChunkBuilder::Track(const ThreadState& thread, const BlockRecord& record, std::uint32_t device) {
-  LiveBlock block = BlockHere(thread, device);
+  LiveBlock block = MakeBlock(thread, device);
   block.address = record.address;
   block.bytes = record.bytes;
   block.serial = record.serial;
   block.tick = record.tick;
   block.requested = record.requested;
-  record.header.kind == RecordKind::kBlockFound ? memory_.Find(block) : memory_.Allocate(block);
+  record.header.kind == RecordKind::kBlockFound ? memory_.AddFound(block) : memory_.Allocate(block);
 }
 
 void ChunkBuilder::Track(const ThreadState& thread, const AllocateRecord& record, std::uint32_t device) {
-  LiveBlock block = BlockHere(thread, device);
+  LiveBlock block = MakeBlock(thread, device);
   block.address = record.address;
   block.bytes = record.bytes;
   block.serial = record.serial;
@@ -78,16 +78,16 @@ void ChunkBuilder::TrackFree(const DeallocateRecord& record, std::uint32_t devic
 void ChunkBuilder::AddFreeCompleted(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeallocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
-  run.Block(record.address, record.serial, device);
+  run.PutBlock(record.address, record.serial, device);
   memory_.CompleteFree(device, record.address, record.serial);
 }
 
 void ChunkBuilder::AddSegment(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<SegmentRecord>();
   const std::uint32_t device = DeviceOf(record.place);
-  run.Block(record.address, record.serial, device);
+  run.PutBlock(record.address, record.serial, device);
   run.Put(RunColumn::kBytes, record.bytes);
-  run.Place(record.place);
+  run.PutPlace(record.place);
   const auto action = static_cast<SegmentAction>(record.header.flags);
   if (action == SegmentAction::kFree || action == SegmentAction::kUnmap)
     return memory_.RemoveSegment(device, record.address, record.bytes);
@@ -97,18 +97,18 @@ void ChunkBuilder::AddSegment(const EventGroup& group, RunColumns& run) {
 void ChunkBuilder::AddOutOfMemory(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<OutOfMemoryRecord>();
   const std::uint32_t device = DeviceOf(record.place);
-  run.Block(run.last_address(), record.serial, device);
+  run.PutBlock(run.last_address(), record.serial, device);
   run.Put(RunColumn::kBytes, record.requested);
-  run.Place(record.place);
+  run.PutPlace(record.place);
   run.Put(RunColumn::kDeviceFree, record.device_free);
-  run.PutKnown(RunColumn::kDeviceLimit, record.device_limit);
+  run.PutOptional(RunColumn::kDeviceLimit, record.device_limit);
   memory_.CountOutOfMemory(device);
 }
 
 void ChunkBuilder::AddStatistics(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeviceStatisticsRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
-  run.Block(run.last_address(), record.serial, device);
+  run.PutBlock(run.last_address(), record.serial, device);
   for (const std::uint64_t value :
        {record.allocated_bytes, record.active_bytes, record.reserved_bytes, record.alloc_retries, record.ooms}) {
     run.Put(RunColumn::kStatistic, value);

@@ -1,4 +1,4 @@
-// What modules and optimizers hold.
+// The part of ChunkBuilder for tensors that modules and optimizers hold.
 #include <algorithm>
 
 #include "tracker/writer/chunk_builder.h"
@@ -6,13 +6,13 @@
 namespace memoir {
 namespace {
 
-// As it was, also where memory runs out meanwhile.
-class RestoredLater {
+// Restores a number at the end of the scope, even if memory runs out.
+class RestoredNumber {
  public:
-  explicit RestoredLater(std::uint64_t* number) : number_(*number), value_(*number) {}
-  ~RestoredLater() { number_ = value_; }
-  RestoredLater(const RestoredLater&) = delete;
-  RestoredLater& operator=(const RestoredLater&) = delete;
+  explicit RestoredNumber(std::uint64_t* number) : number_(*number), value_(*number) {}
+  ~RestoredNumber() { number_ = value_; }
+  RestoredNumber(const RestoredNumber&) = delete;
+  RestoredNumber& operator=(const RestoredNumber&) = delete;
 
  private:
   std::uint64_t& number_;
@@ -25,7 +25,7 @@ void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<HoldsRecord>();
   const auto holder = static_cast<HolderKind>(record.header.flags);
   if (holder == HolderKind::kModule) {
-    Names::Name* name = names_.Operator(static_cast<std::uint32_t>(record.owner));
+    Names::Name* name = names_.FindOperator(static_cast<std::uint32_t>(record.owner));
     if (name != nullptr) names_.Define(name, part_, &definitions_);
     run.Put(RunColumn::kModule, name == nullptr ? 0 : name->id);
   }
@@ -34,21 +34,22 @@ void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
   if (AddArguments(group, run) && may_have_names) AddHoldsNames(group, run);
 }
 
-// One for each parameter, then one for each buffer.
+// Writes a name for each parameter, and then a name for each buffer.
 void ChunkBuilder::AddHoldsNames(const EventGroup& group, RunColumns& run) {
   std::string_view names = group.text;
   for (std::uint64_t wanted = std::uint64_t{group.list_lengths[0]} + group.list_lengths[2]; wanted > 0; --wanted) {
     const std::string_view text = names.substr(0, names.find('\0'));
     names.remove_prefix(std::min(text.size() + 1, names.size()));
-    Names::Name* name = text.empty() ? nullptr : names_.Text(text);
+    Names::Name* name = text.empty() ? nullptr : names_.FindText(text);
     if (name != nullptr) names_.Define(name, part_, &definitions_);
     run.Put(RunColumn::kHoldsName, name == nullptr ? 0 : name->id);
   }
 }
 
-// What has taken its place since was allocated later. Of a storage that nobody was seen to allocate the holder's word
-// is taken, but for gradients: those are freed between steps.
-bool ChunkBuilder::IsHeldStill(const HeldNow::Copy& held, std::size_t tensor) {
+// Returns true if the module or the optimizer still holds the tensor. It does not if the block at the tensor's address
+// was allocated after the record, because the block then belongs to another tensor. If no allocation at the address was
+// recorded, the tensor counts as held. Gradients are the exception, because they are freed between steps.
+bool ChunkBuilder::IsHeldStill(const CurrentHoldings::Copy& held, std::size_t tensor) {
   const TensorRecord& record = *held.tensors[tensor];
   if (record.storage == 0) return true;
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
@@ -59,11 +60,11 @@ bool ChunkBuilder::IsHeldStill(const HeldNow::Copy& held, std::size_t tensor) {
   return tensor < first || tensor >= first + group.list_lengths[1];
 }
 
-void ChunkBuilder::AddHeldNow(std::uint64_t tick) {
+void ChunkBuilder::AddCurrentHoldings(std::uint64_t tick) {
   if (threads_.states().empty()) return;
   ThreadState& thread = threads_.State(threads_.states().begin()->first);
-  const RestoredLater next_record(&thread.next_record), repeated(&thread.repeated), all_events(&all_events_);
-  held_.ForEach([&](HeldNow::Copy& held) {
+  const RestoredNumber next_record(&thread.next_record), repeated(&thread.repeated), all_events(&all_events_);
+  held_.ForEach([&](CurrentHoldings::Copy& held) {
     for (std::size_t i = 0; i < held.tensors.size(); ++i) {
       if (IsHeldStill(held, i)) continue;
       held.tensors[i]->impl = held.tensors[i]->storage = held.tensors[i]->storage_bytes = 0;

@@ -1,4 +1,4 @@
-// Python stacks and calls.
+// The part of ChunkBuilder for Python stacks and calls.
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {
@@ -13,8 +13,8 @@ void ChunkBuilder::MarkUsedStacks(StackTable::Users users, const std::function<v
     for (const OpenRange& range : state.ranges.kept()) use_both(range);
   }
   if (users == StackTable::Users::kThreads) return;
-  for (const KnownStretch& stretch : repeats_.stretches()) {
-    for (const RepeatableEvent& event : stretch.events) use(event.stack);
+  for (const StepPattern& pattern : patterns_.patterns()) {
+    for (const PatternEvent& event : pattern.events) use(event.stack);
   }
   memory_.live().ForEach(use_both);
   memory_.freeing().ForEach(use_both);
@@ -26,7 +26,7 @@ void ChunkBuilder::TakeStack(ThreadState& thread, const StackRecord& record) {
 }
 
 std::uint32_t ChunkBuilder::OwnStack(const ThreadState& thread) const {
-  return thread.stack != 0 ? thread.stack : threads_.Working(thread).stack;
+  return thread.stack != 0 ? thread.stack : threads_.FindWorkingThread(thread).stack;
 }
 
 void ChunkBuilder::AddStack(ThreadState& thread, const EventGroup& group, RunColumns& run) {
@@ -38,7 +38,7 @@ void ChunkBuilder::AddStack(ThreadState& thread, const EventGroup& group, RunCol
 void ChunkBuilder::AddCall(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<CallRecord>();
   if (group.kind == RecordKind::kCallBegin) {
-    Names::Name* code = names_.Operator(record.code);
+    Names::Name* code = names_.FindOperator(record.code);
     if (code != nullptr) names_.Define(code, part_, &definitions_);
     run.Put(RunColumn::kCode, code == nullptr ? 0 : code->id);
   }

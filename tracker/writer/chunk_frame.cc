@@ -13,10 +13,10 @@ namespace memoir {
 namespace {
 
 constexpr int kLevel = 1;
-// A buffer that a large keyframe needed is not kept for ordinary chunks.
+// A larger buffer, which a large keyframe has needed, is not kept for ordinary chunks.
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
 
-// Ends the fields that it is a checksum of.
+// Adds the id of the recording, and then the checksum of all fields that `bytes` contains.
 void AddHeaderChecksum(std::uint64_t recording, std::string* bytes) {
   protozero::pbf_writer chunk(*bytes);
   chunk.add_fixed64(field::chunk::kRecording, recording);
@@ -56,13 +56,14 @@ ChunkFrame::ChunkFrame(std::uint64_t recording) : recording_(recording), context
 
 ChunkFrame::~ChunkFrame() { ZSTD_freeCCtx(context_); }
 
-std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view payload) {
-  // The frame's length stands before it: compress behind a gap, then write the front right up to it.
+std::string_view ChunkFrame::EncodePayload(const ChunkHeader& header, std::string_view payload) {
+  // The length of the compressed frame precedes the frame, but is known only after compression. So the payload is
+  // compressed behind a gap, and the fields in front of it are then written into the end of the gap.
   constexpr std::size_t kVarints = 2 * 10 + 2;
   const std::size_t gap = header.process.size() + 128 + kVarints;
   char* const bytes = Room(gap + ZSTD_compressBound(payload.size()));
   const std::size_t size = ZSTD_compress2(context_, bytes + gap, room_bytes_ - gap, payload.data(), payload.size());
-  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room enough, only memory can be missing
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // the room suffices, so only memory can be missing
 
   std::string body = EncodeHeader(header, recording_, XXH64(bytes + gap, size, 0), payload.size());
   PutTag(&body, field::chunk::kPayload, protozero::pbf_wire_type::length_delimited);
@@ -85,7 +86,7 @@ char* ChunkFrame::Room(std::size_t bytes) {
   return room_.get();
 }
 
-std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view index) {
+std::string_view ChunkFrame::EncodeIndex(std::uint64_t sequence, std::string_view index) {
   std::string body;
   protozero::pbf_writer chunk(body);
   chunk.add_uint64(field::chunk::kSequence, sequence);

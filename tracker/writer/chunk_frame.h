@@ -1,5 +1,5 @@
-// From a Payload to the bytes of a chunk on file: zstd, checksum, header fields, tag and length. One thread; buffers
-// are reused.
+// Encodes a Payload as the bytes of a chunk: compression with zstd, checksums, header fields, tag and length. One
+// thread; buffers are used again.
 #ifndef TRACKER_WRITER_CHUNK_FRAME_H_
 #define TRACKER_WRITER_CHUNK_FRAME_H_
 
@@ -19,26 +19,27 @@ struct ChunkHeader {
   std::uint64_t sequence = 0;
   std::uint64_t complete_until_tick = 0;
   ChunkFacts facts;
-  std::string_view process;  // encoded ProcessInfo, in a part's first chunk
+  std::string_view process;  // encoded ProcessInfo; only in the first chunk of a part, or after a change
 };
 
 class ChunkFrame {
  public:
-  // `recording`: what all of its chunks carry (RecordingOf).
+  // `recording`: the id that all chunks of the recording contain (RecordingIdOf).
   explicit ChunkFrame(std::uint64_t recording);
   ~ChunkFrame();
 
-  // The view is valid until the next call.
-  std::string_view Payload(const ChunkHeader& header, std::string_view payload);
-  // The last chunk of a part: its index and, as its last bytes, its own length.
-  std::string_view Index(std::uint64_t sequence, std::string_view index);
+  // Returns the bytes of a chunk. The result is valid until the next call.
+  std::string_view EncodePayload(const ChunkHeader& header, std::string_view payload);
+  // Returns the bytes of the last chunk of a part. It contains the part's index, and ends with its own length.
+  std::string_view EncodeIndex(std::uint64_t sequence, std::string_view index);
 
  private:
   char* Room(std::size_t bytes);
 
   const std::uint64_t recording_;
   ZSTD_CCtx_s* context_;
-  // Compression must have room for the worst case and fills a part of it: the rest stays untouched and takes no memory.
+  // Room for the largest result of the compression. The actual result needs only a part of it; the rest is never
+  // written and uses no memory.
   std::unique_ptr<char[]> room_;
   std::size_t room_bytes_ = 0;
   std::string index_;

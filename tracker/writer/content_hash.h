@@ -1,4 +1,5 @@
-// 128-bit content hashes: what makes names and layouts of different ranks the same without a dictionary between them.
+// 128-bit hashes of contents. Readers recognize equal names and layouts of different ranks by these hashes, without a
+// common dictionary.
 #ifndef TRACKER_WRITER_CONTENT_HASH_H_
 #define TRACKER_WRITER_CONTENT_HASH_H_
 
@@ -21,7 +22,7 @@ inline ContentHash HashBytes(const void* bytes, std::size_t size) {
   return {hash.low64, hash.high64};
 }
 
-// XXH3's canonical form: 16 bytes, high half first, big-endian.
+// Returns the hash in XXH3's canonical form: 16 bytes, high half first, big-endian.
 inline std::string CanonicalBytes(const ContentHash& hash) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, {hash.low, hash.high});

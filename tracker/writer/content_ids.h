@@ -1,8 +1,8 @@
-// Numbers for contents: an open-addressing table from 128-bit hash to id, which knows in which part an id was last
-// defined.
+// Assigns ids to contents. An open-addressing table maps 128-bit hashes to ids, and has the part in which each id was
+// last defined.
 //
-// Bounded: at kMaxContents the table forgets everything and goes on with new numbers. An id never means two things in a
-// process, but a content can then have two ids; readers merge by hash. One thread.
+// Bounded: when the table has kMaxContents contents, it is cleared, and continues with new ids. In a process an id
+// never has two meanings. A content can have two ids; readers merge these by hash. One thread.
 #ifndef TRACKER_WRITER_CONTENT_IDS_H_
 #define TRACKER_WRITER_CONTENT_IDS_H_
 
@@ -20,7 +20,7 @@ class ContentIds {
  public:
   struct Result {
     std::uint32_t id;
-    bool needs_definition;  // not defined yet in this part; the caller does it now
+    bool needs_definition;  // this part has no definition yet; the caller adds it now
   };
 
   ContentIds();
@@ -31,7 +31,7 @@ class ContentIds {
   struct Slot {
     ContentHash hash;
     std::uint32_t id = 0;    // 0: free
-    std::uint32_t part = 0;  // last defined in
+    std::uint32_t part = 0;  // part in which the id was last defined
   };
   Slot& FindSlot(const ContentHash& hash);
   void Grow();

@@ -24,7 +24,7 @@ void DriverState::Free(std::uint32_t device, std::uint64_t address, std::uint64_
   early_frees_.push_back({device, address, serial});
 }
 
-void DriverState::Read(std::uint32_t device, const DeviceReading& reading) {
+void DriverState::AddReading(std::uint32_t device, const DeviceReading& reading) {
   const auto known = readings_.find(device);
   if (known == readings_.end()) {
     if (readings_.size() < kMaxDevices) readings_[device] = {reading, reading, reading};
@@ -33,7 +33,7 @@ void DriverState::Read(std::uint32_t device, const DeviceReading& reading) {
   DeviceReadings& of = known->second;
   if (reading.serial < of.first.serial) of.first = reading;
   if (reading.serial > of.newest.serial) of.newest = reading;
-  // Where it is not known, it is the greatest number there is.
+  // If the free bytes are unknown, the number is kNotKnown, which is greater than any known number.
   if (reading.free_bytes < of.least_free.free_bytes) of.least_free = reading;
 }
 

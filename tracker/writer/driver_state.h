@@ -1,6 +1,6 @@
-// What the driver has given and not got back, and what it last said of its devices: keyframes say it.
+// The live driver allocations, and the last device samples, for keyframes.
 //
-// Events may come in any order between threads: of one address the serials decide. Bounded. One thread.
+// Events of different threads may be added in any order; for each address the serials decide. Bounded. One thread.
 #ifndef TRACKER_WRITER_DRIVER_STATE_H_
 #define TRACKER_WRITER_DRIVER_STATE_H_
 
@@ -9,11 +9,11 @@
 #include <deque>
 #include <map>
 
-#include "tracker/writer/live_table.h"
+#include "tracker/writer/live_block_table.h"
 
 namespace memoir {
 
-// Numbers as DeviceReadingRecord has them.
+// A device sample, with the numbers of a DeviceReadingRecord.
 struct DeviceReading {
   std::uint64_t tick = 0;
   std::uint64_t serial = 0;
@@ -31,18 +31,19 @@ struct DeviceReadings {
 
 class DriverState {
  public:
-  static constexpr std::size_t kMaxBlocks = 64 * 1024;  // as many as the hooks know
-  static constexpr std::size_t kMaxDevices = 64;        // with readings
-  static constexpr std::size_t kMaxEarlyFrees = 1024;   // the oldest are forgotten
+  static constexpr std::size_t kMaxBlocks = 64 * 1024;  // the hooks know at most as many
+  static constexpr std::size_t kMaxDevices = 64;        // devices with samples
+  static constexpr std::size_t kMaxEarlyFrees = 1024;   // if there are more, the oldest are forgotten
 
-  // Of the block, `leaf_name` is the library and `place` the DriverCall.
+  // Adds a driver allocation. In `block`, `leaf_name` is the name id of the library, and `place` is the DriverCall.
   void Allocate(const LiveBlock& block);
   void Free(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
-  void Read(std::uint32_t device, const DeviceReading& reading);
-  // Recording was off until `tick`: whether a block from before still lives is not known, so none is taken to.
+  void AddReading(std::uint32_t device, const DeviceReading& reading);
+  // Call it when recording resumes. Recording was off until `tick`, so blocks that were allocated earlier may have been
+  // freed. They are removed.
   void ForgetBefore(std::uint64_t tick);
 
-  const LiveTable& blocks() const { return blocks_; }
+  const LiveBlockTable& blocks() const { return blocks_; }
   const std::map<std::uint32_t, DeviceReadings>& readings() const { return readings_; }  // by device id
 
  private:
@@ -53,8 +54,8 @@ class DriverState {
   };
   bool IsFreed(const LiveBlock& block) const;
 
-  LiveTable blocks_{kMaxBlocks};
-  // Of blocks that are not known: from before the recording, or their allocation is yet to come.
+  LiveBlockTable blocks_{kMaxBlocks};
+  // Frees of unknown blocks. The allocation of such a block was not recorded, or is added later.
   std::deque<EarlyFree> early_frees_;
   std::map<std::uint32_t, DeviceReadings> readings_;
 };

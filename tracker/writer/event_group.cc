@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::size_t Padded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
-// Bytes of argument kinds and list lengths behind a range record.
+// Returns the size, in bytes, of the argument kinds and list lengths that follow a range record.
 constexpr std::size_t ArgumentBytes(std::size_t kinds, std::size_t lists) {
   return Padded(Padded(kinds, 4) + lists * 4, 8);
 }
@@ -26,13 +26,13 @@ const char* AfterArguments(const EventGroup& group) {
 
 }  // namespace
 
-void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record) {
+void ThreadRecords::Reset(const RingExtentView* views, std::size_t count, std::uint64_t next_record) {
   segments_.clear();
   skipped_stacks_.clear();
   for (std::size_t i = 0; i < count; ++i) segments_.push_back({views[i], views[i].first_record});
   consumed_segments_ = 0;
   position_ = {0, views[0].begin, views[0].first_record};
-  // Not through FindRecord's gaps: what is skipped was read before, so it is whole.
+  // Gaps before `next_record` do not matter: an earlier pass has read the skipped records, so nothing is missing.
   std::size_t bytes;
   while (position_.record < next_record && FindRecord(&position_, &bytes) != Step::kEnd) {
     if (position_.record >= next_record) break;
@@ -42,21 +42,21 @@ void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint
   }
 }
 
-// At the end of a segment's records, or at a damaged one.
+// Continues FindRecord, at the end of a ring extent or at a damaged record.
 ThreadRecords::Step ThreadRecords::FindRecordBehind(Position* position, std::size_t* bytes) {
   bool gap = false;
   for (;;) {
-    Segment& segment = segments_[position->segment];
+    Extent& segment = segments_[position->segment];
     if (position->at < segment.view.end) {
       *bytes = RingReader::RecordBytes(position->at, segment.view.end);
       if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
-      position->at = segment.view.end;  // nothing behind a damaged length can be found again
+      position->at = segment.view.end;  // after a damaged length, no further record can be found
       continue;
     }
     segment.end_record = position->record;
     if (position->segment + 1 == segments_.size()) return Step::kEnd;
     position->segment += 1;
-    const SegmentView& next = segments_[position->segment].view;
+    const RingExtentView& next = segments_[position->segment].view;
     gap = gap || next.first_record != position->record;
     position->at = next.begin;
     position->record = next.first_record;
@@ -67,7 +67,7 @@ std::uint32_t ReadEvent(EventGroup* group) {
   group->kinds = {};
   group->text = {};
   group->list_count = 0;
-  // Every kind but the tensor has its tick behind the header.
+  // In each kind of record except for tensors, the tick follows the header.
   group->tick = *reinterpret_cast<const std::uint64_t*>(group->header + 1);
   if (group->kind == RecordKind::kRangeBegin) {
     const auto& record = group->As<RangeBeginRecord>();
@@ -92,7 +92,7 @@ std::uint32_t ReadEvent(EventGroup* group) {
   return 0;
 }
 
-// False when the last announced tensor is not there yet.
+// Adds the event's tensor records to the group. False if the last announced tensor is not in the ring yet.
 bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Position* position,
                                 std::uint64_t seen_record) {
   while (group->tensors.size() < announced) {
@@ -102,7 +102,7 @@ bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Posi
     if (step == Step::kEnd) return seen_record == kAllSeen;
     if (step == Step::kGap && next.record >= seen_record) return false;
     const auto* header = reinterpret_cast<const RecordHeader*>(next.at);
-    // Behind a gap, or before another event, the rest was lost.
+    // If a gap or another event follows, the remaining tensors were lost.
     if (step == Step::kGap || header->kind != RecordKind::kTensor) return true;
     group->tensors.push_back(reinterpret_cast<const TensorRecord*>(header));
     StepOver(&next, bytes);
@@ -111,15 +111,15 @@ bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Posi
   return true;
 }
 
-ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_record) {
+ThreadRecords::PeekResult ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_record) {
   std::size_t bytes;
   for (;;) {
-    if (FindRecord(&position_, &bytes) == Step::kEnd) return Found::kNothing;
+    if (FindRecord(&position_, &bytes) == Step::kEnd) return PeekResult::kNothing;
     group->header = reinterpret_cast<const RecordHeader*>(position_.at);
     group->kind = group->header->kind;
     const bool orphaned = group->kind == RecordKind::kTensor;
     if (!orphaned && group->kind != RecordKind::kDropped) break;
-    if (orphaned && position_.record >= seen_record) return Found::kUnclear;
+    if (orphaned && position_.record >= seen_record) return PeekResult::kUnclear;
     StepOver(&position_, bytes);
   }
   group->first_record = position_.record;
@@ -127,13 +127,13 @@ ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_r
   const std::uint32_t announced = ReadEvent(group);
   after_ = position_;
   StepOver(&after_, bytes);
-  if (!ReadTensors(group, announced, &after_, seen_record)) return Found::kIncomplete;
+  if (!ReadTensors(group, announced, &after_, seen_record)) return PeekResult::kIncomplete;
   group->records = group->tensors.size() + 1;
-  return Found::kGroup;
+  return PeekResult::kGroup;
 }
 
 std::uint64_t ThreadRecords::LastVisibleRecord() const {
-  const SegmentView& last = segments_.back().view;
+  const RingExtentView& last = segments_.back().view;
   const bool inside = position_.segment + 1 == segments_.size();
   const std::uint8_t* at = inside ? position_.at : last.begin;
   std::uint64_t record = inside ? position_.record : last.first_record;
@@ -146,13 +146,13 @@ std::uint64_t ThreadRecords::LastVisibleRecord() const {
 
 void ThreadRecords::ConsumeUpToPosition(RingReader& reader) {
   for (; consumed_segments_ < position_.segment; ++consumed_segments_) {
-    const Segment& segment = segments_[consumed_segments_];
+    const Extent& segment = segments_[consumed_segments_];
     reader.Consume(segment.view, segment.view.end, segment.end_record - segment.view.first_record);
   }
-  SegmentView& view = segments_[position_.segment].view;
+  RingExtentView& view = segments_[position_.segment].view;
   if (consumed_segments_ > position_.segment || position_.at == view.begin) return;
   reader.Consume(view, position_.at, position_.record - view.first_record);
-  // Once all of it is consumed it may be freed, and be another thread's by the next call.
+  // A ring extent that is consumed completely may be freed, and may belong to another thread at the next call.
   if (position_.at == view.end) consumed_segments_ = position_.segment + 1;
   view.begin = position_.at;
   view.first_record = position_.record;

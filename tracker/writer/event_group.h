@@ -1,8 +1,8 @@
-// From ring bytes to events: one event and the tensor records that belong to it, across segment borders.
+// Decodes bytes of the ring into events. An event and its tensor records form a group, which may lie in several ring
+// extents.
 //
-// Trusts the ring no further than its bytes: lengths are checked against the segment, because memoir-drain reads rings
-// of dead processes. Copies nothing: a group points into the ring and is valid until its segments are released. One
-// thread.
+// Checks all lengths against the bounds of the ring extent, because memoir-drain reads rings of dead processes. Copies
+// nothing: a group refers to bytes in the ring, and is valid until its ring extents are released. One thread.
 #ifndef TRACKER_WRITER_EVENT_GROUP_H_
 #define TRACKER_WRITER_EVENT_GROUP_H_
 
@@ -16,20 +16,21 @@
 
 namespace memoir {
 
-// As `seen_record`: no producer is left, or it has given up; what is missing stays missing.
+// The value of `seen_record` if missing records will not come any more: no thread writes records, or the writer has
+// stopped waiting for them.
 inline constexpr std::uint64_t kAllSeen = ~std::uint64_t{0};
 
 struct EventGroup {
   RecordKind kind = RecordKind::kNone;
-  const RecordHeader* header = nullptr;  // the record is the struct that `kind` names
+  const RecordHeader* header = nullptr;  // points to the record, whose struct depends on `kind`
   std::uint64_t tick = 0;
-  std::uint64_t first_record = 0;  // index on its thread
-  std::uint64_t records = 0;       // itself and its tensors
-  std::string_view kinds;          // range begin and end
+  std::uint64_t first_record = 0;  // index of the event's record on its thread
+  std::uint64_t records = 0;       // number of records: the event and its tensors
+  std::string_view kinds;          // argument kinds of the begin or the end of a range
   const std::uint32_t* list_lengths = nullptr;
   std::uint32_t list_count = 0;
-  std::string_view text;                     // inline name, a mark's, or the names of what a module holds
-  std::vector<const TensorRecord*> tensors;  // fewer than announced when some were lost
+  std::string_view text;                     // name in the record, text of a mark, or names of a module's tensors
+  std::vector<const TensorRecord*> tensors;  // fewer than the event announces if some were lost
 
   template <typename Record>
   const Record& As() const {
@@ -37,53 +38,55 @@ struct EventGroup {
   }
 };
 
-// Fills `group` from the record at its header, tensors and record numbers apart. Returns how many tensors it announces.
+// Fills `group` from the record at `group->header`, except for the tensors and the numbers of records. Returns the
+// number of tensors that the record announces.
 std::uint32_t ReadEvent(EventGroup* group);
 
-// One thread's unconsumed records, segment after segment.
+// The records of one thread that are not consumed yet, in one ring extent after the other.
 class ThreadRecords {
  public:
-  struct Segment {
-    SegmentView view;
-    std::uint64_t end_record;  // index after its last record, known once passed
+  struct Extent {
+    RingExtentView view;
+    std::uint64_t end_record;  // index after the extent's last record; known once the position is beyond it
   };
-  // Where the next record is.
+  // The place of the next record.
   struct Position {
     std::size_t segment = 0;
     const std::uint8_t* at = nullptr;
     std::uint64_t record = 0;
   };
-  enum class Found {
+  enum class PeekResult {
     kGroup,       // *group is filled
-    kNothing,     // all read
-    kIncomplete,  // the group's last records are not there yet; *group has its tick
-    kUnclear,     // tensors without their begin: lost, or only not visible to this scan
+    kNothing,     // no record is left
+    kIncomplete,  // the group's last records are not in the ring yet; *group has the event's tick
+    kUnclear,     // tensors without their event, which was lost, or is not visible to this scan
   };
 
-  // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
-  void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
+  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because an earlier
+  // pass has read them.
+  void Reset(const RingExtentView* views, std::size_t count, std::uint64_t next_record);
 
-  // Of those that Reset skipped: a reader that starts here learns from them which Python stack the thread has.
+  // Returns the stack records that Reset skipped. A reader that begins here finds the thread's Python stack in them.
   const std::vector<const StackRecord*>& skipped_stacks() const { return skipped_stacks_; }
 
-  // Reads the group at the position without moving on. Damaged, dropped and orphaned records (tensors whose begin was
-  // lost) are stepped over. A scan reads one segment after the other while threads go on, so that an index can seem to
-  // be missing that is not: a gap inside a group is believed where what stands behind it was there in an earlier pass
-  // already, before `seen_record`.
-  Found Peek(EventGroup* group, std::uint64_t seen_record);
-  // Past the group that Peek found.
+  // Reads the group at the position, without advancing. Skips damaged and dropped records, and tensors whose event was
+  // lost. A scan reads one ring extent after the other while threads add records, so a record may seem to be missing
+  // although it exists. A gap inside of a group counts as a loss only if the record after the gap was visible in an
+  // earlier pass: its index is less than `seen_record`.
+  PeekResult Peek(EventGroup* group, std::uint64_t seen_record);
+  // Advances past the group that Peek found.
   void Advance() { position_ = after_; }
 
-  // Index after the last record that is visible now.
+  // Returns the index after the last record that is visible now.
   std::uint64_t LastVisibleRecord() const;
 
-  // Tells `reader` what lies before the position, once that is on file.
+  // Consumes all records before the position, in the ring of `reader`. Call it after these records are written.
   void ConsumeUpToPosition(RingReader& reader);
 
  private:
   enum class Step { kRecord, kEnd, kGap };
-  // Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are
-  // missing before it.
+  // Sets `position` to the next record, which may be in a later ring extent, and *bytes to the size of this record.
+  // kGap: records before it are missing.
   Step FindRecord(Position* position, std::size_t* bytes) {
     const std::uint8_t* const end = segments_[position->segment].view.end;
     if (position->at < end) [[likely]] {
@@ -100,7 +103,7 @@ class ThreadRecords {
   }
   bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, std::uint64_t seen_record);
 
-  std::vector<Segment> segments_;
+  std::vector<Extent> segments_;
   std::vector<const StackRecord*> skipped_stacks_;
   std::size_t consumed_segments_ = 0;
   Position position_;

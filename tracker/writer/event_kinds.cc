@@ -9,7 +9,7 @@ namespace {
 constexpr int Any = -1;
 constexpr std::size_t kVariants = 8, kRecordKinds = 64;
 
-// Records of several events say which by their flags.
+// Returns the flags that determine the kind of event, for kinds of records that represent several kinds of events.
 constexpr std::uint8_t VariantMask(RecordKind kind) {
   switch (kind) {
     case RecordKind::kRangeBegin:

@@ -1,4 +1,4 @@
-// Which event of a capture a record of the ring is. Any thread.
+// Maps a record of the ring to the kind of event in a capture. Any thread.
 #ifndef TRACKER_WRITER_EVENT_KINDS_H_
 #define TRACKER_WRITER_EVENT_KINDS_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// `flags` are those of the record's header.
+// Returns the kind of event. `flags`: the flags of the record's header.
 EventKind EventKindOf(RecordKind kind, std::uint8_t flags);
 
 }  // namespace memoir

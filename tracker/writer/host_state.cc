@@ -12,7 +12,7 @@ void AddHostReading(const HostReading& reading, std::uint32_t field, protozero::
   for (const std::uint64_t value : reading.numbers) to.add_uint64(number++, value + 1);
 }
 
-void HostState::Read(const HostReading& reading) {
+void HostState::AddReading(const HostReading& reading) {
   if (count_++ == 0) first_ = highest_ = newest_ = reading;
   if (reading.tick >= newest_.tick) newest_ = reading;
   const std::uint64_t bytes = reading.anonymous_bytes(), most = highest_.anonymous_bytes();

@@ -1,4 +1,4 @@
-// What was last read of the host's memory: keyframes say it. One thread.
+// The host samples that keyframes contain. One thread.
 #ifndef TRACKER_WRITER_HOST_STATE_H_
 #define TRACKER_WRITER_HOST_STATE_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Numbers as HostReadingRecord has them, in its order.
+// A host sample, with the numbers of a HostReadingRecord in the same order.
 struct HostReading {
   std::uint64_t tick = 0;
   std::array<std::uint64_t, kHostNumbers> numbers{};
@@ -21,14 +21,15 @@ struct HostReading {
   std::uint64_t anonymous_bytes() const { return numbers[0]; }
 };
 
-// Of the message around it.
+// Adds the sample as the field `field` of `message`.
 void AddHostReading(const HostReading& reading, std::uint32_t field, protozero::pbf_writer* message);
 
 class HostState {
  public:
-  void Read(const HostReading& reading);
+  void AddReading(const HostReading& reading);
   std::uint64_t count() const { return count_; }
-  // The first, the highest and the newest, each once.
+  // Returns the first sample, the sample with the highest memory, and the newest sample. Samples that are the same are
+  // returned once.
   std::vector<HostReading> kept() const;
 
  private:

@@ -38,15 +38,15 @@ void MemoryState::Allocate(const LiveBlock& block) {
   if (!Add(block)) sums.deallocated_bytes += block.bytes;
 }
 
-void MemoryState::Find(const LiveBlock& block) { Add(block); }
+void MemoryState::AddFound(const LiveBlock& block) { Add(block); }
 
-// False: a newer one stands at its address.
+// Adds a block. False if a newer block is at the address.
 bool MemoryState::Add(const LiveBlock& block) {
   LiveBlock old;
-  const LiveTable::Added added = live_.Add(block, &old);
-  if (added == LiveTable::Added::kStale) return false;
-  if (added == LiveTable::Added::kReplaced) Forget(old);
-  if (added == LiveTable::Added::kFull) return true;
+  const LiveBlockTable::AddResult added = live_.Add(block, &old);
+  if (added == LiveBlockTable::AddResult::kStale) return false;
+  if (added == LiveBlockTable::AddResult::kReplaced) Forget(old);
+  if (added == LiveBlockTable::AddResult::kFull) return true;
   DeviceSums& device = Device(block.device);
   device.live_bytes += block.bytes;
   ++device.live_blocks;
@@ -69,9 +69,9 @@ void MemoryState::RequestFree(std::uint32_t device, std::uint64_t address, std::
   if (!live_.Remove(device, address, serial, &block)) return;
   Forget(block);
   block.serial = serial;
-  const LiveTable::Added added = freeing_.Add(block, &old);
-  if (added == LiveTable::Added::kReplaced) Device(device).freeing_bytes -= old.bytes;
-  if (added == LiveTable::Added::kReplaced || added == LiveTable::Added::kNew)
+  const LiveBlockTable::AddResult added = freeing_.Add(block, &old);
+  if (added == LiveBlockTable::AddResult::kReplaced) Device(device).freeing_bytes -= old.bytes;
+  if (added == LiveBlockTable::AddResult::kReplaced || added == LiveBlockTable::AddResult::kNew)
     Device(device).freeing_bytes += block.bytes;
 }
 
@@ -79,12 +79,12 @@ void MemoryState::CompleteFree(std::uint32_t device, std::uint64_t address, std:
   LiveBlock block;
   if (freeing_.Remove(device, address, serial, &block)) {
     Device(device).freeing_bytes -= block.bytes;
-  } else if (live_.Remove(device, address, serial, &block)) {  // its request was lost
+  } else if (live_.Remove(device, address, serial, &block)) {  // the request to free the block was lost
     Forget(block);
   }
 }
 
-void MemoryState::AddSegment(const Segment& segment) {
+void MemoryState::AddSegment(const ReservedSegment& segment) {
   DeviceSums& device = Device(segment.device);
   device.has_segments = true;
   device.reserved_bytes += segments_.Add(segment);
@@ -108,8 +108,8 @@ void MemoryState::ForgetBefore(std::uint64_t tick) {
   for (LiveBlock& block : old) {
     if (live_.Remove(block.device, block.address, block.serial, &block)) Forget(block);
   }
-  // The allocator's state is found anew.
-  freeing_ = LiveTable(kMaxFreeing);
+  // Removes all segments and all requested frees, because the hooks record the allocator's state again.
+  freeing_ = LiveBlockTable(kMaxFreeing);
   segments_ = SegmentTable();
   for (DeviceSums& device : devices_) device.freeing_bytes = device.reserved_bytes = 0;
 }

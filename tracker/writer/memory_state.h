@@ -1,13 +1,13 @@
-// Everything a keyframe says, kept up to date event by event: live blocks, totals of devices and operators.
+// The state that a keyframe contains, updated with each event: live blocks, and totals of devices and operators.
 //
-// Events must come in an order in which each address is right (the packer merges threads by tick). One thread.
+// The events of each address must be added in their true order (RingPump merges threads by tick). One thread.
 #ifndef TRACKER_WRITER_MEMORY_STATE_H_
 #define TRACKER_WRITER_MEMORY_STATE_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "tracker/writer/live_table.h"
+#include "tracker/writer/live_block_table.h"
 #include "tracker/writer/range_stack.h"
 #include "tracker/writer/segment_table.h"
 
@@ -21,9 +21,9 @@ struct DeviceSums {
   std::uint64_t allocated_bytes = 0;
   std::uint64_t allocations = 0;
   std::uint64_t deallocations = 0;
-  // Of devices with a caching allocator.
+  // Members that are used only for devices with a caching allocator:
   bool has_segments = false;
-  std::uint64_t freeing_bytes = 0;  // of blocks whose free is requested, but not completed
+  std::uint64_t freeing_bytes = 0;  // bytes of blocks whose free is requested, but not completed
   std::uint64_t reserved_bytes = 0;
   std::uint64_t peak_active_bytes = 0;
   std::uint64_t peak_reserved_bytes = 0;
@@ -44,30 +44,32 @@ class MemoryState {
   static constexpr std::size_t kMaxFreeing = 8 * 1024;
   explicit MemoryState(std::size_t max_blocks = kMaxLiveBlocks) : live_(max_blocks) {}
 
-  // A range with a schema began; `outermost`: inside no other such range.
+  // Call it when a range with a schema begins. `outermost`: no other range with a schema is around it.
   void CountCall(std::uint32_t operator_id, bool outermost);
   void Allocate(const LiveBlock& block);
   void Deallocate(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
-  // As Allocate, of a block that nobody allocated while recording was on: in no sum of allocations.
-  void Find(const LiveBlock& block);
-  // As Deallocate, on a device with a caching allocator: the block stays active until its free is completed.
+  // Like Allocate, for a block whose allocation was not recorded. The sums of allocations do not include it.
+  void AddFound(const LiveBlock& block);
+  // Like Deallocate, for a device with a caching allocator. The block stays active until its free is completed.
   void RequestFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
   void CompleteFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
-  void AddSegment(const Segment& segment);
+  void AddSegment(const ReservedSegment& segment);
   void RemoveSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
   void Count(std::uint32_t device, std::uint64_t alloc_retries, std::uint64_t ooms);
   void CountOutOfMemory(std::uint32_t device) { ++Device(device).ooms; }
-  // Recording was off until `tick`: whether a block from before still lives is not known, so none is taken to.
+  // Call it when recording resumes. Recording was off until `tick`, so blocks that were allocated earlier may have been
+  // freed. They are removed.
   void ForgetBefore(std::uint64_t tick);
 
-  // A caching allocator has the device: frees are requested first, then completed.
+  // Returns true if the device has a caching allocator. A free on such a device is first requested, and then completed.
   bool HasSegments(std::uint32_t device) const { return device < devices_.size() && devices_[device].has_segments; }
 
-  const LiveTable& live() const { return live_; }
-  const LiveTable& freeing() const { return freeing_; }
+  const LiveBlockTable& live() const { return live_; }
+  const LiveBlockTable& freeing() const { return freeing_; }
   const SegmentTable& segments() const { return segments_; }
   const std::vector<DeviceSums>& devices() const { return devices_; }        // by device id
-  const std::vector<OperatorSums>& operators() const { return operators_; }  // by ring id; 0: outside of any
+  // By id in the ring's table; [0]: allocations outside of operators.
+  const std::vector<OperatorSums>& operators() const { return operators_; }
 
  private:
   DeviceSums& Device(std::uint32_t device);
@@ -76,8 +78,8 @@ class MemoryState {
   bool Add(const LiveBlock& block);
   void NoteActive(std::uint32_t device);
 
-  LiveTable live_;
-  LiveTable freeing_{kMaxFreeing};
+  LiveBlockTable live_;
+  LiveBlockTable freeing_{kMaxFreeing};
   SegmentTable segments_;
   std::vector<DeviceSums> devices_;
   std::vector<OperatorSums> operators_;

@@ -30,7 +30,7 @@ ThreadModules::~ThreadModules() {
   if (numbers_left_ != nullptr) *numbers_left_ += numbers_.size();
 }
 
-Place ThreadModules::FindPlace(const RangeStack& ranges) const {
+ModulePlace ThreadModules::FindPlace(const RangeStack& ranges) const {
   const OpenRange* innermost = ranges.innermost();
   if (innermost != nullptr && innermost->role.compiling) return {0, kPlaceCompile};
   const std::int64_t backward = Around(innermost, &OpenRange::backward);
@@ -43,30 +43,33 @@ Place ThreadModules::FindPlace(const RangeStack& ranges) const {
   return {0, kPlaceOther};
 }
 
-Place ThreadModules::Here(const RangeStack& ranges) const {
-  Place found = FindPlace(ranges);
+ModulePlace ThreadModules::CurrentPlace(const RangeStack& ranges) const {
+  ModulePlace found = FindPlace(ranges);
   if (ranges.innermost() != nullptr && ranges.innermost()->role.compiled) found.place |= kPlaceCompiled;
   return found;
 }
 
-// Python code that a node runs has frames that the node did not have when it began.
-Callstacks ThreadModules::CallstacksHere(const RangeStack& ranges, std::uint32_t own) {
+// Returns the thread's stack `own`; inside an autograd node, also the stack of the node's forward operator. The second
+// stack is omitted if `own` differs from the stack at the node's begin: the node then runs Python code, which `own`
+// shows.
+Callstacks ThreadModules::CurrentCallstacks(const RangeStack& ranges, std::uint32_t own) {
   const std::int64_t backward = Around(ranges.innermost(), &OpenRange::backward);
   if (backward < 0) return {own, 0};
   const OpenRange& node = ranges.kept()[static_cast<std::size_t>(backward)];
   return {own, node.stack == own ? node.forward_stack : 0};
 }
 
-void ThreadModules::RangeBegan(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence,
+void ThreadModules::BeginRange(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence,
                                const ThreadModules* forward) {
   OpenRange* range = ranges.innermost();
   if (range == nullptr || ranges.kept().size() != ranges.depth()) return;
   range->stack = stack;
   if (range->kind == EventKind::kRangeBeginBackward) {
-    const Number ran = forward == nullptr ? Number() : forward->Find(sequence);
+    const ForwardOperator ran = forward == nullptr ? ForwardOperator() : forward->Find(sequence);
     range->module = ran.module;
     range->forward_stack = ran.stack;
-    // The engine's range around a node works for that node, before and after.
+    // The engine opens another range around the range of each node. Its work in this outer range, before and after the
+    // node's range, also belongs to the node.
     OpenRange* around = ranges.around_innermost();
     if (around != nullptr && around->role.backward && around->kind != EventKind::kRangeBeginBackward) {
       around->module = range->module;
@@ -75,16 +78,19 @@ void ThreadModules::RangeBegan(RangeStack& ranges, std::uint32_t stack, std::int
     return;
   }
   if (range->role.backward) return;
-  range->module = Here(ranges).module;
+  // An optimizer itself runs without gradients. So operators with a sequence number belong to the closure that the
+  // optimizer calls.
+  if (optimizer_calls_model_ && range->kind == EventKind::kRangeBeginFunction && sequence >= 0) range->optimizer = -1;
+  range->module = CurrentPlace(ranges).module;
   const bool is_forward =
       range->kind == EventKind::kRangeBeginFunction || range->kind == EventKind::kRangeBeginDispatch;
   if (!is_forward || sequence < 0) return;
-  const Callstacks here = CallstacksHere(ranges, stack);
+  const Callstacks here = CurrentCallstacks(ranges, stack);
   Note(sequence, range->module, here.forward != 0 ? here.forward : here.own);
 }
 
-void ThreadModules::RangesEnded(const RangeStack& ranges) {
-  while (!open_.empty() && open_.back().depth > ranges.depth()) open_.pop_back();  // their end was lost
+void ThreadModules::EndRanges(const RangeStack& ranges) {
+  while (!open_.empty() && open_.back().depth > ranges.depth()) open_.pop_back();  // the ends of these calls were lost
 }
 
 bool ThreadModules::TakeGradientOf(RangeStack& ranges, std::uint32_t module) {
@@ -98,13 +104,15 @@ bool ThreadModules::TakeGradientOf(RangeStack& ranges, std::uint32_t module) {
   return true;
 }
 
-void ThreadModules::Called(RangeStack& ranges, std::uint32_t module, bool begins) {
+void ThreadModules::AddCall(RangeStack& ranges, std::uint32_t module, bool begins) {
   if (begins) {
-    if (TakeGradientOf(ranges, module) || open_.size() == kMostOpen) return;
+    if (TakeGradientOf(ranges, module)) return;
+    if (Around(ranges.innermost(), &OpenRange::optimizer) >= 0) optimizer_calls_model_ = true;
+    if (open_.size() == kMostOpen) return;
     open_.push_back({module, ranges.depth(), Around(ranges.innermost(), &OpenRange::backward) >= 0});
     return;
   }
-  // What stands above it has lost its end.
+  // The ends of the calls inside of this call were lost.
   const auto found =
       std::find_if(open_.rbegin(), open_.rend(), [&](const CalledModule& m) { return m.module == module; });
   if (found != open_.rend()) open_.resize(static_cast<std::size_t>(open_.rend() - found - 1));
@@ -113,17 +121,17 @@ void ThreadModules::Called(RangeStack& ranges, std::uint32_t module, bool begins
 void ThreadModules::Note(std::int64_t sequence, std::uint32_t module, std::uint32_t stack) {
   const auto low = static_cast<std::uint32_t>(sequence + 1);
   if (numbers_.empty() && !Grow()) return;
-  const auto at = [&]() -> Number& { return numbers_[low & (numbers_.size() - 1)]; };
+  const auto at = [&]() -> ForwardOperator& { return numbers_[low & (numbers_.size() - 1)]; };
   while (at().low != 0 && at().low != low && Grow()) {
   }
   at() = {low, stack, static_cast<std::uint16_t>(module)};
 }
 
-ThreadModules::Number ThreadModules::Find(std::int64_t sequence) const {
+ThreadModules::ForwardOperator ThreadModules::Find(std::int64_t sequence) const {
   if (numbers_.empty() || sequence < 0) return {};
   const auto low = static_cast<std::uint32_t>(sequence + 1);
-  const Number& number = numbers_[low & (numbers_.size() - 1)];
-  return number.low == low ? number : Number();
+  const ForwardOperator& number = numbers_[low & (numbers_.size() - 1)];
+  return number.low == low ? number : ForwardOperator();
 }
 
 bool ThreadModules::Grow() {
@@ -131,8 +139,8 @@ bool ThreadModules::Grow() {
   const std::size_t more = size - numbers_.size();
   if (size > kMostOfThread || numbers_left_ == nullptr || *numbers_left_ < more) return false;
   *numbers_left_ -= more;
-  const std::vector<Number> old = std::exchange(numbers_, std::vector<Number>(size));
-  for (const Number& number : old) {
+  const std::vector<ForwardOperator> old = std::exchange(numbers_, std::vector<ForwardOperator>(size));
+  for (const ForwardOperator& number : old) {
     if (number.low != 0) numbers_[number.low & (size - 1)] = number;
   }
   return true;

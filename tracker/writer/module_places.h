@@ -1,9 +1,10 @@
-// Which module, which phase of training and which lines a thread is in, as far as the writer has read: what keyframes
-// say of live blocks. By the rules of docs/event_schema.md, "Modules", which the reader follows too; a test compares
+// Determines the module, the phase and the Python stacks of a thread at the writer's position, for the live blocks in
+// keyframes. Follows the rules of docs/event_schema.md, "Modules". The reader follows the same rules; a test compares
 // the two.
 //
-// Bounded: a table of sequence numbers has 65,536 of them at most, and all together kMostNumbers; a backward node whose
-// forward operator lies further back belongs to no module. One thread.
+// Bounded: the table of a thread has at most 65,536 sequence numbers, and the tables of all threads together have at
+// most kMostForwardOperators. If the forward operator of a backward node is no longer in a table, the node belongs to
+// no module. One thread.
 #ifndef TRACKER_WRITER_MODULE_PLACES_H_
 #define TRACKER_WRITER_MODULE_PLACES_H_
 
@@ -17,8 +18,8 @@
 
 namespace memoir {
 
-// As LiveBlocks has them (proto/memoir/v1/capture.proto).
-enum PlaceBits : std::uint8_t {
+// Values of LiveBlocks.place (proto/memoir/v1/capture.proto).
+enum ModulePlaceBits : std::uint8_t {
   kPlaceUnknown = 0,
   kPlaceForward = 1,
   kPlaceBackward = 2,
@@ -29,29 +30,30 @@ enum PlaceBits : std::uint8_t {
   kPlaceCompiled = 8,
 };
 
-struct Place {
-  std::uint32_t module = 0;  // in the ring's table; 0: none
+struct ModulePlace {
+  std::uint32_t module = 0;  // id in the ring's table; 0: no module
   std::uint8_t place = kPlaceUnknown;
 };
 
-// Python stacks (stack_table.h); 0: none.
+// Ids of Python stacks (stack_table.h); 0: no stack.
 struct Callstacks {
-  std::uint32_t own = 0;      // of the thread
-  std::uint32_t forward = 0;  // where an autograd node runs, and no Python code inside it: of its forward operator
+  std::uint32_t own = 0;  // stack of the thread
+  // Stack of the forward operator, if the thread is in an autograd node that runs no Python code.
+  std::uint32_t forward = 0;
 };
 
-inline constexpr std::size_t kMostNumbers = std::size_t{1} << 17;  // 1.5 MiB
+inline constexpr std::size_t kMostForwardOperators = std::size_t{1} << 17;  // all tables together then take 1.5 MiB
 
-// What a range is by its kind, and by its text where it has no schema.
+// Returns the role of a range, from its kind. If the range has no schema, also from its text.
 RangeRole RoleOf(EventKind kind, std::string_view text);
 
 struct CalledModule {
   std::uint32_t module = 0;
-  std::uint64_t depth = 0;  // ranges around it
+  std::uint64_t depth = 0;  // number of ranges around the call
   bool recompute = false;
 };
 
-// Of one thread.
+// The module calls and ranges of one thread.
 class ThreadModules {
  public:
   ThreadModules() = default;
@@ -59,37 +61,38 @@ class ThreadModules {
   ThreadModules(const ThreadModules&) = delete;
   ThreadModules& operator=(const ThreadModules&) = delete;
 
-  // Numbers that the tables of all threads may still have.
-  void Share(std::size_t* numbers_left) { numbers_left_ = numbers_left; }
+  // `numbers_left`: how many sequence numbers the tables of all threads together may still add.
+  void SetNumbersLeft(std::size_t* numbers_left) { numbers_left_ = numbers_left; }
 
-  // The innermost range has just begun, with this Python stack. `forward`: the thread of a backward node's forward
-  // operator, or nullptr.
-  void RangeBegan(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence, const ThreadModules* forward);
-  void RangesEnded(const RangeStack& ranges);
-  // A call of the module begins, or ends.
-  void Called(RangeStack& ranges, std::uint32_t module, bool begins);
+  // Call it when a range has begun and is the innermost range. `stack`: the thread's Python stack. `forward`: for a
+  // backward node, the thread of its forward operator; otherwise nullptr.
+  void BeginRange(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence, const ThreadModules* forward);
+  void EndRanges(const RangeStack& ranges);
+  // Adds the begin or the end of a call of the module.
+  void AddCall(RangeStack& ranges, std::uint32_t module, bool begins);
   void Clear() { open_.clear(); }
 
-  Place Here(const RangeStack& ranges) const;
-  // Of a thread whose Python stack is `own`.
-  static Callstacks CallstacksHere(const RangeStack& ranges, std::uint32_t own);
+  ModulePlace CurrentPlace(const RangeStack& ranges) const;
+  // Returns the stacks for a block that a thread allocates while its Python stack is `own`.
+  static Callstacks CurrentCallstacks(const RangeStack& ranges, std::uint32_t own);
   const std::vector<CalledModule>& open() const { return open_; }  // outermost first
 
  private:
-  struct Number {
-    std::uint32_t low = 0;  // of the sequence number plus 1; 0: none
+  struct ForwardOperator {
+    std::uint32_t low = 0;  // low bits of the sequence number plus 1; 0: free
     std::uint32_t stack = 0;
     std::uint16_t module = 0;
   };
   static_assert(kMaxNames <= UINT16_MAX);
   void Note(std::int64_t sequence, std::uint32_t module, std::uint32_t stack);
-  Number Find(std::int64_t sequence) const;
+  ForwardOperator Find(std::int64_t sequence) const;
   bool Grow();
-  Place FindPlace(const RangeStack& ranges) const;
+  ModulePlace FindPlace(const RangeStack& ranges) const;
   bool TakeGradientOf(RangeStack& ranges, std::uint32_t module);
 
   std::vector<CalledModule> open_;
-  std::vector<Number> numbers_;  // by the low bits of the sequence number
+  bool optimizer_calls_model_ = false;
+  std::vector<ForwardOperator> numbers_;  // indexed by the low bits of the sequence number
   std::size_t* numbers_left_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 enum class Kind : std::uint8_t { kText = 0, kOperator = 1, kModule = 2, kCode = 3 };  // NameDef.Kind
 
-// A damaged ring can ask for any number; the ring's own table is smaller.
+// Bound for ids in a damaged ring. The ring's own table is smaller.
 constexpr std::uint32_t kMaxRingNames = 1u << 20;
 
 ContentHash HashName(Kind kind, std::string_view text) {
@@ -23,7 +23,8 @@ ContentHash HashName(Kind kind, std::string_view text) {
   return HashBytes(bytes, size + 1);
 }
 
-// Root, path and class: what makes modules of different ranks one. Each is at most kMaxInlineName long.
+// Hashes the root, the path and the class of a module. Readers recognize the module in other ranks by this hash. Each
+// of the three texts has at most kMaxInlineName bytes.
 ContentHash HashModule(const NameView& view) {
   std::string text(reinterpret_cast<const char*>(view.written), view.arguments);
   text.append(1, '\0').append(view.text, view.text_bytes).append(1, '\0').append(view.schema, view.schema_bytes);
@@ -48,7 +49,8 @@ Kind KindOf(const Names::Name& name) {
   return name.is_code ? Kind::kCode : Kind::kText;
 }
 
-// The operator's own on the first line, then those of its name.
+// Adds schemas, one for each line. The first is the operator's own schema; the others are the schemas of its other
+// overloads.
 void AddSchemas(std::string_view lines, protozero::pbf_writer& definition) {
   for (auto field = field::name::kSchema; !lines.empty(); field = field::name::kOverloads) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -66,7 +68,7 @@ Names::Name* Names::Add(const ContentHash& hash) {
   return &name;
 }
 
-Names::Name* Names::Operator(std::uint32_t ring_id) {
+Names::Name* Names::FindOperator(std::uint32_t ring_id) {
   if (ring_id < operators_.size() && operators_[ring_id] != nullptr) [[likely]]
     return operators_[ring_id];
   NameView view;
@@ -82,7 +84,7 @@ Names::Name* Names::Operator(std::uint32_t ring_id) {
   return name;
 }
 
-Names::Name* Names::Text(std::string_view text) {
+Names::Name* Names::FindText(std::string_view text) {
   const ContentHash hash = HashName(Kind::kText, text);
   if (const auto found = texts_.find(hash.low); found != texts_.end()) return &names_[found->second];
   if (texts_.size() >= max_texts_) ForgetUnused();
@@ -104,7 +106,7 @@ void Names::DefineNotes(std::uint32_t part, std::string* payload) {
   for (const std::uint32_t id : notes_) Define(&names_[id], part, payload);
 }
 
-Names::Name* Names::ById(std::uint32_t id) {
+Names::Name* Names::FindById(std::uint32_t id) {
   const auto found = names_.find(id);
   return found == names_.end() ? nullptr : &found->second;
 }
@@ -112,7 +114,8 @@ Names::Name* Names::ById(std::uint32_t id) {
 void Names::ForgetUnused() {
   std::unordered_set<std::uint32_t> used;
   mark_used_(&used);
-  // Where more than half is in use, the rest goes without: a keyframe then names no leaf for those blocks.
+  // If more than half of the texts are in use, texts that are in use are forgotten too. Keyframes then have no leaf
+  // name for the blocks that use them.
   const bool keep_used = used.size() <= max_texts_ / 2;
   const std::unordered_set<std::uint32_t> notes(notes_.begin(), notes_.end());
   std::erase_if(texts_, [&](const auto& entry) {

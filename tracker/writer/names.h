@@ -1,9 +1,9 @@
-// Names of ranges, marks, modules and Python code: operators, modules and code, which the ring's table defines once,
-// and free texts, which come with their record.
+// Names of ranges, marks, modules and Python code. A name of an operator, a module or code is stored once in the ring's
+// table. Other names are free texts, which are part of their records.
 //
-// Texts are bounded: past kMaxTexts those that nothing refers to any more are forgotten, and come back under a new id.
-// Notes of torch.compile (docs/event_schema.md) are kept, up to kMaxNoteBytes: every part has to have them.
-// One thread.
+// Free texts are bounded: when there are kMaxTexts, texts that are not used are forgotten. If such a text comes again,
+// it gets a new id. Notes of torch.compile (docs/event_schema.md) are never forgotten, because every part must contain
+// them; they have at most kMaxNoteBytes. One thread.
 #ifndef TRACKER_WRITER_NAMES_H_
 #define TRACKER_WRITER_NAMES_H_
 
@@ -28,25 +28,25 @@ class Names {
  public:
   struct Name {
     std::uint32_t id = 0;
-    std::uint32_t ring_id = 0;  // 0: a text
-    bool is_operator = false;   // has a schema
+    std::uint32_t ring_id = 0;  // id in the ring's table; 0: a free text
+    bool is_operator = false;   // the name has a schema
     bool is_module = false;
     bool is_code = false;
-    std::uint32_t part = 0;  // last defined in
+    std::uint32_t part = 0;  // part in which the name was last defined
     ContentHash hash;
-    std::string text;  // of a text; an operator's stays in the ring
+    std::string text;  // only for a free text; other names stay in the ring
   };
   using MarkUsed = std::function<void(std::unordered_set<std::uint32_t>*)>;
 
-  // `mark_used` adds the ids that stacks and live blocks hold.
+  // `mark_used` adds the ids of the names that stacks and live blocks use.
   Names(const RingReader& ring, MarkUsed mark_used) : ring_(ring), mark_used_(std::move(mark_used)) {}
 
-  // Of the ring's table, so a module's and that of code too; nullptr when the ring has no such name.
-  Name* Operator(std::uint32_t ring_id);
-  Name* Text(std::string_view text);
-  Name* ById(std::uint32_t id);  // nullptr: forgotten
+  // Returns a name of the ring's table: of an operator, a module or code. nullptr if the ring has no such name.
+  Name* FindOperator(std::uint32_t ring_id);
+  Name* FindText(std::string_view text);
+  Name* FindById(std::uint32_t id);  // nullptr: the name was forgotten
 
-  // Appends the NameDef to a Payload unless this part has it.
+  // Appends the NameDef to a Payload, unless this part has it already.
   void Define(Name* name, std::uint32_t part, std::string* payload);
   void DefineNotes(std::uint32_t part, std::string* payload);
 
@@ -58,9 +58,9 @@ class Names {
   const RingReader& ring_;
   MarkUsed mark_used_;
   std::vector<Name*> operators_;                            // by ring id
-  std::unordered_map<std::uint32_t, Name> names_;           // by id; nodes stay where they are
+  std::unordered_map<std::uint32_t, Name> names_;           // by id; the addresses of names do not change
   std::unordered_map<std::uint64_t, std::uint32_t> texts_;  // low half of the hash to id
-  std::vector<std::uint32_t> notes_;                        // ids, in order; those are not forgotten
+  std::vector<std::uint32_t> notes_;                        // ids of notes, in their order; never forgotten
   std::size_t note_bytes_ = 0;
   std::uint32_t last_id_ = 0;
   std::size_t max_texts_ = kMaxTexts;

@@ -13,14 +13,16 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "interpose/own_files.h"
 #include "interpose/private_file.h"
 #include "tracker/writer/capture_fields.h"
-#include "tracker/writer/paths.h"
+#include "tracker/writer/folder_paths.h"
 
 namespace memoir {
 namespace {
 
-// Of one call: no signal reaches the writer's thread, so that a file system which goes on saying EINTR is broken.
+// Most interruptions of one call. No signal reaches the writer's thread, so a file system that returns EINTR again and
+// again is broken.
 constexpr int kMostInterruptions = 1000;
 
 }  // namespace
@@ -31,7 +33,7 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
   return folder + "/" + stem + ".p" + digits + ".memoir";
 }
 
-std::string FixFor(int error_number) {
+std::string RemedyFor(int error_number) {
   std::string choose = "choose another folder (MEMOIR_OUTPUT, --output)";
   switch (error_number) {
     case EACCES:
@@ -70,9 +72,9 @@ std::string MakeFolder(const std::string& folder) {
     const std::string made = folder.substr(0, end);
     if (IsFolder(made) || MakePrivateFolder(made.c_str())) continue;
     const int cause = errno == EEXIST ? ENOTDIR : errno;
-    // Another rank may have made it meanwhile.
+    // Another rank may have made the folder meanwhile.
     if (IsFolder(made)) continue;
-    return "cannot make the folder " + folder + ": " + std::strerror(cause) + "; " + FixFor(cause);
+    return "cannot make the folder " + folder + ": " + std::strerror(cause) + "; " + RemedyFor(cause);
   }
   return "";
 }
@@ -82,7 +84,9 @@ constexpr char kFolderIsGone[] = ": its folder was removed during the recording"
 PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes, std::uint32_t first_number)
     : folder_(std::move(folder)), stem_(std::move(stem)), max_bytes_(max_bytes), next_number_(first_number) {}
 
-PartSink::~PartSink() { Close(); }
+PartSink::~PartSink() {
+  if (is_open()) InOwnFiles([this] { close(fd_); });
+}
 
 void PartSink::NoteError(const char* what, const std::string& file, int error_number) {
   last_errno_ = error_number;
@@ -91,15 +95,15 @@ void PartSink::NoteError(const char* what, const std::string& file, int error_nu
 
 bool PartSink::PrepareNext() {
   int interruptions = 0;
-  while (next_.fd < 0) {
+  while (next_fd_ < 0) {
     const std::string next = PartPath(folder_, stem_, next_number_);
-    next_ = OpenKeptFile(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
-    if (next_.fd >= 0) break;
+    next_fd_ = OpenLastingFile(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
+    if (next_fd_ >= 0) break;
     if (errno == EEXIST) {
       ++next_number_;
     } else if (errno != EINTR || ++interruptions >= kMostInterruptions) {
       NoteError("create", next, errno);
-      // The folder was there when the recording began.
+      // The folder existed when the recording began.
       if (last_errno_ == ENOENT) last_error_ = "cannot create " + next + kFolderIsGone;
       return false;
     }
@@ -109,7 +113,7 @@ bool PartSink::PrepareNext() {
 
 bool PartSink::Open() {
   if (!PrepareNext()) return false;
-  file_ = std::exchange(next_, {});
+  fd_ = std::exchange(next_fd_, -1);
   number_ = next_number_++;
   offset_ = chunks_ = 0;
   index_.clear();
@@ -117,36 +121,27 @@ bool PartSink::Open() {
   return true;
 }
 
-// `bytes`: what it holds by now.
-bool PartSink::KeepPartOpen(std::uint64_t bytes) {
-  if (KeepOpen(&file_, path().c_str(), O_WRONLY | O_APPEND, bytes)) return true;
-  NoteError("go on with", path(), errno);
-  return false;
-}
-
 bool PartSink::WriteAll(std::string_view bytes) {
   int interruptions = 0;
-  for (std::uint64_t end = offset_; !bytes.empty();) {
-    if (!KeepPartOpen(end)) return false;
-    const ssize_t written = write(file_.fd, bytes.data(), bytes.size());
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (written <= 0) {
       NoteError("write", path(), written < 0 ? errno : ENOSPC);
       return false;
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
-    end += static_cast<std::uint64_t>(written);
   }
   return true;
 }
 
-// For two: the old parts go only behind this chunk.
+// Compares with twice the bytes, because evicted parts are removed only after this chunk is written.
 bool PartSink::HasRoom(std::uint64_t bytes) const {
   return max_bytes_ == 0 || bytes_on_disk_ + 2 * bytes <= max_bytes_;
 }
 
-// What the parts held that go stays in the sums of the keyframes behind them. A part without a chunk has no keyframe
-// yet: the one before it stays until then.
+// Evicted parts need no replacement, because later keyframes have their sums. While the newest part has no chunk, it
+// has no keyframe either, so the part before it is not evicted.
 void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept) {
   const std::size_t needed = offset_ == 0 ? 2 : 1;
   while (parts_.size() > needed && !HasRoom(bytes)) {
@@ -159,7 +154,8 @@ void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept
   }
 }
 
-// Of the first `count` parts.
+// Returns which of the first `count` parts to evict, as an index: the oldest part that is not in `kept`. If all of them
+// are in `kept`, the least important one.
 std::size_t PartSink::LeastImportant(std::size_t count, std::span<const std::uint32_t> kept) const {
   std::vector<bool> stays(count);
   std::uint64_t room = max_bytes_ / 2;
@@ -212,40 +208,40 @@ bool PartSink::Append(std::string_view chunk, const ChunkFacts& facts) {
   return true;
 }
 
-// Cuts a torn chunk off, which also gives its bytes back to a full disk; a part without any chunk goes altogether.
+// Cuts off an incomplete chunk, which also frees its bytes on a full disk. A part without any chunk is removed.
 void PartSink::Abandon() {
   if (offset_ == 0) {
     if (!WasRemoved()) unlink(path().c_str());
     parts_.pop_back();
     next_number_ = number_;
-  } else if (!IsKept(file_) || ftruncate(file_.fd, static_cast<off_t>(offset_)) != 0) {
-    // The torn chunk stays; readers skip it.
+  } else if (ftruncate(fd_, static_cast<off_t>(offset_)) != 0) {
+    // The incomplete chunk stays; readers skip it.
   }
-  // The error that brought us here is the one to report.
-  CloseKeptFile(&file_);
+  // An error of close() is ignored, because the caller reports the earlier error.
+  close(std::exchange(fd_, -1));
 }
 
 bool PartSink::Close() {
   if (!is_open()) return true;
-  // After EINTR it is closed all the same.
-  const bool failed = CloseKeptFile(&file_) != 0 && errno != EINTR;
+  // close() closes the file even if it fails with EINTR.
+  const bool failed = close(std::exchange(fd_, -1)) != 0 && errno != EINTR;
   if (failed) NoteError("close", path(), errno);
   return !failed;
 }
 
-bool PartSink::WasRemoved() const { return is_open() && IsGoneFrom(file_, path().c_str()); }
+bool PartSink::WasRemoved() const { return is_open() && IsGoneFrom(fd_, path().c_str()); }
 
 void PartSink::Forget() {
   last_errno_ = ENOENT;
   last_error_ = path() + " was removed while it was written";
-  CloseKeptFile(&file_);
+  close(std::exchange(fd_, -1));
   bytes_on_disk_ -= parts_.back().bytes;
   parts_.pop_back();
 }
 
 bool PartSink::Remove() {
   if (!is_open() || WasRemoved() || unlink(path().c_str()) != 0) return false;
-  CloseKeptFile(&file_);
+  close(std::exchange(fd_, -1));
   bytes_on_disk_ -= parts_.back().bytes;
   parts_.pop_back();
   return true;

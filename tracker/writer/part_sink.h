@@ -1,10 +1,10 @@
-// The part files of one process: append-only, numbered, kept under a size cap by removing the oldest, but for those
-// that hold what people ask for.
+// The part files of one process. Chunks are only appended to them, and they are numbered. Under a size limit the oldest
+// parts are evicted, and important parts last (important_parts.h).
 //
-// Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and
-// closed; whoever writes opens a fresh one later. A descriptor that the program has closed, and may have been given for
-// a file of its own, is not touched: the part is opened anew by its path. Never throws but for memory, never ends the
-// program. One thread.
+// Chunks are passed as bytes and index entries. After a failed write the part is cut back to its last complete chunk
+// and closed; the caller then opens a new part. Throws only std::bad_alloc, and never ends the program. In a recorded
+// program, call all functions inside of RunInOwnFiles (interpose/own_files.h), except for the destructor, which calls
+// RunInOwnFiles itself.
 #ifndef TRACKER_WRITER_PART_SINK_H_
 #define TRACKER_WRITER_PART_SINK_H_
 
@@ -15,11 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "interpose/kept_file.h"
-
 namespace memoir {
 
-// An entry of the index: Index.ChunkRef without its offset, which the sink knows.
+// An entry of the index: Index.ChunkRef without the chunk's offset, which the sink adds.
 struct ChunkFacts {
   std::uint64_t first_tick = 0;
   std::uint64_t last_tick = 0;
@@ -27,52 +25,55 @@ struct ChunkFacts {
   bool has_keyframe = false;
 };
 
-// "<folder>/<stem>.p0000.memoir".
+// Returns the path of a part: "<folder>/<stem>.p0000.memoir".
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
-// What to do about a folder that cannot be made or written to: the end of a message's line.
-std::string FixFor(int error_number);
-// The same, where no other folder can be chosen any more.
+// Returns the end of a message about a folder that cannot be made or written to: the remedy.
+std::string RemedyFor(int error_number);
+// Like RemedyFor, if the recording has begun, so that no other folder can be chosen.
 std::string MakeRoomFor(int error_number);
-// Makes the folder and its parents, for their owner alone (0700) whatever the umask. "" or one line that says what is
-// wrong and what to do. Does not throw but for memory.
+// Makes the folder and its parents. With any umask, only their owner has access (0700). Returns "" or one line with the
+// error and the remedy. Throws only if there is no memory.
 std::string MakeFolder(const std::string& folder);
 
 class PartSink {
  public:
-  // `first_number`: of the first part, where no file of that number is there already.
+  // `first_number`: number of the first part. If the file with this number exists already, the next free number is
+  // used.
   PartSink(std::string folder, std::string stem, std::uint64_t max_bytes, std::uint32_t first_number);
   ~PartSink();
   PartSink(const PartSink&) = delete;
   PartSink& operator=(const PartSink&) = delete;
 
-  // Creates the file of the next part; numbers that exist already are skipped, never overwritten. False: last_error(),
-  // and a part that is open stays so.
+  // Creates the file of the next part. If a file with its number exists, the number is skipped, and the file is not
+  // overwritten. False: last_error() has the cause, and an open part stays open.
   bool PrepareNext();
-  // Begins it, creating its file where that was not done. False: last_error().
+  // Begins the next part, and creates its file if PrepareNext has not. False: last_error() has the cause.
   bool Open();
-  bool is_open() const { return file_.fd >= 0; }
+  bool is_open() const { return fd_ >= 0; }
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
-  // Whether the cap evicts nothing for a chunk of so many bytes.
+  // Returns true if a chunk of `bytes` fits without an eviction.
   bool HasRoom(std::uint64_t bytes) const;
-  // Decides which parts the cap evicts for a chunk of at most so many bytes: the oldest that are not in `kept` (numbers
-  // of parts, the most important first), which may take half of the cap; then the least important of
-  // these. They are counted at once, so that the chunk can say so, and go only when it is on file: a process killed in
-  // between has evicted nothing that no chunk counts.
+  // Decides which parts are evicted for a chunk of at most `bytes`. The oldest parts that are not in `kept` are evicted
+  // first, then the least important parts of `kept`. `kept` has numbers of parts, the most important first; these parts
+  // may take half of the size limit. Evicted parts are counted now, so that the chunk contains the count, but are
+  // removed only when the chunk is on disk. So if the process is killed in between, every removed part is counted.
   void PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept);
-  // Appends a whole chunk (with tag and length), and removes what was planned. False: nothing of it is on file, the
-  // part is closed, and last_error() says why.
+  // Appends a complete chunk (with tag and length), and removes the parts that PlanRoom has chosen. False: no byte of
+  // the chunk is on disk, the part is closed, and last_error() has the cause.
   bool Append(std::string_view chunk, const ChunkFacts& facts);
-  // Encoded Index of the part so far.
+  // The encoded Index of the chunks that the part has so far.
   const std::string& index() const { return index_; }
-  // False: what was written may not be on file (network file systems say so only here), and last_error() says why.
+  // Closes the part. False: written data may not be on disk, and last_error() has the cause. Network file systems
+  // report such errors only when a file is closed.
   bool Close();
-  // Takes the open part away again. False: it is still there.
+  // Removes the open part. False: it still exists.
   bool Remove();
-  // Whether somebody else has: the open part's name is gone, or another file's. What is written then is lost.
+  // Returns true if another program has removed the open part: no file has its name, or another file has it. Later
+  // writes to the part are lost.
   bool WasRemoved() const;
-  // Leaves a part that was removed, and notes that as the last error.
+  // Closes a part that was removed, and sets last_error().
   void Forget();
 
   std::uint64_t part_bytes() const { return offset_; }
@@ -82,7 +83,7 @@ class PartSink {
   std::uint64_t folded_events() const { return folded_events_; }
   std::uint64_t folded_parts() const { return folded_parts_; }
   const std::string& last_error() const { return last_error_; }
-  int last_errno() const { return last_errno_; }  // of last_error(), 0: none
+  int last_errno() const { return last_errno_; }  // errno of last_error(); 0: no system error
 
  private:
   struct Part {
@@ -91,7 +92,6 @@ class PartSink {
     std::uint64_t bytes = 0;
     std::uint64_t events = 0;
   };
-  bool KeepPartOpen(std::uint64_t bytes);
   bool WriteAll(std::string_view bytes);
   std::size_t LeastImportant(std::size_t count, std::span<const std::uint32_t> kept) const;
   void RemovePlanned();
@@ -101,15 +101,15 @@ class PartSink {
   std::string folder_;
   std::string stem_;
   std::uint64_t max_bytes_;
-  KeptFile file_;
-  KeptFile next_;  // prepared, of next_number_
+  int fd_ = -1;
+  int next_fd_ = -1;  // file of the part next_number_, if PrepareNext has created it
   std::uint32_t number_ = 0;
   std::uint32_t next_number_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t chunks_ = 0;
   std::string index_;
-  std::deque<Part> parts_;            // oldest first; the last one is written
-  std::vector<std::string> planned_;  // evicted with the next chunk
+  std::deque<Part> parts_;            // oldest first; the last one is open
+  std::vector<std::string> planned_;  // paths of the parts that are removed with the next chunk
   std::uint64_t bytes_on_disk_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::uint64_t folded_events_ = 0;

@@ -7,7 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/capture_fields.h"
-#include "tracker/writer/clock.h"
+#include "tracker/writer/ring_clock.h"
 
 namespace memoir {
 namespace {
@@ -18,9 +18,9 @@ void AddText(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const 
   if (!text.empty()) message.add_string(tag, text.data(), std::min(text.size(), limit));
 }
 
-void AddUnrecorded(protozero::pbf_writer& message, const Unrecorded& unrecorded, std::size_t text_limit) {
+void AddUnrecorded(protozero::pbf_writer& message, const UnrecordedEvents& unrecorded, std::size_t text_limit) {
   protozero::pbf_writer part(message, fields::kUnrecorded);
-  part.add_enum(field::unrecorded::kWhat, static_cast<std::int32_t>(unrecorded.what));
+  part.add_enum(field::unrecorded::kWhat, static_cast<std::int32_t>(unrecorded.kind));
   part.add_uint64(field::unrecorded::kBeginTick, unrecorded.begin_tick);
   if (unrecorded.end_tick != 0) part.add_uint64(field::unrecorded::kEndTick, unrecorded.end_tick);
   AddText(part, field::unrecorded::kWhy, unrecorded.why, text_limit);
@@ -37,7 +37,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
                             std::size_t text_limit) {
   std::string bytes;
   protozero::pbf_writer message(bytes);
-  message.add_uint32(fields::kFormatVersion, RepeatsSteps(facts) ? kFormatWithRepeats : kFormatVersion);
+  message.add_uint32(fields::kFormatVersion, NamesRepeatedSteps(facts) ? kFormatWithRepeats : kFormatVersion);
   message.add_uint64(fields::kPid, facts.pid);
   AddText(message, fields::kHost, facts.host, text_limit);
   message.add_uint32(fields::kRank, facts.rank);
@@ -60,7 +60,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   message.add_uint64(fields::kProcessStart, facts.process_start);
   message.add_uint64(fields::kParentPid, facts.parent_pid);
   message.add_uint64(fields::kParentStart, facts.parent_start);
-  for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
+  for (const UnrecordedEvents& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
   for (const Coordinate& coordinate : facts.coordinates) AddCoordinate(message, coordinate);
   AddText(message, fields::kAllocatorSettings, facts.allocator_settings, text_limit);
   return bytes;
@@ -68,7 +68,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
 
 }  // namespace
 
-bool RepeatsSteps(const ProcessFacts& facts) {
+bool NamesRepeatedSteps(const ProcessFacts& facts) {
   return std::ranges::find(facts.sources, "known-steps") != facts.sources.end();
 }
 
@@ -83,7 +83,7 @@ std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start,
   return bytes;
 }
 
-std::uint64_t RecordingOf(const std::string& process_info) {
+std::uint64_t RecordingIdOf(const std::string& process_info) {
   std::string identity;
   for (protozero::pbf_reader reader(process_info); reader.next();) {
     if (reader.tag() == fields::kPid) {
@@ -98,7 +98,7 @@ std::uint64_t RecordingOf(const std::string& process_info) {
   return std::max<std::uint64_t>(XXH64(identity.data(), identity.size(), 0), 1);
 }
 
-std::string WithPart(const std::string& process_info, std::uint32_t part) {
+std::string AddPartNumber(const std::string& process_info, std::uint32_t part) {
   std::string bytes = process_info;
   protozero::pbf_writer(bytes).add_uint32(fields::kPart, part);
   return bytes;

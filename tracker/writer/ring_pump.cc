@@ -8,8 +8,8 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kFirstViews = 1024;
-// A producer that needs longer for one group is waiting for a segment that this very group holds, or has dropped its
-// tail.
+// If a group stays incomplete for this time, it is taken without its missing records. Either its thread has dropped the
+// missing records, or it waits for a free ring extent, and no extent becomes free while the group is not taken.
 constexpr std::uint64_t kMaxIncompleteNs = 1'000'000'000;
 
 }  // namespace
@@ -19,7 +19,7 @@ void RingPump::Scan() {
   while ((view_count_ = ring_.Scan(views_.data(), views_.size())) == views_.size()) views_.resize(views_.size() * 2);
 }
 
-std::uint64_t RingPump::Waiting() {
+std::uint64_t RingPump::CountWaitingBytes() {
   Scan();
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < view_count_; ++i) {
@@ -28,9 +28,9 @@ std::uint64_t RingPump::Waiting() {
   return bytes;
 }
 
-bool RingPump::Pass(std::uint64_t horizon, bool whole) {
+bool RingPump::PackUntil(std::uint64_t horizon, bool whole) {
   std::vector<std::uint32_t> ended;
-  if (builder_.threads().ManyStates()) ended = builder_.threads().Ended();
+  if (builder_.threads().HasManyStates()) ended = builder_.threads().FindEnded();
   Scan();
   DropEnded(ended);
   OpenSources();
@@ -45,7 +45,7 @@ bool RingPump::Pass(std::uint64_t horizon, bool whole) {
 void RingPump::DropEnded(const std::vector<std::uint32_t>& ended) {
   for (const std::uint32_t thread : ended) {
     const auto end = views_.begin() + static_cast<std::ptrdiff_t>(view_count_);
-    if (std::none_of(views_.begin(), end, [thread](const SegmentView& view) { return view.thread == thread; })) {
+    if (std::none_of(views_.begin(), end, [thread](const RingExtentView& view) { return view.thread == thread; })) {
       builder_.threads().Drop(thread);
     }
   }
@@ -65,14 +65,14 @@ void RingPump::OpenSources() {
   }
 }
 
-// True when the source's next group may be taken now.
+// Reads the next group of `source`. Returns true if the group may be taken now.
 bool RingPump::Load(Source* source, std::uint64_t horizon, bool whole) {
   ThreadState& thread = *source->thread;
-  const ThreadRecords::Found found = source->records.Peek(&source->group, whole ? kAllSeen : thread.seen_record);
-  if (found == ThreadRecords::Found::kNothing) return false;
-  left_some_ = left_some_ || found == ThreadRecords::Found::kUnclear;
-  if (found == ThreadRecords::Found::kUnclear) return false;
-  if (found == ThreadRecords::Found::kIncomplete) return LoadIncomplete(source);
+  const ThreadRecords::PeekResult found = source->records.Peek(&source->group, whole ? kAllSeen : thread.seen_record);
+  if (found == ThreadRecords::PeekResult::kNothing) return false;
+  left_some_ = left_some_ || found == ThreadRecords::PeekResult::kUnclear;
+  if (found == ThreadRecords::PeekResult::kUnclear) return false;
+  if (found == ThreadRecords::PeekResult::kIncomplete) return LoadIncomplete(source);
   thread.incomplete_since_ns = 0;
   const EventGroup& group = source->group;
   if (group.tick <= horizon || group.first_record + group.records <= thread.seen_record) return true;
@@ -90,7 +90,7 @@ bool RingPump::LoadIncomplete(Source* source) {
     return false;
   }
   since = 0;
-  return source->records.Peek(&source->group, kAllSeen) == ThreadRecords::Found::kGroup;
+  return source->records.Peek(&source->group, kAllSeen) == ThreadRecords::PeekResult::kGroup;
 }
 
 void RingPump::Merge(std::uint64_t horizon, bool whole) {
@@ -126,7 +126,7 @@ void RingPump::Take(Source* source, std::uint64_t horizon) {
   if (ran_out) at_out_of_memory_();
 }
 
-// Nothing before the write may hand records back, and nothing after it may keep them: see the header.
+// Writes a chunk, and then releases its records, never earlier (ring_pump.h).
 void RingPump::Cut(std::uint64_t complete_until_tick) {
   if (!builder_.empty()) {
     capture_.Write(complete_until_tick);

@@ -1,14 +1,15 @@
-// Moves what was committed from the ring into chunks: scans, merges the threads by tick, and hands segments back once
-// their records are on file.
+// Moves committed records from the ring into chunks. Scans the ring, merges the records of all threads by tick, and
+// releases ring extents once their records are written.
 //
-// Records stay in the ring until a chunk is worth writing, and a chunk's records are consumed only after the write. So
-// a process killed at any instant has each record in the ring, on file, or both, and memoir-drain can tell by the
-// record index.
+// Records stay in the ring until there are enough for a chunk, and are consumed only after the chunk is written. So if
+// the process is killed at any time, each record is in the ring, on disk, or both. memoir-drain distinguishes these
+// cases by the index of the record.
 //
-// Order: a pass takes only events up to its horizon, a tick read before the scan. What lies before it and is not
-// visible cannot have happened before anything that is (an allocation commits before its address can be freed
-// elsewhere), so on each address the merged order is the true one. Events behind the horizon wait for the next pass; if
-// their clock is off, they are taken there anyway. One thread.
+// Order: a pass takes only events before its horizon, which is a tick that was read before the scan. An event before
+// the horizon may not be visible yet. Such an event cannot have happened before a visible event of the same address,
+// because an allocation is committed before its address can be freed on another thread. So for each address the merged
+// order is the true order. Events after the horizon wait for the next pass, which takes them even if their clock is
+// wrong. One thread.
 #ifndef TRACKER_WRITER_RING_PUMP_H_
 #define TRACKER_WRITER_RING_PUMP_H_
 
@@ -27,18 +28,18 @@ namespace memoir {
 
 class RingPump {
  public:
-  // `at_out_of_memory`: called where the newest event on file is such an error; may be empty.
+  // `at_out_of_memory`: called when the newest event that was written is an out-of-memory error; may be empty.
   RingPump(RingReader* ring, ChunkBuilder* builder, CaptureWriter* capture,
            std::function<void()> at_out_of_memory = nullptr)
       : ring_(*ring), builder_(*builder), capture_(*capture), at_out_of_memory_(std::move(at_out_of_memory)) {}
 
-  // Bytes that wait in the ring, counted in whole segments for all but the last of each thread.
-  std::uint64_t Waiting();
+  // Returns the number of bytes in the ring that are not consumed. A full ring extent counts as a whole.
+  std::uint64_t CountWaitingBytes();
 
-  // Packs and writes everything up to the horizon. `whole`: no producer is left, so groups without their last records
-  // will stay so. Returns whether anything was written.
-  bool Pass(std::uint64_t horizon, bool whole);
-  // Whether the last pass left events behind its horizon, or unfinished groups.
+  // Packs and writes all events before the horizon. `whole`: no thread writes records any more, so incomplete groups
+  // are taken as they are. Returns true if a chunk was written.
+  bool PackUntil(std::uint64_t horizon, bool whole);
+  // Returns true if the last pass left events after its horizon, or incomplete groups.
   bool left_some() const { return left_some_; }
 
  private:
@@ -62,12 +63,13 @@ class RingPump {
   ChunkBuilder& builder_;
   CaptureWriter& capture_;
   const std::function<void()> at_out_of_memory_;
-  std::vector<SegmentView> views_;
+  std::vector<RingExtentView> views_;
   std::size_t view_count_ = 0;
   std::vector<std::unique_ptr<Source>> sources_;
   std::size_t source_count_ = 0;
   std::vector<Source*> heap_;
-  std::uint64_t complete_until_ = 0;  // of this pass: its horizon, or the oldest group that had to stay
+  // Tick up to which this pass is complete: its horizon, or the oldest group that was not taken.
+  std::uint64_t complete_until_ = 0;
   bool left_some_ = false;
   bool wrote_ = false;
 };

@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-// zigzag(value - before), modulo 2^64.
+// Returns zigzag(value - before), where the difference is modulo 2^64.
 std::uint64_t Delta(std::uint64_t value, std::uint64_t before) {
   return protozero::encode_zigzag64(static_cast<std::int64_t>(value - before));
 }
@@ -27,7 +27,7 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   for (VarintColumn& column : columns_) column.clear();
 }
 
-void RunColumns::Event(EventKind kind, std::uint64_t tick) {
+void RunColumns::PutEvent(EventKind kind, std::uint64_t tick) {
   if (kind_.empty()) first_tick_ = tick_ = tick;
   kind_.PutByte(static_cast<std::uint8_t>(kind));
   ++bytes_;
@@ -35,13 +35,13 @@ void RunColumns::Event(EventKind kind, std::uint64_t tick) {
   tick_ = tick;
 }
 
-void RunColumns::Begin(std::uint32_t name, std::int64_t sequence) {
+void RunColumns::PutBegin(std::uint32_t name, std::int64_t sequence) {
   Put(RunColumn::kName, name);
   Put(RunColumn::kSequenceDelta, Delta(static_cast<std::uint64_t>(sequence), static_cast<std::uint64_t>(sequence_)));
   sequence_ = sequence;
 }
 
-void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_t device) {
+void RunColumns::PutBlock(std::uint64_t address, std::uint64_t serial, std::uint32_t device) {
   Put(RunColumn::kAddressDelta, Delta(address, address_));
   Put(RunColumn::kSerialDelta, Delta(serial, serial_));
   Put(RunColumn::kDevice, device);
@@ -49,23 +49,23 @@ void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_
   serial_ = serial;
 }
 
-void RunColumns::Stream(std::uint64_t stream) {
+void RunColumns::PutStream(std::uint64_t stream) {
   Put(RunColumn::kStreamDelta, Delta(stream, stream_));
   stream_ = stream;
 }
 
-void RunColumns::Correlation(std::uint32_t correlation) {
+void RunColumns::PutCorrelation(std::uint32_t correlation) {
   Put(RunColumn::kCorrelationDelta, Delta(correlation, correlation_));
   correlation_ = correlation;
 }
 
-void RunColumns::Place(const DevicePlace& place) {
-  Stream(place.stream);
+void RunColumns::PutPlace(const DevicePlace& place) {
+  PutStream(place.stream);
   Put(RunColumn::kPoolGraph, place.pool_graph);
   Put(RunColumn::kPoolUser, place.pool_user);
 }
 
-void RunColumns::DriverCall(std::uint8_t call, std::uint32_t library) {
+void RunColumns::PutDriverCall(std::uint8_t call, std::uint32_t library) {
   Put(RunColumn::kDriverCall, call);
   Put(RunColumn::kLibrary, library);
 }

@@ -4,7 +4,7 @@
 
 namespace memoir {
 
-std::uint64_t SegmentTable::Add(const Segment& segment) {
+std::uint64_t SegmentTable::Add(const ReservedSegment& segment) {
   if (segment.bytes == 0 || segment.address + segment.bytes < segment.address) return 0;
   const std::uint64_t known = Remove(segment.device, segment.address, segment.bytes);
   if (segments_.size() >= kMaxSegments) return 0 - known;
@@ -18,7 +18,7 @@ std::uint64_t SegmentTable::Remove(std::uint32_t device, std::uint64_t address, 
   auto at = segments_.upper_bound({device, address});
   if (at != segments_.begin()) --at;
   while (at != segments_.end() && at->first.first <= device && (at->first.first < device || at->first.second < end)) {
-    const Segment whole = at->second;
+    const ReservedSegment whole = at->second;
     const std::uint64_t whole_end = whole.address + whole.bytes;
     if (whole.device != device || whole_end <= address) {
       ++at;
@@ -26,7 +26,7 @@ std::uint64_t SegmentTable::Remove(std::uint32_t device, std::uint64_t address, 
     }
     at = segments_.erase(at);
     removed += std::min(end, whole_end) - std::max(address, whole.address);
-    Segment rest = whole;
+    ReservedSegment rest = whole;
     if (whole.address < address) {
       rest.bytes = address - whole.address;
       segments_[{device, rest.address}] = rest;

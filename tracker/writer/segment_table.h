@@ -1,5 +1,5 @@
-// What a caching allocator has taken from its device: segments, and of expandable ones the parts that are mapped. One
-// thread.
+// The memory that a caching allocator has reserved from its device: segments, and the mapped parts of expandable
+// segments. One thread.
 #ifndef TRACKER_WRITER_SEGMENT_TABLE_H_
 #define TRACKER_WRITER_SEGMENT_TABLE_H_
 
@@ -12,10 +12,10 @@
 
 namespace memoir {
 
-// Up to this size a segment, or one step of an expandable one, is of the small pool (torch's kSmallBuffer).
+// Most bytes of a segment, or of one step of an expandable segment, of the small pool (torch's kSmallBuffer).
 inline constexpr std::uint64_t kMostSmallSegmentBytes = 2u << 20;
 
-struct Segment {
+struct ReservedSegment {
   std::uint32_t device = 0;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
@@ -25,12 +25,14 @@ struct Segment {
 
 class SegmentTable {
  public:
-  // Bounded, as all that the recorder keeps: further ones are left out of keyframes.
+  // Most segments. Further segments are left out of keyframes, because the writer's memory is bounded.
   static constexpr std::size_t kMaxSegments = 16 * 1024;
 
-  // Returns how many bytes more are reserved now: fewer than the segment's where it overlaps what is known.
-  std::uint64_t Add(const Segment& segment);
-  // Returns how many of the bytes were known. Of an expandable segment any part may go.
+  // Adds a segment. Returns by how many bytes the reserved memory has grown. This is less than the segment's size if
+  // the segment overlaps known segments.
+  std::uint64_t Add(const ReservedSegment& segment);
+  // Removes a range of addresses, which may be any part of an expandable segment. Returns how many bytes of it were
+  // known.
   std::uint64_t Remove(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
 
   std::size_t size() const { return segments_.size(); }
@@ -40,7 +42,7 @@ class SegmentTable {
   }
 
  private:
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Segment> segments_;  // by device and address
+  std::map<std::pair<std::uint32_t, std::uint64_t>, ReservedSegment> segments_;  // by device and address
 };
 
 }  // namespace memoir

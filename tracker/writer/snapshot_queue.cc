@@ -8,23 +8,25 @@ namespace memoir {
 namespace {
 
 constexpr char kEnded[] = "the recording has ended";
+constexpr char kStuck[] =
+    "nothing could be written for too long; look at the file system of the capture and of the snapshot";
 
 }  // namespace
 
-std::string SnapshotQueue::Ask(const SnapshotWish& wish, const std::function<void()>& wake) {
-  Waiting mine{wish, "", false};
+std::string SnapshotQueue::Request(const SnapshotWish& wish, const std::function<void()>& wake) {
+  const auto mine = std::make_shared<PendingRequest>(PendingRequest{wish, "", false});
   std::unique_lock<std::mutex> lock(mutex_);
   if (ended_) return kEnded;
-  waiting_.push_back(&mine);
+  waiting_.push_back(mine);
   wake();
-  changed_.wait(lock, [&] { return mine.done || ended_; });
-  return mine.done ? mine.wrong : kEnded;
+  const bool answers = wait_.WaitUntil(lock, [&] { return mine->done || ended_; });
+  return mine->done ? mine->wrong : answers ? kEnded : kStuck;
 }
 
-bool SnapshotQueue::Collect() {
+bool SnapshotQueue::CollectDue() {
   try {
     if (hooks_.due) due_ = hooks_.due();
-  } catch (const std::bad_alloc&) {  // with the next look
+  } catch (const std::bad_alloc&) {  // no memory: they are due at the next call
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   answered_next_ = std::exchange(waiting_, {});
@@ -35,11 +37,11 @@ void SnapshotQueue::MakeDue(const SnapshotWish& wish) {
   const std::string wrong = MakeOne(wish);
   try {
     hooks_.made(wish, wrong);
-  } catch (const std::bad_alloc&) {  // nobody is told
+  } catch (const std::bad_alloc&) {  // no memory: the result is not reported
   }
 }
 
-// Without memory for one the recording goes on all the same.
+// Writes one snapshot. If there is no memory for it, the recording continues without it.
 std::string SnapshotQueue::MakeOne(const SnapshotWish& wish) {
   try {
     return write_(wish);
@@ -48,14 +50,14 @@ std::string SnapshotQueue::MakeOne(const SnapshotWish& wish) {
   }
 }
 
-void SnapshotQueue::Make() {
+void SnapshotQueue::MakeCollected() {
   for (const SnapshotWish& wish : std::exchange(due_, {})) MakeDue(wish);
-  for (Waiting* waiting : std::exchange(answered_next_, {})) {
+  for (const std::shared_ptr<PendingRequest>& waiting : std::exchange(answered_next_, {})) {
     std::string wrong = MakeOne(waiting->wish);
     const std::lock_guard<std::mutex> lock(mutex_);
     waiting->wrong = std::move(wrong);
     waiting->done = true;
-    changed_.notify_all();
+    wait_.NoteProgress();
   }
 }
 
@@ -63,14 +65,14 @@ void SnapshotQueue::AtOutOfMemory() {
   if (!hooks_.at_out_of_memory) return;
   try {
     if (const std::optional<SnapshotWish> wish = hooks_.at_out_of_memory()) MakeDue(*wish);
-  } catch (const std::bad_alloc&) {  // that one is left out
+  } catch (const std::bad_alloc&) {  // no memory: this snapshot is left out
   }
 }
 
 void SnapshotQueue::End() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   ended_ = true;
-  changed_.notify_all();
+  wait_.NoteProgress();
 }
 
 }  // namespace memoir

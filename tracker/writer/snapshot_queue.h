@@ -1,54 +1,60 @@
-// Who wants snapshots: threads that wait for theirs, and what the recording itself is to make one of.
+// Requests for snapshots: from threads that wait for the snapshot, and from triggers of the recording itself.
 //
-// Ask may be called by any thread; all else is the writer's thread, which looks with each of its looks at the ring.
+// Any thread may call Request. The other functions are for the writer's thread, which calls them whenever it reads the
+// ring.
 #ifndef TRACKER_WRITER_SNAPSHOT_QUEUE_H_
 #define TRACKER_WRITER_SNAPSHOT_QUEUE_H_
 
-#include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "tracker/writer/writer_options.h"
+#include "tracker/writer/writer_wait.h"
 
 namespace memoir {
 
 class SnapshotQueue {
  public:
-  // `write`: the state as the writer has it, "" or one line that says what is wrong.
+  // `write`: writes a snapshot of the writer's state. Returns "" or one line with the error.
   using Write = std::function<std::string(const SnapshotWish&)>;
-  SnapshotQueue(SnapshotHooks hooks, Write write) : hooks_(std::move(hooks)), write_(std::move(write)) {}
+  SnapshotQueue(SnapshotHooks hooks, Write write, WriterWait* wait)
+      : hooks_(std::move(hooks)), write_(std::move(write)), wait_(*wait) {}
 
-  // Wakes the writer and waits for its answer: as of Write.
-  std::string Ask(const SnapshotWish& wish, const std::function<void()>& wake);
+  // Wakes the writer, waits for the snapshot, and returns the result of Write. Returns an error if the writer hangs, or
+  // the recording has ended.
+  std::string Request(const SnapshotWish& wish, const std::function<void()>& wake);
 
-  // Who waits and what is due by now; false: nobody and nothing. Everything that was committed before this is to be in
-  // the snapshots that Make makes.
-  bool Collect();
-  void Make();
-  // The newest event that the writer's state has is an out-of-memory error.
+  // Collects the requests that are due. False if no request is due. If true, the records that were committed before
+  // this call must be part of the writer's state before MakeCollected is called.
+  bool CollectDue();
+  void MakeCollected();
+  // Called when the newest event in the writer's state is an out-of-memory error.
   void AtOutOfMemory();
-  // Nobody is answered any more.
+  // Ends the queue. Later requests return an error.
   void End() noexcept;
 
  private:
-  struct Waiting {
-    const SnapshotWish& wish;
+  // A request that two threads share: the thread that made it, which may stop waiting, and the writer's thread.
+  struct PendingRequest {
+    const SnapshotWish wish;
     std::string wrong;
     bool done = false;
   };
+  using PendingRequests = std::vector<std::shared_ptr<PendingRequest>>;
   std::string MakeOne(const SnapshotWish& wish);
   void MakeDue(const SnapshotWish& wish);
 
   const SnapshotHooks hooks_;
   const Write write_;
-  std::vector<Waiting*> answered_next_;
+  WriterWait& wait_;
+  PendingRequests answered_next_;
   std::vector<SnapshotWish> due_;
 
-  std::mutex mutex_;  // of what follows
-  std::condition_variable changed_;
-  std::vector<Waiting*> waiting_;
+  std::mutex mutex_;  // guards the members below
+  PendingRequests waiting_;
   bool ended_ = false;
 };
 

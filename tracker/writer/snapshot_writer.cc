@@ -9,22 +9,22 @@
 
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/chunk_frame.h"
-#include "tracker/writer/clock.h"
 #include "tracker/writer/part_sink.h"
 #include "tracker/writer/process_facts.h"
+#include "tracker/writer/ring_clock.h"
 #include "tracker/writer/writer_options.h"
 
 namespace memoir {
 namespace {
 
-// Not 0: by that readers know that a recording's events are not all there, and begin with the keyframe.
+// Not 0, so that readers know that earlier events are missing, and that they must begin with the keyframe.
 constexpr std::uint64_t kFirstSequence = 1;
 
 std::string ProcessInfoOf(const SnapshotRequest& request) {
   std::string info = request.process_info;
   protozero::pbf_writer message(info);
   message.add_string(field::process::kSources, "snapshot:" + request.why);
-  return WithPart(info, 0);
+  return AddPartNumber(info, 0);
 }
 
 void AddClockNow(std::string* payload) {
@@ -38,16 +38,16 @@ void AddEnd(std::string* payload) {
   end.add_enum(field::end::kReason, static_cast<int>(EndReason::kStopped));
 }
 
-// The file of a snapshot that is not written to its end goes again.
-class UnlessWhole {
+// Removes the file of a snapshot if it was not written completely.
+class PartRemover {
  public:
-  explicit UnlessWhole(std::string path) : path_(std::move(path)) {}
-  ~UnlessWhole() {
+  explicit PartRemover(std::string path) : path_(std::move(path)) {}
+  ~PartRemover() {
     if (!whole_) unlink(path_.c_str());
   }
-  UnlessWhole(const UnlessWhole&) = delete;
-  UnlessWhole& operator=(const UnlessWhole&) = delete;
-  void IsWhole() { whole_ = true; }
+  PartRemover(const PartRemover&) = delete;
+  PartRemover& operator=(const PartRemover&) = delete;
+  void KeepPart() { whole_ = true; }
 
  private:
   const std::string path_;
@@ -61,18 +61,18 @@ bool AreTheSame(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
-// Takes back what the builder was told for the snapshot, also where memory runs out.
-class Borrowed {
+// Restores the builder after the snapshot, even if memory runs out.
+class BorrowedBuilder {
  public:
-  Borrowed(ChunkBuilder& builder, std::uint32_t own, std::uint32_t part) : builder_(builder), part_(part) {
+  BorrowedBuilder(ChunkBuilder& builder, std::uint32_t own, std::uint32_t part) : builder_(builder), part_(part) {
     builder_.SetPart(own);
   }
-  ~Borrowed() {
+  ~BorrowedBuilder() {
     builder_.Clear();
     builder_.SetPart(part_);
   }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
+  BorrowedBuilder(const BorrowedBuilder&) = delete;
+  BorrowedBuilder& operator=(const BorrowedBuilder&) = delete;
 
  private:
   ChunkBuilder& builder_;
@@ -88,11 +88,11 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   if (access(PartPath(request.folder, request.stem, 0).c_str(), F_OK) == 0)
     return request.folder + " has a snapshot of this process already; choose another folder";
   PartSink sink(request.folder, request.stem, 0, 0);
-  if (!sink.Open()) return sink.last_error() + "; " + FixFor(sink.last_errno());
-  UnlessWhole file(sink.path());
-  const Borrowed borrowed(builder_, ~snapshots_++, part);
+  if (!sink.Open()) return sink.last_error() + "; " + RemedyFor(sink.last_errno());
+  PartRemover file(sink.path());
+  const BorrowedBuilder borrowed(builder_, ~snapshots_++, part);
   const std::string info = ProcessInfoOf(request);
-  ChunkFrame frame(RecordingOf(info));
+  ChunkFrame frame(RecordingIdOf(info));
   ChunkHeader header;
   header.sequence = kFirstSequence;
   header.complete_until_tick = request.tick;
@@ -101,9 +101,9 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   std::string payload;
   builder_.AddKeyframe(request.tick, &payload);
   AddClockNow(&payload);
-  bool written = sink.Append(frame.Payload(header, payload), header.facts);
+  bool written = sink.Append(frame.EncodePayload(header, payload), header.facts);
 
-  builder_.AddHeldNow(request.tick);
+  builder_.AddCurrentHoldings(request.tick);
   payload.clear();
   builder_.AddTo(&payload);
   AddClockNow(&payload);
@@ -111,10 +111,10 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   header.sequence = kFirstSequence + 1;
   header.process = {};
   header.facts = {builder_.first_tick(), builder_.last_tick(), builder_.events(), false};
-  written = written && sink.Append(frame.Payload(header, payload), header.facts);
-  written = written && sink.Append(frame.Index(kFirstSequence + 2, sink.index()), {}) && sink.Close();
-  if (!written) return sink.last_error() + "; " + FixFor(sink.last_errno());
-  file.IsWhole();
+  written = written && sink.Append(frame.EncodePayload(header, payload), header.facts);
+  written = written && sink.Append(frame.EncodeIndex(kFirstSequence + 2, sink.index()), {}) && sink.Close();
+  if (!written) return sink.last_error() + "; " + RemedyFor(sink.last_errno());
+  file.KeepPart();
   return "";
 }
 

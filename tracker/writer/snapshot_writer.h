@@ -1,8 +1,9 @@
-// Snapshots: the state of a process at one instant as a capture of its own, beside the one that is being recorded.
+// Snapshots: the state of a process at one time, as a separate capture.
 //
-//     chunk 1: keyframe (live blocks, segments, sums)    chunk 2: what modules and optimizers hold, the end    index
+//     chunk 1: keyframe (live blocks, segments, sums)    chunk 2: tensors of modules and optimizers, the end    index
 //
-// Its dictionaries are defined in it alone, so that any reader of captures opens it. One thread, the writer's.
+// A snapshot defines its own dictionaries, so any reader of captures can open it. Only the writer's thread uses this
+// file.
 #ifndef TRACKER_WRITER_SNAPSHOT_WRITER_H_
 #define TRACKER_WRITER_SNAPSHOT_WRITER_H_
 
@@ -15,21 +16,21 @@
 namespace memoir {
 
 struct SnapshotRequest {
-  std::string folder;        // made, with its parents, when it is missing
-  std::string recording;     // whose folder it may not be
-  std::string stem;          // as of the recording's parts
-  std::string process_info;  // encoded, of the recording
-  std::string why;           // "called", "signal", ...: what asked for it
-  std::uint64_t tick = 0;    // everything before it is in the builder's state
+  std::string folder;        // made, with its parents, if it does not exist
+  std::string recording;     // the recording's folder; `folder` must be another one
+  std::string stem;          // beginning of the part's name, equal to that in the recording's part names
+  std::string process_info;  // encoded ProcessInfo of the recording
+  std::string why;           // cause: "program", "signal", "oom", ...
+  std::uint64_t tick = 0;    // the builder's state includes every event before this tick
 };
 
-// Counts the snapshots of a process, whose dictionaries are numbered behind each other.
+// Writes the snapshots of a process. Counts them, because the dictionaries of each snapshot need another part number.
 class SnapshotWriter {
  public:
   explicit SnapshotWriter(ChunkBuilder* builder) : builder_(*builder) {}
 
-  // While the builder's chunk is empty; `part` is the recording's, as SetPart was told. "" or one line that says what
-  // is wrong and what to do; then no file is left.
+  // Writes a snapshot. Call it while the builder's chunk is empty. `part`: the recording's part, as passed to SetPart.
+  // Returns "" or one line with the error and the remedy; after an error no file is left.
   std::string Write(const SnapshotRequest& request, std::uint32_t part);
 
  private:

@@ -23,7 +23,7 @@ std::size_t Mix(std::uint32_t parent, const StackFrame& frame) {
 StackTable::StackTable(MarkUsed mark_used, std::size_t max_stacks)
     : mark_used_(std::move(mark_used)), max_stacks_(max_stacks), slots_(kFirstSlots, kNoRow) {}
 
-// Ids rise with rows, and without gaps until the first time that some were forgotten.
+// Returns the row of a stack. Ids increase with rows. They have no gaps until stacks are forgotten for the first time.
 std::uint32_t StackTable::RowOf(std::uint32_t stack) const {
   if (stack == 0 || rows_.empty() || stack < rows_.front().id) return kNoRow;
   const std::size_t guess = stack - rows_.front().id;
@@ -41,12 +41,12 @@ std::size_t StackTable::Slot(std::uint32_t parent, const StackFrame& frame) cons
   return at;
 }
 
-std::uint32_t StackTable::Child(std::uint32_t parent, const StackFrame& frame) {
+std::uint32_t StackTable::AddChild(std::uint32_t parent, const StackFrame& frame) {
   const std::uint32_t depth = parent == kNoRow ? 0 : rows_[parent].depth;
   if (depth == kMaxStackDepth) return parent;
   const std::size_t at = Slot(parent, frame);
   if (slots_[at] != kNoRow) return slots_[at];
-  if (rows_.size() == max_stacks_) return parent;  // all are in use
+  if (rows_.size() == max_stacks_) return parent;  // all rows are in use
   const auto row = static_cast<std::uint32_t>(rows_.size());
   slots_[at] = row;
   rows_.push_back({++last_id_, parent, frame, 0, depth + 1});
@@ -59,7 +59,7 @@ std::uint32_t StackTable::Replace(std::uint32_t stack, std::size_t kept, std::sp
   std::uint32_t row = kept == 0 ? kNoRow : RowOf(stack);
   if (kept != 0 && (row == kNoRow || rows_[row].depth < kept)) return 0;
   while (row != kNoRow && rows_[row].depth > kept) row = rows_[row].parent;
-  for (const StackFrame& frame : frames) row = Child(row, frame);
+  for (const StackFrame& frame : frames) row = AddChild(row, frame);
   return row == kNoRow ? 0 : rows_[row].id;
 }
 
@@ -71,7 +71,7 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
   for (; !missing.empty(); missing.pop_back()) {
     Row& defined = rows_[missing.back()];
     defined.part = part;
-    Names::Name* code = names.Operator(defined.frame.code);
+    Names::Name* code = names.FindOperator(defined.frame.code);
     if (code != nullptr) names.Define(code, part, payload);
     protozero::pbf_writer message(*payload);
     protozero::pbf_writer definition(message, field::payload::kStacks);
@@ -86,13 +86,15 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
 void StackTable::MakeRoom(std::size_t rows) {
   if (rows_.size() + rows <= max_stacks_) return;
   std::vector<bool> used = UsedBy(Users::kThreadsAndBlocks);
-  // A thread's is what its next record goes on from.
+  // If threads and blocks use too many stacks, keeps only the stacks of threads, because the next records of the
+  // threads refer to them.
   if (used.empty()) used = UsedBy(Users::kThreads);
   used.resize(rows_.size());
   Keep(used);
 }
 
-// Where more than half stayed, there would soon be no room again, and looking at each record would cost too much.
+// Returns, for each row, whether it is used. Empty if more than half of the rows are used: they would leave too little
+// room, and the table would soon have to be marked again, which is expensive.
 std::vector<bool> StackTable::UsedBy(Users users) const {
   std::vector<bool> used(rows_.size());
   std::size_t count = 0;
@@ -112,7 +114,7 @@ void StackTable::Keep(const std::vector<bool>& used) {
     if (!used[row]) continue;
     Row& to = rows_[kept];
     to = rows_[row];
-    if (to.parent != kNoRow) to.parent = moved[to.parent];  // it stands before, and is used, too
+    if (to.parent != kNoRow) to.parent = moved[to.parent];  // the parent is also used, and its row precedes this row
     moved[row] = kept++;
   }
   rows_.resize(kept);

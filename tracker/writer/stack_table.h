@@ -1,11 +1,12 @@
-// Python stacks as a tree: a stack is another one and a frame further in, so that stacks share what they begin with.
+// Python stacks as a tree. A stack consists of its parent, which is also a stack, and one inner frame. So stacks share
+// their common outer frames.
 //
-//     train.py:87 main ─┬─► model.py:12 forward ──► linear.py:125 forward      three stacks that end at a frame each
+//     train.py:87 main ─┬─► model.py:12 forward ──► linear.py:125 forward      each frame is the end of one stack
 //                       └─► train.py:91 step
 //
-// Bounded: where kMaxStacks are known, those that nothing needs any more are forgotten, and come back under a new id;
-// an id never means two things. Where live blocks need more than half, theirs are forgotten too: events have said them,
-// and a keyframe leaves them out. One thread.
+// Bounded: when there are kMaxStacks, stacks that are not used are forgotten. If such a stack comes again, it gets a
+// new id; an id never has two meanings. If the stacks of threads and live blocks need more than half of the table, the
+// stacks of live blocks are forgotten too. Earlier chunks contain them, and keyframes leave them out. One thread.
 #ifndef TRACKER_WRITER_STACK_TABLE_H_
 #define TRACKER_WRITER_STACK_TABLE_H_
 
@@ -22,48 +23,48 @@
 namespace memoir {
 
 inline constexpr std::size_t kMaxStacks = 32 * 1024;
-inline constexpr std::size_t kMaxStackDepth = 4096;  // frames further in are left out
+inline constexpr std::size_t kMaxStackDepth = 4096;  // number of frames; the innermost frames beyond it are left out
 
 class StackTable {
  public:
   enum class Users : std::uint8_t { kThreads, kThreadsAndBlocks };
   using MarkUsed = std::function<void(Users users, const std::function<void(std::uint32_t)>& use)>;
 
-  // `mark_used` calls its argument with each id that threads, or threads and live blocks, have.
+  // `mark_used` calls `use` with the id of each stack that is in use by threads, or by threads and live blocks.
   explicit StackTable(MarkUsed mark_used, std::size_t max_stacks = kMaxStacks);
 
-  // The stack that has the `kept` outermost frames of `stack` and then `frames`, outermost first. 0: no frames, or that
-  // of `stack` so many are not known.
+  // Returns the stack that consists of the `kept` outermost frames of `stack` and of `frames`, outermost first. 0 if
+  // there are no frames, or if `stack` has fewer than `kept` known frames.
   std::uint32_t Replace(std::uint32_t stack, std::size_t kept, std::span<const StackFrame> frames);
 
-  // Appends to a Payload the definitions that this part lacks. False: the stack is not known any more.
+  // Appends the definitions that this part lacks to a Payload. False: the stack was forgotten.
   bool Define(std::uint32_t stack, std::uint32_t part, Names& names, std::string* payload);
 
-  bool Knows(std::uint32_t stack) const { return RowOf(stack) != kNoRow; }
+  bool Contains(std::uint32_t stack) const { return RowOf(stack) != kNoRow; }
   std::size_t size() const { return rows_.size(); }
 
  private:
   static constexpr std::uint32_t kNoRow = 0xffffffffu;
   struct Row {
     std::uint32_t id;
-    std::uint32_t parent;  // row; kNoRow: none
+    std::uint32_t parent;  // row of the parent; kNoRow: no parent
     StackFrame frame;
-    std::uint32_t part;   // last defined in
-    std::uint32_t depth;  // frames
+    std::uint32_t part;   // part in which the stack was last defined
+    std::uint32_t depth;  // number of frames
   };
 
   std::uint32_t RowOf(std::uint32_t stack) const;
-  std::uint32_t Child(std::uint32_t parent, const StackFrame& frame);
+  std::uint32_t AddChild(std::uint32_t parent, const StackFrame& frame);
   std::size_t Slot(std::uint32_t parent, const StackFrame& frame) const;
   void MakeRoom(std::size_t rows);
-  std::vector<bool> UsedBy(Users users) const;  // none where that is more than half of what there is room for
+  std::vector<bool> UsedBy(Users users) const;  // empty if more than half of the table is used
   void Keep(const std::vector<bool>& used);
   void FillSlots(std::size_t slots);
 
   MarkUsed mark_used_;
   std::size_t max_stacks_;
-  std::vector<Row> rows_;             // by id, so that a parent stands before its children
-  std::vector<std::uint32_t> slots_;  // row by parent and frame; kNoRow: free
+  std::vector<Row> rows_;             // sorted by id, so that a parent precedes its children
+  std::vector<std::uint32_t> slots_;  // rows, by the hash of parent and frame; kNoRow: free
   std::uint32_t last_id_ = 0;
 };
 

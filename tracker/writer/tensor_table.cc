@@ -4,19 +4,19 @@
 #include <cstring>
 
 #include "tracker/writer/capture_fields.h"
-#include "tracker/writer/torch_names.h"
+#include "tracker/writer/torch_enum_names.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint8_t kLayoutFlags = kContiguous | kHasStorage | kShapeUnknown;
 
-// Traits of a tensor, as the capture has them.
+// Returns the traits of a tensor in the form of the capture.
 std::uint32_t TraitsOf(std::uint8_t flags) {
   return ((flags & kWantsGradient) != 0 ? 1u : 0u) | ((flags & kUnlisted) != 0 ? 2u : 0u);
 }
 
-// What a layout's hash is taken of: docs/capture_format.md, "Hashes".
+// The fields of a layout that are hashed (docs/capture_format.md, "Hashes").
 struct LayoutKey {
   std::uint8_t dtype = 0;
   std::uint8_t ndim = 0;
@@ -85,11 +85,11 @@ void Devices::Define(std::uint32_t id, std::uint32_t part, std::string* payload)
   protozero::pbf_writer definition(message, field::payload::kDevices);
   definition.add_uint32(field::device::kId, id);
   definition.add_string(field::device::kType, DeviceTypeName(device.type));
-  // torch's -1 is "the current one", which only index-less device types show.
+  // The index -1 ("the current device") occurs only for types of devices that have no index.
   if (device.index > 0) definition.add_uint32(field::device::kIndex, static_cast<std::uint32_t>(device.index));
 }
 
-std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
+std::uint32_t TensorTable::FindLayout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   LayoutKey key;
   FillKey(tensor, &key);
   const ContentHash hash = HashBytes(&key, key.bytes());
@@ -99,33 +99,33 @@ std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part
   return found.id;
 }
 
-std::uint32_t TensorTable::Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
+std::uint32_t TensorTable::FindReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   if (tensor.impl == 0) return 0;
-  if (tensor.header.words > kSeenWords) [[unlikely]]
-    return NewReference(tensor, part, definitions);
-  Seen& seen = seen_[Mix(tensor.impl, tensor.storage) & (kSeen - 1)];
+  if (tensor.header.words > kRecentTensorWords) [[unlikely]]
+    return AddReference(tensor, part, definitions);
+  RecentTensor& seen = recent_[Mix(tensor.impl, tensor.storage) & (kRecentTensors - 1)];
   if (seen.chunk == chunk_ && IsSame(tensor, seen)) [[likely]]
     return seen.reference;
   const auto* words = reinterpret_cast<const std::uint64_t*>(&tensor);
   std::copy_n(words, tensor.header.words, seen.record);
   seen.record[0] = WithoutDepth(tensor.header);
   seen.chunk = chunk_;
-  seen.reference = NewReference(tensor, part, definitions);
+  seen.reference = AddReference(tensor, part, definitions);
   return seen.reference;
 }
 
-bool TensorTable::IsSame(const TensorRecord& tensor, const Seen& seen) {
+bool TensorTable::IsSame(const TensorRecord& tensor, const RecentTensor& seen) {
   const auto* words = reinterpret_cast<const std::uint64_t*>(&tensor);
   std::uint64_t differ = seen.record[0] ^ WithoutDepth(tensor.header);
   for (std::size_t i = 1; i < tensor.header.words; ++i) differ |= seen.record[i] ^ words[i];
   return differ == 0;
 }
 
-std::uint32_t TensorTable::NewReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
+std::uint32_t TensorTable::AddReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   Row row{tensor.impl,
           tensor.storage,
           tensor.storage_bytes,
-          Layout(tensor, part, definitions),
+          FindLayout(tensor, part, definitions),
           0,
           TraitsOf(tensor.header.flags)};
   row.device = devices_.Find(tensor.device_type, tensor.device_index, part, definitions);
@@ -189,9 +189,9 @@ void TensorTable::Clear() {
   any_device_ = any_traits_ = false;
   for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_, &traits_})
     column->clear();
-  if (++chunk_ == 0) {  // after 2^32 chunks the slots' numbers would come again
+  if (++chunk_ == 0) {  // after 2^32 chunks the numbers in old slots would be valid again
     slots_.assign(slots_.size(), Slot{});
-    seen_.assign(seen_.size(), Seen{});
+    recent_.assign(recent_.size(), RecentTensor{});
     chunk_ = 1;
   }
 }

@@ -1,7 +1,8 @@
-// The distinct tensors of one chunk, their layouts and devices. A reference is a row number plus 1.
+// The tensors of one chunk, each stored once, with their layouts and devices. An event refers to a tensor by its row
+// number plus 1.
 //
-// A program shows the same few tensors again and again (arguments of neighbouring operators), so an event holds a small
-// number and the 40 bytes stand once per chunk. One thread.
+// Consecutive operators often have the same few tensors as arguments. So an event contains only a small number, and the
+// 40 bytes of a tensor are stored once per chunk. One thread.
 #ifndef TRACKER_WRITER_TENSOR_TABLE_H_
 #define TRACKER_WRITER_TENSOR_TABLE_H_
 
@@ -16,11 +17,12 @@
 
 namespace memoir {
 
-// Number of (type, index), definitions per part. The CPU is 0 whatever its index and needs no definition.
+// Assigns ids to devices (type, index), and defines the ids once per part. The id of the CPU is 0 whatever its index
+// is, and needs no definition.
 class Devices {
  public:
   std::uint32_t Find(std::uint8_t type, std::int8_t index, std::uint32_t part, std::string* payload);
-  // Appends the DeviceDef unless this part has it; for keyframes.
+  // Appends the DeviceDef, unless this part has it already; for keyframes.
   void Define(std::uint32_t id, std::uint32_t part, std::string* payload);
 
  private:
@@ -29,20 +31,20 @@ class Devices {
     std::int8_t index;
     std::uint32_t part;
   };
-  std::vector<Device> devices_;  // id - 1
+  std::vector<Device> devices_;  // index: id - 1
 };
 
 class TensorTable {
  public:
-  explicit TensorTable(Devices* devices) : devices_(*devices), slots_(kFirstSlots), seen_(kSeen) {}
+  explicit TensorTable(Devices* devices) : devices_(*devices), slots_(kFirstSlots), recent_(kRecentTensors) {}
 
-  // The reference of a tensor; appends LayoutDef and DeviceDef to `definitions` where this part lacks them. 0:
-  // undefined.
-  std::uint32_t Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
+  // Returns the reference to a tensor: its row number plus 1; 0 for an undefined tensor. Appends the LayoutDef and the
+  // DeviceDef to `definitions`, if this part lacks them.
+  std::uint32_t FindReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
 
-  // Encoded size so far.
+  // Returns the encoded size, in bytes, of the tensors so far.
   std::size_t bytes() const;
-  void AddTo(std::string* payload) const;  // nothing when there are no rows
+  void AddTo(std::string* payload) const;  // adds nothing if there are no rows
   void Clear();                            // for the next chunk
 
  private:
@@ -61,19 +63,20 @@ class TensorTable {
     std::uint32_t row = 0;
   };
 
-  // A record as it came last, and its row: most tensors come again before their place here is taken by another one, and
-  // need no hash of their layout then. In words; the first without the depth, which says nothing of the tensor.
-  static constexpr std::size_t kSeen = 512;
-  static constexpr std::size_t kSeenWords = 10;  // larger records are looked up each time
-  struct Seen {
-    std::uint32_t chunk = 0;  // of an earlier chunk: nothing
+  // The most recent tensor record with this hash, and its reference. Most tensors come again before another tensor
+  // replaces them here, and then their layout need not be hashed. The first word of the record is stored without the
+  // depth, because the depth is not a property of the tensor.
+  static constexpr std::size_t kRecentTensors = 512;
+  static constexpr std::size_t kRecentTensorWords = 10;  // larger records are looked up each time
+  struct RecentTensor {
+    std::uint32_t chunk = 0;  // an entry of an earlier chunk is invalid
     std::uint32_t reference = 0;
-    std::uint64_t record[kSeenWords];
+    std::uint64_t record[kRecentTensorWords];
   };
-  static bool IsSame(const TensorRecord& tensor, const Seen& seen);
+  static bool IsSame(const TensorRecord& tensor, const RecentTensor& seen);
 
-  std::uint32_t NewReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
-  std::uint32_t Layout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
+  std::uint32_t AddReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
+  std::uint32_t FindLayout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
   Slot& FindSlot(const Row& row);
   void Append(const Row& row);
   void Grow();
@@ -82,7 +85,7 @@ class TensorTable {
   ContentIds layouts_;
   std::vector<Row> rows_;
   std::vector<Slot> slots_;
-  std::vector<Seen> seen_;
+  std::vector<RecentTensor> recent_;
   std::uint32_t chunk_ = 1;
   bool any_device_ = false, any_traits_ = false;
   VarintColumn impl_delta_, storage_delta_, storage_bytes_, layout_, device_, traits_;

@@ -17,7 +17,7 @@ bool SameFacts(const ThreadView& a, const ThreadView& b) {
 ThreadState& Threads::State(std::uint32_t thread) {
   ThreadState& state = states_[thread];
   state.thread = thread;
-  state.modules.Share(&numbers_left_);
+  state.modules.SetNumbersLeft(&numbers_left_);
   return state;
 }
 
@@ -28,12 +28,13 @@ void Threads::CloseRanges() {
   }
 }
 
-const ThreadState* Threads::ByTorchId(std::uint64_t torch_id) {
+const ThreadState* Threads::FindByTorchId(std::uint64_t torch_id) {
   if (torch_id == 0) return nullptr;
   if (found_.first != torch_id) {
     for (const auto& [thread, state] : states_) {
       const auto facts = facts_.find(thread);
-      if (facts == facts_.end() || facts->second.view.torch_id == 0) Refresh(thread);  // torch's number comes late
+      // torch's number may come after the first record.
+      if (facts == facts_.end() || facts->second.view.torch_id == 0) Refresh(thread);
       if (facts_[thread].view.torch_id == torch_id) found_ = {torch_id, thread};
     }
   }
@@ -41,8 +42,8 @@ const ThreadState* Threads::ByTorchId(std::uint64_t torch_id) {
   return found_.first != torch_id || state == states_.end() ? nullptr : &state->second;
 }
 
-// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the states that this holds, never a temporary
-const ThreadState& Threads::Working(const ThreadState& thread) const {
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): returns one of this object's states, never a temporary
+const ThreadState& Threads::FindWorkingThread(const ThreadState& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadState* working = &thread;
   for (int i = 0; i < kMostRegions && working->works_for != 0; ++i) {
@@ -83,7 +84,7 @@ void Threads::Define(std::uint32_t thread, std::uint32_t part, std::string* payl
   if (facts.view.works_for != 0) definition.add_uint32(field::thread::kWorksFor, facts.view.works_for);
 }
 
-std::vector<std::uint32_t> Threads::Ended() {
+std::vector<std::uint32_t> Threads::FindEnded() {
   std::vector<std::uint32_t> ended;
   for (const auto& [thread, state] : states_) {
     if (state.run == nullptr && Refresh(thread)) ended.push_back(thread);

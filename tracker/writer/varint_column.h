@@ -1,5 +1,5 @@
-// A growing run of bytes that varints are appended to: one packed column of a message, before its tag and length. One
-// thread.
+// A growing sequence of bytes to which varints are appended: one packed column of a message, without its tag and
+// length. One thread.
 #ifndef TRACKER_WRITER_VARINT_COLUMN_H_
 #define TRACKER_WRITER_VARINT_COLUMN_H_
 
@@ -18,7 +18,7 @@ namespace memoir {
 
 inline constexpr std::size_t kMaxVarintBytes = 10;
 
-// std::string would check its capacity per byte; this is the inner loop of the writer.
+// Used instead of std::string, which would check its capacity for each byte; this is the inner loop of the writer.
 class VarintColumn {
  public:
   VarintColumn() = default;
@@ -33,7 +33,7 @@ class VarintColumn {
     Reserve(kMaxVarintBytes);
     size_ += static_cast<std::size_t>(protozero::add_varint_to_buffer(bytes_.get() + size_, value));
   }
-  // zigzag(value - before), modulo 2^64.
+  // Appends zigzag(value - before), where the difference is modulo 2^64.
   void PutDelta(std::uint64_t value, std::uint64_t before) {
     Put(protozero::encode_zigzag64(static_cast<std::int64_t>(value - before)));
   }
@@ -43,7 +43,7 @@ class VarintColumn {
   bool empty() const { return size_ == 0; }
   void clear() { size_ = 0; }
 
-  // As a packed (or bytes) field of `message`; nothing when empty.
+  // Adds the bytes as a packed (or bytes) field of `message`. Adds nothing if the column is empty.
   void AddTo(protozero::pbf_writer& message, protozero::pbf_tag_type tag) const {
     if (size_ != 0) message.add_bytes(tag, bytes_.get(), size_);
   }

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <mutex>
@@ -15,10 +15,12 @@
 #include "interpose/tick.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/clock.h"
+#include "tracker/writer/ring_clock.h"
 #include "tracker/writer/ring_pump.h"
 #include "tracker/writer/snapshot_queue.h"
+#include "tracker/writer/throwing_work.h"
 #include "tracker/writer/writer_thread.h"
+#include "tracker/writer/writer_wait.h"
 
 namespace memoir {
 namespace {
@@ -26,7 +28,7 @@ namespace {
 constexpr std::uint64_t kBusyWaitNs = 10'000'000;
 constexpr std::uint64_t kIdleWaitNs = 100'000'000;
 constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000, kMaxAgeUnfollowedNs = 4'000'000'000;
-// Ring bytes that pack to about a chunk; a small ring wakes the writer earlier, when half of it is taken.
+// Ring bytes that become about one chunk. A small ring wakes the writer earlier, when half of the ring is used.
 constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
 constexpr std::size_t kMaxProcessInfoBytes = 3900;
 
@@ -34,7 +36,7 @@ std::string ProcessInfo(const ProcessFacts& process, const RingClock& start) {
   return EncodeProcessInfo(process, start, RingPath(), kMaxProcessInfoBytes);
 }
 
-CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start) {
+CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start, std::function<void()> on_chunk) {
   CaptureOptions capture;
   capture.folder = options.folder;
   capture.stem = options.stem;
@@ -43,29 +45,30 @@ CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start) 
   capture.max_bytes = options.max_bytes;
   capture.part_bytes = options.part_bytes;
   capture.retry_ns = options.retry_ns;
+  capture.on_chunk = std::move(on_chunk);
   return capture;
 }
 
 }  // namespace
 
 struct Writer::State {
-  State(const CaptureOptions& options, const WriterOptions& given, const RingClock& start_clock,
-        std::unique_ptr<RingReader> reader)
-      : on_look(given.on_look),
+  State(const WriterOptions& given, const RingClock& start_clock, std::unique_ptr<RingReader> reader)
+      : wait(given.patience_ns),
+        on_look(given.on_look),
         is_followed(given.is_followed),
         on_failure(given.on_failure),
         ring(std::move(reader)),
         builder(*ring),
-        capture(options, *ring, &builder),
-        snapshots(given.snapshots, [this](const SnapshotWish& wish) { return capture.WriteSnapshot(wish); }),
+        capture(OptionsFor(given, start_clock, [this] { wait.NoteProgress(); }), *ring, &builder),
+        snapshots(given.snapshots, [this](const SnapshotWish& wish) { return capture.WriteSnapshot(wish); }, &wait),
         pump(ring.get(), &builder, &capture, [this] { snapshots.AtOutOfMemory(); }),
         start(start_clock) {
-    if (RepeatsSteps(given.process)) builder.FollowSteps();
+    if (NamesRepeatedSteps(given.process)) builder.FollowSteps();
   }
 
   int StartThread();
   WriterStatus AwaitFirstPart();
-  WriterStatus StatusNow() const;  // under the mutex
+  WriterStatus StatusNow() const;  // call it under the mutex
   void Run() noexcept;
   void Record() noexcept;
   void Loop();
@@ -75,6 +78,7 @@ struct Writer::State {
   void Publish(std::uint64_t flush_done);
   void Fail(const char* what, int cause) noexcept;
 
+  WriterWait wait;
   const std::function<void()> on_look;
   const std::function<bool()> is_followed;
   const std::function<void()> on_failure;
@@ -85,21 +89,21 @@ struct Writer::State {
   RingPump pump;
   const RingClock start;
   pthread_t thread{};
-  bool runs = false;  // the thread was started and is not yet joined
+  bool runs = false;      // the thread was started and is not yet joined
+  bool is_stuck = false;  // the thread hangs: it will never be joined, and owns this object
   std::uint64_t last_chunk_ns = 0;
-  bool woken_early = false;  // the pool runs low, or somebody asked
+  bool woken_early = false;  // the ring's pool is almost empty, or another thread has woken the writer
 
-  mutable std::mutex mutex;  // of what follows
-  std::condition_variable changed;
+  mutable std::mutex mutex;  // guards the members below
   WriterStatus status;
   std::uint64_t flush_asked = 0;
   std::uint64_t flush_done = 0;
-  std::string new_process_info;  // not yet in the capture
+  std::string new_process_info;  // not yet written into the capture; "": no change
   bool stop_asked = false;
-  bool opened = false;     // the first part is there, or cannot be
-  bool accepted = false;   // whoever started has seen that it is there
-  bool ended = false;      // the thread has nothing more to do
-  char failure[128] = "";  // why it gave up
+  bool opened = false;     // the first part was created, or creating it has failed
+  bool accepted = false;   // Start has returned successfully, so an error must be printed
+  bool ended = false;      // the thread's work has ended
+  char failure[128] = "";  // the reason why the writer gave up; "": it did not
   int failure_errno = 0;
   EndReason reason = EndReason::kStopped;
   std::string message;
@@ -111,19 +115,19 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
   status = now;
   opened = true;
   flush_done = std::max(flush_done, flush_up_to);
-  changed.notify_all();
+  wait.NoteProgress();
 }
 
-// A failure ends the recording, never the program. Allocates nothing and calls nothing of torch's: memory may be what
-// is missing, and what torch keeps for each thread is allocated at the first call.
+// Ends the recording after a failure, but never the program. Does not allocate, because memory may have run out. Does
+// not call torch, because torch allocates state for a thread at the thread's first call.
 void Writer::State::Fail(const char* what, int cause) noexcept {
   SetRecordingEnabled(false);
   if (on_failure) on_failure();
   const std::lock_guard<std::mutex> lock(mutex);
   std::snprintf(failure, sizeof(failure), "the writer failed: %s", what);
   failure_errno = cause;
-  if (!accepted) return;  // Start says it
-  // Said now: the program may go on for days.
+  if (!accepted) return;  // Start returns the error
+  // The message is printed at once, because the program may run for days.
   char line[256];
   const int size = std::snprintf(line, sizeof(line),
                                  "memoir: recording has ended: %s; what was written is in the capture\n", failure);
@@ -139,12 +143,12 @@ void Writer::State::Run() noexcept {
   snapshots.End();
   const std::lock_guard<std::mutex> lock(mutex);
   opened = ended = true;
-  changed.notify_all();
+  wait.NoteProgress();
 }
 
 void Writer::State::Record() noexcept {
   try {
-    capture.Prepare();
+    InOwnFilesThrowing([this] { capture.Prepare(); });
     Publish(0);
     Loop();
   } catch (const std::bad_alloc& error) {
@@ -163,7 +167,6 @@ void Writer::State::Loop() {
     ring->WaitForWork(wait_ns);
     woken_early = MonotonicNs() - wait_start < wait_ns * 9 / 10;
     ring->set_last_clock(ReadClock());
-    ring->HoldLock();
     std::uint64_t flush_up_to;
     bool stop;
     std::string process_info;
@@ -173,35 +176,39 @@ void Writer::State::Loop() {
       stop = stop_asked;
       process_info.swap(new_process_info);
     }
-    if (!process_info.empty()) TakeProcess(std::move(process_info));
+    if (!process_info.empty()) InOwnFilesThrowing([&] { TakeProcess(std::move(process_info)); });
     if (stop) break;
     if (on_look) on_look();
-    const bool asked = snapshots.Collect();
-    const bool worked = Work(flush_up_to != flush_done || asked);
-    wait_ns = worked ? kBusyWaitNs : std::min(wait_ns * 2, kIdleWaitNs);
-    snapshots.Make();
+    InOwnFilesThrowing([&] {
+      const bool asked = snapshots.CollectDue();
+      const bool worked = Work(flush_up_to != flush_done || asked);
+      wait_ns = worked ? kBusyWaitNs : std::min(wait_ns * 2, kIdleWaitNs);
+      snapshots.MakeCollected();
+    });
     Publish(flush_up_to);
   }
-  FinalPasses();
-  snapshots.Collect();
-  snapshots.Make();
-  capture.Close(reason, message);
+  InOwnFilesThrowing([this] {
+    FinalPasses();
+    snapshots.CollectDue();
+    snapshots.MakeCollected();
+    capture.Close(reason, message);
+  });
   Publish(flush_asked);
 }
 
 void Writer::State::TakeProcess(std::string process_info) {
   capture.SetProcess(std::move(process_info));
-  capture.WriteCounters(0);  // a chunk to carry it
+  capture.WriteCounters(0);  // writes a chunk that contains the ProcessInfo
 }
 
-// One look at the ring; packs when it is worth a chunk. Returns whether there was anything new to see.
+// Reads the ring once, and packs its records if they are enough for a chunk. Returns true if there were new records.
 bool Writer::State::Work(bool flush) {
-  // Long before the pass scans: a processor may read its counter a little late.
+  // The tick is read well before the scan, because a processor may read its counter slightly late.
   const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t age = now - last_chunk_ns;
   const bool old = age >= kMaxAgeUnfollowedNs || (age >= kMaxChunkAgeNs && (!is_followed || is_followed()));
-  const std::uint64_t waiting = pump.Waiting();
+  const std::uint64_t waiting = pump.CountWaitingBytes();
   if (flush) capture.RetryNow();
   if (!flush && !woken_early && !old && waiting < kRingBytesPerChunk) return waiting != 0;
   last_chunk_ns = now;
@@ -209,19 +216,19 @@ bool Writer::State::Work(bool flush) {
     if (capture.CountersChanged()) capture.WriteCounters(horizon);
     return false;
   }
-  pump.Pass(horizon, false);
-  // What an off clock put behind the horizon was committed before the flush as well.
-  if (flush && pump.left_some()) pump.Pass(Tick(), false);
+  pump.PackUntil(horizon, false);
+  // With a wrong clock, a record that was committed before the flush may have a tick after the horizon.
+  if (flush && pump.left_some()) pump.PackUntil(Tick(), false);
   return true;
 }
 
 void Writer::State::FinalPasses() {
-  // Threads may still be inside a hook that saw the flag on: two passes that find nothing new end it.
+  // Hooks that saw the flag on may still run. The passes end after two passes in a row that find nothing new.
   for (int quiet = 0; quiet < 2;) {
-    const bool wrote = pump.Pass(Tick(), false);
+    const bool wrote = pump.PackUntil(Tick(), false);
     quiet = wrote ? 0 : quiet + 1;
   }
-  pump.Pass(~std::uint64_t{0}, true);
+  pump.PackUntil(~std::uint64_t{0}, true);
 }
 
 int Writer::State::StartThread() {
@@ -237,7 +244,8 @@ int Writer::State::StartThread() {
 
 WriterStatus Writer::State::AwaitFirstPart() {
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [this] { return opened; });
+  while (!wait.WaitUntil(lock, [this] { return opened; })) {
+  }
   WriterStatus now = StatusNow();
   accepted = now.last_write_error.empty();
   return now;
@@ -253,7 +261,10 @@ WriterStatus Writer::State::StatusNow() const {
 
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Writer::~Writer() { Stop(EndReason::kStopped, ""); }
+Writer::~Writer() {
+  static std::atomic<State*> left_to_its_thread{nullptr};
+  if (!Stop(EndReason::kStopped, "")) left_to_its_thread = state_.release();
+}
 
 std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string* error) {
   *error = MakeFolder(options.folder);
@@ -266,18 +277,18 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
     return nullptr;
   }
   const RingClock start = ReadClock();
-  const CaptureOptions capture = OptionsFor(options, start);
-  ring->set_last_clock(ReadClock());  // the process may die before the thread's first pass
-  RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
-  // All that the thread needs is there before it starts, and whoever leaves this function joins it (~Writer).
-  std::unique_ptr<Writer> writer(new Writer(std::make_unique<State>(capture, options, start, std::move(ring))));
+  const std::string process_info = ProcessInfo(options.process, start);
+  ring->set_last_clock(ReadClock());  // now, because the process may die before the thread's first pass
+  RingSetProcessInfo(process_info.data(), process_info.size());
+  // The writer owns the state before the thread starts, so each way out of this function joins the thread (~Writer).
+  std::unique_ptr<Writer> writer(new Writer(std::make_unique<State>(options, start, std::move(ring))));
   if (const int failed = writer->state_->StartThread(); failed != 0) {
-    *error = CannotStartThread(failed);
+    *error = ThreadStartError(failed);
     return nullptr;
   }
   const WriterStatus status = writer->state_->AwaitFirstPart();
   if (status.last_write_error.empty()) return writer;
-  *error = status.last_write_error + "; " + FixFor(status.last_write_errno);
+  *error = status.last_write_error + "; " + RemedyFor(status.last_write_errno);
   writer->Stop(EndReason::kFailed, status.last_write_error);
   return nullptr;
 }
@@ -291,18 +302,19 @@ void Writer::SetProcess(const ProcessFacts& process) {
   state_->ring->Wake();
 }
 
-void Writer::Stop(EndReason reason, const std::string& message) {
-  if (!state_->runs) return;
-  std::string copy = message;  // may throw: before anything has changed
+bool Writer::Stop(EndReason reason, const std::string& message) {
+  if (!state_->runs) return !state_->is_stuck;
+  std::string copy = message;  // before anything is changed, because the copy may throw
   state_->runs = false;
-  {
-    const std::lock_guard<std::mutex> lock(state_->mutex);
-    state_->reason = reason;
-    state_->message.swap(copy);
-    state_->stop_asked = true;
-  }
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  state_->reason = reason;
+  state_->message.swap(copy);
+  state_->stop_asked = true;
   state_->ring->Wake();
-  pthread_join(state_->thread, nullptr);
+  state_->is_stuck = !state_->wait.WaitUntil(lock, [this] { return state_->ended; });
+  lock.unlock();
+  state_->is_stuck ? pthread_detach(state_->thread) : pthread_join(state_->thread, nullptr);
+  return !state_->is_stuck;
 }
 
 void Writer::Flush() {
@@ -310,11 +322,11 @@ void Writer::Flush() {
   if (state_->ended || state_->stop_asked) return;
   const std::uint64_t mine = ++state_->flush_asked;
   state_->ring->Wake();
-  state_->changed.wait(lock, [this, mine] { return state_->flush_done >= mine || state_->ended; });
+  state_->wait.WaitUntil(lock, [this, mine] { return state_->flush_done >= mine || state_->ended; });
 }
 
-std::string Writer::Snapshot(const SnapshotWish& wish) {
-  return state_->snapshots.Ask(wish, [this] { state_->ring->Wake(); });
+std::string Writer::WriteSnapshot(const SnapshotWish& wish) {
+  return state_->snapshots.Request(wish, [this] { state_->ring->Wake(); });
 }
 
 WriterStatus Writer::Status() const {

@@ -1,16 +1,16 @@
-// The writer of one process: takes committed records out of the ring, packs them, and appends them to the capture's
-// part files.
+// The writer of one process. Reads committed records from the ring, packs them, and appends them to the parts of the
+// capture.
 //
-//     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file  one thread does it all, "memoir-writer"
+//     The thread "memoir-writer" watches the ring. The thread "memoir-files" (interpose/own_files.h) does this work:
+//
+//     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file
 //       ▲                                                             │
-//       └───────────── segments go back only after the write ◄────────┘
+//       └────────────── ring extents are freed after the write ◄──────┘
 //
-// Not the ring's owner: whoever starts a recording calls RingOpen first and RingClose after Stop. Not usable after fork
-// in the child: a child must neither call nor destroy the parent's Writer (leak it). One Writer per process at a time.
-//
-// Threads: Start and Stop belong to the thread that starts and stops recording; SetProcess, Flush and Status may be
-// called from any thread. A failure to write never throws and never ends the program: it is counted and shown by Status
-// and in the capture.
+// Does not own the ring: call RingOpen before Start, and RingClose after Stop. A forked child must not use or destroy
+// the parent's Writer; it is never freed there. One Writer per process at a time. Start and Stop belong to the thread
+// that starts and stops the recording. Any thread may call SetProcess, Flush and Status. A failed write does not throw
+// or end the program: Status and the capture count the loss.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
 
@@ -25,29 +25,30 @@ namespace memoir {
 
 class Writer {
  public:
-  // Needs an open ring. Makes the folder and the first part, hands the encoded ProcessInfo to the ring, and starts the
-  // thread (all signals blocked). On failure nullptr and one line (cause and fix) in `error`.
+  // Starts the writer. The ring must be open. Makes the folder and the first part, stores the ProcessInfo in the ring,
+  // and starts the thread (all signals blocked). On failure nullptr, with one line (cause and fix) in `error`.
   static std::unique_ptr<Writer> Start(const WriterOptions& options, std::string* error);
 
-  // Stops with kStopped when Stop was not called.
+  // Calls Stop with kStopped, if Stop was not called.
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // What has become known of the process since (its rank): is on file within a moment, and at once in the ring, from
-  // where a death takes it. The files keep their names.
+  // Updates the facts about the process, such as its rank. They are stored in the ring at once, in case the process
+  // dies, and in the capture soon after. The files keep their names.
   void SetProcess(const ProcessFacts& process);
 
-  // Drains the ring, writes the last chunk with `reason` and the index, closes the part, joins the thread. Call it
-  // after the enable flag is off. A second call does nothing.
-  void Stop(EndReason reason, const std::string& message);
+  // Writes all records of the ring, then the last chunk with `reason`, and the index. Closes the part, and joins the
+  // thread. Call it after the enable flag is off. A second call does nothing. False: the thread hangs and is not
+  // joined, so the ring must stay open.
+  bool Stop(EndReason reason, const std::string& message);
 
-  // When it returns, everything that was committed before the call is on file or counted as lost.
+  // Waits until all records committed before the call are on disk or counted as lost, unless the writer's thread hangs.
   void Flush();
 
-  // When it returns, the state of all that was committed before the call is on file as a capture of its own; other
-  // threads go on. "" or one line that says what is wrong and what to do. Not on the writer's thread.
-  std::string Snapshot(const SnapshotWish& wish);
+  // Writes the state after all records that were committed before the call, as a separate capture. Other threads
+  // continue. Returns "" or one line with the error and the remedy. Do not call it on the writer's thread.
+  std::string WriteSnapshot(const SnapshotWish& wish);
 
   WriterStatus Status() const;
 

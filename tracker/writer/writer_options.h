@@ -1,4 +1,4 @@
-// What a writer is told when it starts, and what it says of itself.
+// The options of a writer, and its status.
 #ifndef TRACKER_WRITER_WRITER_OPTIONS_H_
 #define TRACKER_WRITER_WRITER_OPTIONS_H_
 
@@ -14,54 +14,60 @@ namespace memoir {
 
 inline constexpr std::uint64_t kDefaultPartBytes = 1ull << 30;
 inline constexpr std::uint64_t kDefaultRetryNs = 1'000'000'000;
+inline constexpr std::uint64_t kDefaultPatienceNs = 30'000'000'000;
 
-// A snapshot (snapshot_writer.h) that somebody wants.
+// A requested snapshot (snapshot_writer.h).
 struct SnapshotWish {
-  std::string folder;            // made, with its parents, when it is missing
-  std::string why;               // who asked for it: "program", "signal", "oom", ...
-  bool of_newest_event = false;  // of the state at that event, not of now
+  std::string folder;            // made, with its parents, if it does not exist
+  std::string why;               // cause: "program", "signal", "oom", ...
+  bool of_newest_event = false;  // shows the state at the newest event instead of the current state
 };
 
-// Snapshots that the recording makes without a thread that waits for them. On the writer's thread, as on_look.
+// Hooks for snapshots for which no thread waits. They are called on the writer's thread, like on_look.
 struct SnapshotHooks {
-  std::function<std::vector<SnapshotWish>()> due;                 // with each look
-  std::function<std::optional<SnapshotWish>()> at_out_of_memory;  // of the state at the error, before memory is freed
-  std::function<void(const SnapshotWish& wish, const std::string& wrong)> made;  // `wrong`: "" or one line
+  std::function<std::vector<SnapshotWish>()> due;  // returns the snapshots that are due; called like on_look
+  // Called at the error, before memory is freed; nullopt: no snapshot.
+  std::function<std::optional<SnapshotWish>()> at_out_of_memory;
+  // Called with each result; `wrong`: "" or one line.
+  std::function<void(const SnapshotWish& wish, const std::string& wrong)> made;
 };
 
 struct WriterOptions {
-  std::string folder;  // of the capture; made, with its parents, when it is missing
-  std::string stem;    // "r00000.a0.host.pid": what part names start with
+  std::string folder;  // folder of the capture; made, with its parents, if it does not exist
+  std::string stem;    // beginning of the names of parts: "r00000.a0.host.pid"
   ProcessFacts process;
-  std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
-  std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a fifth of it)
+  std::uint64_t max_bytes = 0;                   // limit for all parts of this process together; 0: no limit
+  std::uint64_t part_bytes = kDefaultPartBytes;  // at most a fifth of max_bytes
   bool keep_empty = true;                        // false: a recording without any event leaves no file
-  std::uint64_t retry_ns = kDefaultRetryNs;      // after a failed write another part is tried so much later
-  // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
-  // wait for anybody who waits for room in the ring.
+  std::uint64_t retry_ns = kDefaultRetryNs;      // time between a failed write and the next try
+  std::uint64_t patience_ns = kDefaultPatienceNs;  // longest time that threads wait for a writer that makes no progress
+  // Called on the writer's thread: on_look each time the writer looks at the ring (every 10 to 100 ms), on_failure
+  // once, if the writer gives up. They must not wait for a thread that waits for room in the ring. They use the
+  // program's table of descriptors.
   std::function<void()> on_look;
-  // Likewise: whether somebody reads the capture as it grows. Then, and without it, what has come is written each
-  // second, else every four: where steps are named most of a chunk are the addresses that it begins with.
+  // Also called on the writer's thread. Returns true if a reader follows the capture while it grows. If so, or if no
+  // function is set, new events are written each second. Otherwise they are written every four seconds, because a small
+  // chunk with pattern rows consists mostly of a list of addresses.
   std::function<bool()> is_followed;
   std::function<void()> on_failure;
   SnapshotHooks snapshots;
 };
 
-// As End.Reason of the capture.
+// Values of End.Reason in the capture.
 enum class EndReason : std::uint8_t { kStopped = 1, kExited = 2, kMerged = 3, kFailed = 4 };
 
-// What is on file, and what could not get there. All since Start.
+// Numbers of written and lost events, chunks and bytes since Start.
 struct WriterStatus {
-  std::string part;               // path of the part written now
-  std::uint64_t events = 0;       // packed into chunks that are on file
-  std::uint64_t bytes = 0;        // written, removed parts included
-  std::uint64_t lost_events = 0;  // packed, then not written
+  std::string part;               // path of the open part
+  std::uint64_t events = 0;       // events in chunks that were written
+  std::uint64_t bytes = 0;        // written bytes, including the bytes of removed parts
+  std::uint64_t lost_events = 0;  // events that were packed, but could not be written
   std::uint64_t lost_chunks = 0;
-  std::string last_write_error;     // "" while all is well
-  int last_write_errno = 0;         // its cause, where it is one of the system's
-  std::uint64_t folded_events = 0;  // in parts removed by max_bytes
+  std::string last_write_error;     // "" without an error
+  int last_write_errno = 0;         // errno of last_write_error; 0: no system error
+  std::uint64_t folded_events = 0;  // events in parts that were evicted under max_bytes
   std::uint64_t folded_parts = 0;
-  std::uint64_t untracked_blocks = 0;  // allocations that keyframes leave out because the live table was full
+  std::uint64_t untracked_blocks = 0;  // allocations that keyframes lack, because the table of live blocks was full
 };
 
 }  // namespace memoir

@@ -19,15 +19,15 @@ int StartWriterThread(void* (*body)(void*), void* argument, pthread_t* thread) {
   return StartOwnThread({.body = body, .argument = argument, .stack_bytes = kStackBytes}, thread);
 }
 
-// pthread_create says EAGAIN also where there is no memory for a stack.
-std::string CannotStartThread(int failed) {
+// Returns the message. pthread_create also returns EAGAIN if there is no memory for a stack.
+std::string ThreadStartError(int failed) {
   std::string what = std::string("cannot start the writer's thread: ") + std::strerror(failed);
   if (failed != EAGAIN && failed != ENOMEM) return what;
   return what + "; allow the program more threads (ulimit -u, the container's pids limit) or memory (ulimit -v)";
 }
 
 bool HasMemoryToThrow() {
-  // volatile: or the compiler leaves the calls out.
+  // volatile, because otherwise the compiler removes malloc and free.
   void* volatile probe = std::malloc(4096);
   if (probe == nullptr) return false;
   std::free(probe);

@@ -1,4 +1,4 @@
-// The thread that the writer runs on, as one of the program's process: its start, and its first exception.
+// Starts the writer's thread, and prepares a thread for its first exception.
 #ifndef TRACKER_WRITER_WRITER_THREAD_H_
 #define TRACKER_WRITER_WRITER_THREAD_H_
 
@@ -8,13 +8,14 @@
 
 namespace memoir {
 
-// Runs `body` on a thread of its own, which is to be joined. 0, or the error.
+// Runs `body` on a new thread, which the caller must join. Returns 0, or the error number.
 int StartWriterThread(void* (*body)(void*), void* argument, pthread_t* thread);
-// What that error is and what to do: a line.
-std::string CannotStartThread(int failed);
+// Returns one line with the error of StartWriterThread and its remedy.
+std::string ThreadStartError(int failed);
 
-// Call it on a thread before it may throw for the first time; false: it must not, for there is no memory. libstdc++
-// keeps something for each thread that throws, and where there is no memory for that, the loader ends the program.
+// Call it on a thread before the thread may throw for the first time. False: there is no memory, and the thread must
+// not throw. libstdc++ allocates state for each thread that throws; if there is no memory for it, the loader ends the
+// program.
 bool HasMemoryToThrow();
 
 }  // namespace memoir

@@ -14,13 +14,13 @@ constexpr int kThreadsPerBlock = 1024, kWarp = 32, kRegisters = 65536;
 constexpr int kStaticSharedMemory = 48 << 10, kReservedSharedMemory = 1024;
 constexpr int kLongestGrid = 2147483647, kLongestGridYZ = 65535;
 
-struct Fixed {
+struct AttributeRow {
   CUdevice_attribute attribute;
   int value;
 };
 
-// What is the same on all of the cards that there are profiles for.
-constexpr Fixed kFixed[] = {
+// Attributes that are equal on all cards of the table.
+constexpr AttributeRow kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kThreadsPerBlock},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, kThreadsPerBlock},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, kThreadsPerBlock},
@@ -60,15 +60,16 @@ constexpr Fixed kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
 };
 
-// -1: not among them.
+// Returns the value of an attribute of kFixed. -1 if it is not in kFixed.
 int FixedAttribute(int attribute) {
-  const auto* const found = std::ranges::find(kFixed, attribute, [](const Fixed& row) { return int{row.attribute}; });
+  const auto* const found =
+      std::ranges::find(kFixed, attribute, [](const AttributeRow& row) { return int{row.attribute}; });
   return found == std::end(kFixed) ? -1 : found->value;
 }
 
 }  // namespace
 
-int Attribute(const Profile& profile, int ordinal, int attribute) {
+int Attribute(const CardProfile& profile, int ordinal, int attribute) {
   if (const int fixed = FixedAttribute(attribute); fixed >= 0) return fixed;
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
@@ -98,11 +99,11 @@ int Attribute(const Profile& profile, int ordinal, int attribute) {
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
       return profile.compute_major >= 9 ? 1 : 0;
     default:
-      return 0;  // also fabric handles, multicast, RDMA: what would take other machines
+      return 0;  // also fabric handles, multicast and RDMA, which need other machines
   }
 }
 
-void FillProperties(const Profile& profile, int ordinal, cudaDeviceProp& properties) {
+void FillProperties(const CardProfile& profile, int ordinal, cudaDeviceProp& properties) {
   properties = cudaDeviceProp();
   const auto attribute = [&](int which) { return Attribute(profile, ordinal, which); };
   std::snprintf(properties.name, sizeof properties.name, "%s", profile.name.c_str());
@@ -160,7 +161,7 @@ void FillUuid(int ordinal, char* bytes) {
   bytes[15] = static_cast<char>(ordinal);
 }
 
-int BlocksPerMultiprocessor(const Profile& profile, int threads, std::size_t shared) {
+int BlocksPerMultiprocessor(const CardProfile& profile, int threads, std::size_t shared) {
   const int whole_warps = (std::max(threads, 1) + kWarp - 1) / kWarp * kWarp;
   int blocks = std::min(profile.threads_per_multiprocessor / whole_warps, profile.blocks_per_multiprocessor);
   if (shared > 0) {

@@ -1,29 +1,30 @@
-// What a card says of itself, from its profile: attributes, properties, how many blocks a multiprocessor holds.
+// Attributes and properties of a card, from its profile, and the number of blocks that a multiprocessor can run.
 #ifndef INTERPOSE_SIMCUDA_API_ATTRIBUTES_H_
 #define INTERPOSE_SIMCUDA_API_ATTRIBUTES_H_
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/card_profile.h"
 
 namespace memoir::simcuda {
 
-// CUDA that the stand-ins answer for: the one whose headers they were compiled with.
+// The version of CUDA that the stand-ins report: the version of the headers with which they were compiled.
 constexpr int kCudaVersion = CUDART_VERSION;
 
-// The runtime's attributes have the driver's numbers. 0 for those that a card lacks.
-int Attribute(const Profile& profile, int ordinal, int attribute);
-void FillProperties(const Profile& profile, int ordinal, cudaDeviceProp& properties);
-// "0000:10:00.0"
+// Returns a device attribute. The runtime and the driver use the same numbers. 0 for an attribute that the card lacks.
+int Attribute(const CardProfile& profile, int ordinal, int attribute);
+void FillProperties(const CardProfile& profile, int ordinal, cudaDeviceProp& properties);
+// Writes the PCI bus id: "0000:10:00.0".
 void FillBusId(int ordinal, char* text, int length);
-// -1: no such bus.
+// Returns the device with a PCI bus id. -1 if no device has it.
 int OrdinalOfBusId(const char* text);
-// Sixteen bytes that differ between devices.
+// Writes 16 bytes that differ between devices.
 void FillUuid(int ordinal, char* bytes);
 
-// Blocks of `threads` threads and `shared` bytes that one multiprocessor holds at once; at least 1.
-int BlocksPerMultiprocessor(const Profile& profile, int threads, std::size_t shared);
+// Returns how many blocks of `threads` threads and `shared` bytes of shared memory one multiprocessor runs at once; at
+// least 1.
+int BlocksPerMultiprocessor(const CardProfile& profile, int threads, std::size_t shared);
 
 }  // namespace memoir::simcuda
 

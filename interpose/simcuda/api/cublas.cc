@@ -1,7 +1,7 @@
-// cuBLAS and cuBLASLt: handles that remember what is set on them; every multiplication succeeds and writes nothing.
+// cuBLAS and cuBLASLt: handles store their settings; every multiplication succeeds and writes nothing.
 //
-// torch hands cuBLAS its workspace and takes it from its own allocator, so that one is exact. cuBLASLt's algorithms ask
-// for no workspace here; torch allocates the one it offers whatever they ask for.
+// torch itself allocates cuBLAS's workspace, so the recorded size of this workspace is exact. cuBLASLt's algorithms
+// need no workspace here, but torch allocates the workspace that it offers to them in any case.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -14,7 +14,7 @@ using memoir::simcuda::In;
 namespace {
 
 struct BlasState {
-  cudaStream_t stream;  // first: library_work.h
+  cudaStream_t stream;  // the first member, as library_work.h requires
   cublasPointerMode_t pointer_mode;
   cublasMath_t math_mode;
   cublasAtomicsMode_t atomics_mode;

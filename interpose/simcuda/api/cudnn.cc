@@ -1,5 +1,5 @@
-// cuDNN: what is asked by its older interface. One algorithm is offered for each convolution, and no workspace is asked
-// for; torch asks by graphs, which have one (cudnn_graph.cc).
+// cuDNN's older interface. This interface offers one algorithm for each convolution, and the algorithm needs no
+// workspace. torch uses the graph interface instead, whose plans have a workspace (cudnn_graph.cc).
 #include <cudnn.h>
 #include <dlfcn.h>
 
@@ -17,7 +17,7 @@ using memoir::simcuda::In;
 namespace {
 
 struct DnnState {
-  cudaStream_t stream;  // first: library_work.h
+  cudaStream_t stream;  // the first member, as library_work.h requires
 };
 
 // A tensor's or filter's shape, which torch reads back.
@@ -39,12 +39,13 @@ cudnnStatus_t OneAlgorithm(int* found, Result* results) {
 
 }  // namespace
 
-// That of the library beside torch, which refuses an older one than it was built with: the headers here may be another
-// torch's. It is loaded, because torch is linked with it, and answers this without a GPU.
+// Returns the version of the library that torch is linked with. The version of the headers here may belong to another
+// torch, and torch refuses a cuDNN older than the one that it was built with. torch's own cuDNN is loaded, and reports
+// its version without a GPU.
 SIMULATED std::size_t cudnnGetVersion() {
   static constinit std::atomic<std::size_t> known{0};
   if (const std::size_t version = known.load(std::memory_order_relaxed)) return version;
-  const memoir::simcuda::LibraryLoad load;
+  const memoir::simcuda::LibraryLoadLock load;
   void* const library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
   void* const function = library == nullptr ? nullptr : dlsym(library, "cudnnGetVersion");
   const bool is_real = function != nullptr && function != reinterpret_cast<void*>(&cudnnGetVersion);

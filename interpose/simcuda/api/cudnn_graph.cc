@@ -1,11 +1,11 @@
-// cuDNN's graph interface: descriptors that are built up by attributes, heuristics that give one engine configuration,
-// and plans that say how much workspace they want.
+// cuDNN's graph interface: descriptors that are built from attributes, heuristics that return one engine configuration,
+// and plans that report their workspace.
 //
 //   tensors ─► operation ─► graph ─► heuristics ─► configuration ─► plan
-//                                └─► engine ─────► configuration ─► plan      (what callers turn to next)
+//                                └─► engine ─────► configuration ─► plan      (the second choice of callers)
 //
-// Of all this only the workspace matters here (workspaces.txt), so each descriptor carries it to the next: the one of
-// the algorithm that cuDNN would prefer, and the one of an algorithm that wants next to none.
+// Only the workspace matters here (workspaces.txt). Each descriptor passes two sizes to the next: the workspace of the
+// algorithm that cuDNN would prefer, and the workspace of an algorithm that needs almost nothing.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -23,14 +23,14 @@ namespace {
 
 constexpr int kMostDimensions = 6;
 
-// As attributes set it, one after the other.
+// A tensor descriptor; attributes set its fields one after the other.
 struct Tensor {
   int64_t sizes[kMostDimensions], strides[kMostDimensions];
   int dimensions;
   int type;
 };
 
-// What an operation keeps of a tensor.
+// The properties of a tensor that an operation needs.
 struct Operand {
   std::uint64_t bytes, converted, taps, pixels;
 };
@@ -41,8 +41,8 @@ struct Descriptor {
   std::uint64_t element;
   std::uint64_t preferred, fallback;  // workspace, bytes
   bool single;                        // computes in single precision
-  bool tensor_cores;                  // the preferred algorithm uses them for that
-  bool asks_fallback;                 // heuristics: of the algorithms that always work
+  bool tensor_cores;                  // the preferred algorithm uses tensor cores in single precision
+  bool asks_fallback;                 // heuristics: the caller requests the algorithms that always work
 };
 static_assert(sizeof(Descriptor) <= memoir::simcuda::kHandleBytes);
 
@@ -62,7 +62,7 @@ std::uint64_t ElementBytes(int type) {
   }
 }
 
-// Whether this card's tensor cores would take tensors of the type: half precision from Volta on, the others (single as
+// Whether this card's tensor cores accept the type: half precision from Volta on, bfloat16 and single precision (as
 // TF32) from Ampere on.
 bool HasTensorCores(int type) {
   const int capability = TheMachine().profile().compute_major;
@@ -78,7 +78,8 @@ Operand Describe(const Tensor& tensor) {
     if (i >= 1) operand.taps *= size;
     if (i >= 2) operand.pixels *= size;
   }
-  // The second dimension is the channels, or what the filter sees of them.
+  // The second dimension of a tensor is its number of channels; of a filter, the number of channels that the filter
+  // reads.
   const bool ambiguous = tensor.dimensions < 3 || tensor.sizes[1] <= 1 || operand.pixels == 1;
   const bool channels_last = ambiguous || tensor.strides[1] == 1;
   if (!channels_last && HasTensorCores(tensor.type)) operand.converted = operand.bytes;
@@ -92,7 +93,7 @@ void SetOperand(Descriptor& operation, Operand Descriptor::* which, cudnnBackend
   operation.element = ElementBytes(tensor.type);
   operation.single = tensor.type == CUDNN_DATA_FLOAT;
   const Operand &x = operation.x, &w = operation.w, &y = operation.y;
-  // One pixel by one is a matrix product, in whatever order.
+  // A filter of one pixel makes the convolution a matrix product, in any memory format.
   const bool is_product = w.pixels == 1 && x.pixels == y.pixels;
   const std::uint64_t converted = is_product ? 0 : x.converted + w.converted + y.converted;
   const auto bytes = [&](const char* name) {
@@ -115,15 +116,16 @@ void Inherit(Descriptor& to, const Descriptor& from) {
   to.tensor_cores = from.tensor_cores;
 }
 
-// An engine that the caller named by number: not the one that heuristics prefer.
+// Inherits from an engine that the caller chose by number. Such an engine uses the fallback algorithm, not the
+// preferred algorithm.
 void InheritFallback(Descriptor& to, const Descriptor& from) {
   Inherit(to, from);
   to.preferred = from.fallback;
   to.tensor_cores = false;
 }
 
-// A graph's operations run one after the other, in the same workspace. Those without a convolution are attention:
-// torch makes no others.
+// A graph's operations run one after the other in the same workspace. A graph without a convolution counts as
+// attention, because torch makes no other graphs.
 void Join(Descriptor& graph, std::span<const cudnnBackendDescriptor_t> operations) {
   const auto is_convolution = [](cudnnBackendDescriptor_t handle) { return In<Descriptor>(handle).w.bytes > 0; };
   const bool is_attention = !operations.empty() && std::ranges::none_of(operations, is_convolution);
@@ -218,14 +220,15 @@ SIMULATED cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle
   return CUDNN_STATUS_SUCCESS;
 }
 
-// cudnn_frontend reads the workspace of an engine configuration, too, and takes a count of 0 for "no plan".
+// Engine configurations also have a workspace here, because cudnn_frontend reads it. A count of 0 means "no plan" to
+// cudnn_frontend.
 SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const handle,
                                                  cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                                                  int64_t wanted, int64_t* count, void* values) {
   const auto& descriptor = In<Descriptor>(handle);
   auto* const others = static_cast<cudnnBackendDescriptor_t*>(values);
   switch (name) {
-    case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // into descriptors that the caller made
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // fills descriptors that the caller created
     case CUDNN_ATTR_ENGINECFG_ENGINE:
       if (others != nullptr && wanted > 0)
         (descriptor.asks_fallback ? InheritFallback : Inherit)(In<Descriptor>(others[0]), descriptor);
@@ -236,7 +239,7 @@ SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const 
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
       return One(count, values, 1);
     case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
-      // By this torch tells an algorithm that would compute single precision as TF32.
+      // torch uses this to detect an algorithm that computes single precision as TF32.
       if (!descriptor.single || !descriptor.tensor_cores) return SetCount(count, 0);
       if (values != nullptr && wanted > 0)
         *static_cast<cudnnBackendNumericalNote_t*>(values) = CUDNN_NUMERICAL_NOTE_TENSOR_CORE;

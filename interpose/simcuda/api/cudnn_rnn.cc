@@ -1,8 +1,9 @@
-// cuDNN's recurrent networks: where the weights of each layer and gate lie, and how much space a pass wants.
+// cuDNN's recurrent networks: the places of the weights of each layer and gate, and the space that a pass needs.
 //
-// cuDNN does not publish either. The layout here is consistent with itself (torch only copies by it). The reserve space
-// is to the byte what an H100 asked for in 126 networks (docs/real_card.md); the work space, which depends on the
-// kernels that cuDNN chooses, within 10 % in most.
+// cuDNN publishes neither. The layout here only has to be consistent with itself, because torch uses the places for
+// nothing but copies of weights. The reserve space equals, to the byte, the reserve space on an H100 in 126 networks
+// (docs/tested/real_card.md). The work space depends on the kernels that cuDNN chooses, and is within 10 % in most
+// networks.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -23,13 +24,14 @@ struct Network {
 
   int gates() const { return cell == CUDNN_LSTM ? 4 : cell == CUDNN_GRU ? 3 : 1; }
   int output() const { return projection > 0 ? projection : hidden; }
-  // Activations that are kept for each cell.
+  // The number of activations that are kept for each cell.
   int kept() const { return cell == CUDNN_LSTM ? 5 : cell == CUDNN_GRU ? 6 : 1; }
-  // Of a layer and direction; the last one is what projects the output, where it is.
+  // The matrices of a layer and direction; the last one projects the output, if there is a projection.
   int matrices() const { return 2 * gates() + (projection > 0 ? 1 : 0); }
   bool Projects(int which) const { return which == 2 * gates(); }
   int Height(int which) const { return Projects(which) ? projection : hidden; }
-  // Width of the matrix `which` of a layer: the first half reads the layer's input, the other its own last output.
+  // Width of the matrix `which` of a layer. The first gates() matrices multiply the layer's input, the next gates()
+  // matrices multiply the layer's output of the previous time step.
   int Width(int layer, int which) const {
     if (Projects(which)) return hidden;
     if (which >= gates()) return output();
@@ -37,13 +39,14 @@ struct Network {
   }
 };
 
-// Where one matrix and its bias lie, in elements.
+// The places of one matrix and its bias, in elements.
 struct Place {
   std::size_t matrix = 0, bias = 0;
   int rows = 0, columns = 0;
 };
 
-// All matrices, then all biases; returns how many elements there are. `layer` counts directions singly.
+// Finds the places of a matrix and its bias. All matrices come first, then all biases. Returns the number of elements
+// of the network. Each direction of a layer counts as one `layer`.
 std::size_t Locate(const Network& network, int layer, int which, Place* place) {
   std::size_t offset = 0;
   for (const bool biases : {false, true}) {
@@ -115,7 +118,7 @@ SIMULATED cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t, cudnnRNNDescri
   return CUDNN_STATUS_SUCCESS;
 }
 
-// torch passes null for the half (matrix or bias) that it does not want.
+// torch passes null for the part (matrix or bias) that it does not need.
 SIMULATED cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, cudnnRNNDescriptor_t handle, int32_t layer, std::size_t,
                                                 const void* weights, int32_t which,
                                                 cudnnTensorDescriptor_t matrix_shape, void** matrix,
@@ -137,7 +140,7 @@ SIMULATED cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t handl
   return CUDNN_STATUS_SUCCESS;
 }
 
-// As measured, in bytes.
+// Measured values, in bytes.
 constexpr std::size_t kWorkOfLayer = 8 << 20, kReserveEnd = 256, kDropoutStep = 32;
 
 SIMULATED cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t, cudnnRNNDescriptor_t handle, cudnnForwardMode_t mode,

@@ -1,4 +1,4 @@
-// cuFFT: how much work area a plan wants, by the formulas of workspaces.txt. torch allocates it itself.
+// cuFFT: the size of a plan's work area, by the formulas of workspaces.txt. torch allocates the area itself.
 #include <cufftXt.h>
 
 #include <algorithm>
@@ -12,13 +12,13 @@ using memoir::simcuda::Word;
 namespace {
 
 struct Transforms {
-  std::uint64_t elements = 1;  // of the complex side of all of them
+  std::uint64_t elements = 1;  // complex elements of all transforms together
   std::uint64_t batch = 1;
   std::uint64_t largest_factor = 1, largest_size = 1;
   bool real = false;
 };
 
-constexpr std::uint64_t kMostInARow = 16384;  // that one kernel transforms
+constexpr std::uint64_t kMostInARow = 16384;  // the most elements in a row that one kernel transforms
 
 const char* Formula(const Transforms& transforms) {
   if (transforms.largest_size > kMostInARow) return "cufft.large";
@@ -58,7 +58,8 @@ std::uint64_t WorkArea(const Transforms& transforms, std::uint64_t element) {
       {{Word::kCount, transforms.elements}, {Word::kBatch, transforms.batch}, {Word::kElement, element}});
 }
 
-// The last dimension is the one of which a real transform has only a half, and whose factors count there.
+// For a real transform, the complex side has only about half of the last dimension, and `largest_factor` is the largest
+// prime factor of the last dimension alone.
 template <typename Integer>
 Transforms Describe(int rank, const Integer* sizes, Integer batch, bool real) {
   Transforms transforms;

@@ -1,8 +1,8 @@
-// CUPTI, by which torch's profiler looks at a GPU: refused before it looks, so that the profiler goes on with what it
-// sees of the CPU. The real one asks the driver for private tables; refused those, that of CUDA 13.2 (torch 2.15) calls
-// itself until the stack is full, whatever it was asked.
+// CUPTI, with which torch's profiler observes a GPU. This stand-in refuses the profiler's first call, so the profiler
+// continues with the CPU alone. The real CUPTI queries the driver for private tables. If the driver refuses them, the
+// CUPTI of CUDA 13.2 (torch 2.15) calls itself until the stack overflows.
 //
-// What torch imports, declared by hand: no build needs CUPTI's headers.
+// The functions that torch imports are declared by hand, so that no build needs CUPTI's headers.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,5 @@
-// cuSOLVER: how much workspace a factorisation wants, by the formulas of workspaces.txt. torch allocates it itself.
+// cuSOLVER: the size of a factorisation's workspace, by the formulas of workspaces.txt. torch allocates the workspace
+// itself.
 #include <cusolverDn.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ std::uint64_t Bytes(const char* formula, std::uint64_t element, long long m, lon
       formula, {{Word::kM, Size(m)}, {Word::kN, Size(n)}, {Word::kBatch, Size(batch)}, {Word::kElement, element}});
 }
 
-// As the functions of 32 bits say it: in elements, and an error where the number does not fit, as cuSOLVER's.
+// Converts `bytes` to elements of `element` bytes, as the 32-bit functions report sizes. Returns cuSOLVER's error if
+// the number of elements does not fit.
 cusolverStatus_t Answer(int* elements, std::uint64_t bytes, std::uint64_t element) {
   const std::uint64_t wanted = (bytes + element - 1) / element;
   if (wanted > INT_MAX) return CUSOLVER_STATUS_INVALID_VALUE;
@@ -46,7 +48,8 @@ cusolverStatus_t Answer64(std::size_t* on_device, std::size_t* on_host, std::uin
 
 }  // namespace
 
-// For each type of element: its letter, itself, and "or" or "un" of its orthogonal or unitary matrices.
+// Defines the functions of one element type `T` with the letter `L`. `or_un`: "or" (orthogonal) for real types, "un"
+// (unitary) for complex types.
 #define MEMOIR_CUSOLVER(L, T, or_un)                                                                                   \
   SIMULATED cusolverStatus_t cusolverDn##L##geqrf_bufferSize(cusolverDnHandle_t, int m, int n, T*, int, int* lwork) {  \
     return Answer(lwork, Bytes("cusolver.geqrf", sizeof(T), m, n), sizeof(T));                                         \
@@ -67,7 +70,8 @@ cusolverStatus_t Answer64(std::size_t* on_device, std::size_t* on_host, std::uin
     return Answer(lwork, Bytes("cusolver.gesvd", sizeof(T), m, n), sizeof(T));                                         \
   }
 
-// And those that also have the real type, and "sy" or "he" of symmetric or Hermitian matrices.
+// Defines the functions that also need the real type `R`. `sy_he`: "sy" (symmetric) for real types, "he" (Hermitian)
+// for complex types.
 #define MEMOIR_CUSOLVER_SPECTRAL(L, T, R, sy_he)                                                                       \
   SIMULATED cusolverStatus_t cusolverDn##L##sy_he##evd_bufferSize(                                                     \
       cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int n, const T*, int, const R*, int* lwork) {           \

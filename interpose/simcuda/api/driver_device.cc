@@ -1,4 +1,4 @@
-// The driver's devices and contexts, and how other libraries find the driver's functions.
+// The driver's devices and contexts, and the functions by which other libraries find the driver's functions.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -13,21 +13,21 @@
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/machine.h"
-#include "interpose/simcuda/message.h"
 #include "interpose/simcuda/mutex.h"
+#include "interpose/simcuda/simulation_message.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::TheMachine;
 
 namespace {
 
-// A context is its device's, and its handle points here.
+// The handle of a device's context points into this array.
 std::array<char, memoir::simcuda::kMostDevices> contexts;
-thread_local std::vector<CUcontext>* context_stack = nullptr;  // leaked with its thread, if ever made
+thread_local std::vector<CUcontext>* context_stack = nullptr;  // created at first use; leaked when the thread ends
 
 CUcontext ContextOf(int device) { return reinterpret_cast<CUcontext>(&contexts[static_cast<std::size_t>(device)]); }
 
-// The file's name without its folder; "a library" of which nothing is known.
+// Returns the file name, without folder, of the library that contains `code`. "a library" if unknown.
 std::string LibraryAt(const void* code) {
   Dl_info found{};
   if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) return "a library";
@@ -35,27 +35,29 @@ std::string LibraryAt(const void* code) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// -1: none of ours.
+// Returns the device of a simulated context. -1 for any other context.
 int DeviceOf(CUcontext context) {
   const auto index = reinterpret_cast<const char*>(context) - contexts.data();
   return index >= 0 && TheMachine().IsDevice(static_cast<int>(index)) ? static_cast<int>(index) : -1;
 }
 
-CUresult Known(CUdevice device) { return TheMachine().IsDevice(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
+CUresult CheckDevice(CUdevice device) {
+  return TheMachine().IsDevice(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
 
-// This library's own symbols, whatever else the process holds.
+// Returns a handle for this library's own symbols, whatever else the process has loaded.
 void* Self() {
   static constinit std::atomic<void*> self{nullptr};
   if (void* const found = self.load(std::memory_order_acquire)) return found;
-  const memoir::simcuda::LibraryLoad load;
+  const memoir::simcuda::LibraryLoadLock load;
   Dl_info info{};
   dladdr(&contexts, &info);
   self.store(dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD), std::memory_order_release);
   return self.load(std::memory_order_relaxed);
 }
 
-// Names are without version; the newest that the headers had is taken, as a driver of their age would. But what takes
-// other parameters since CUDA 13 is that of the CUDA that is asked for.
+// Finds a function by its name without version. Returns the newest version in the headers, as the driver of the
+// headers' CUDA does. For functions whose parameters changed in CUDA 13, returns the version for the requested CUDA.
 void* FindDriverFunction(const std::string& name, int version) {
   const bool as_before = version < 13000 && (name == "cuCtxSynchronize" || name == "cuCtxGetDevice");
   for (const char* const suffix : {"_v4", "_v3", "_v2", ""}) {
@@ -81,37 +83,37 @@ SIMULATED CUresult cuDeviceGetCount(int* count) {
 
 SIMULATED CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   *device = ordinal;
-  return Known(ordinal);
+  return CheckDevice(ordinal);
 }
 
 SIMULATED CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   std::snprintf(name, static_cast<std::size_t>(length), "%s", TheMachine().profile().name.c_str());
-  return Known(device);
+  return CheckDevice(device);
 }
 
 SIMULATED CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   memoir::simcuda::FillUuid(device, uuid->bytes);
-  return Known(device);
+  return CheckDevice(device);
 }
 
 SIMULATED CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
   *bytes = TheMachine().profile().memory;
-  return Known(device);
+  return CheckDevice(device);
 }
 
 SIMULATED CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   *value = memoir::simcuda::Attribute(TheMachine().profile(), device, attribute);
-  return Known(device);
+  return CheckDevice(device);
 }
 
 SIMULATED CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
   memoir::simcuda::FillBusId(device, text, length);
-  return Known(device);
+  return CheckDevice(device);
 }
 
 SIMULATED CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   *can = device != peer ? 1 : 0;
-  return Known(device) == CUDA_SUCCESS ? Known(peer) : CUDA_ERROR_INVALID_DEVICE;
+  return CheckDevice(device) == CUDA_SUCCESS ? CheckDevice(peer) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 SIMULATED CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
@@ -158,7 +160,7 @@ SIMULATED CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 SIMULATED CUresult cuCtxGetDevice(CUdevice* device) {
   *device = CurrentDevice();
   if (TheMachine().devices() > 0 && !TheMachine().device(*device).started()) return CUDA_ERROR_INVALID_CONTEXT;
-  return Known(*device);
+  return CheckDevice(*device);
 }
 
 SIMULATED CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
@@ -182,9 +184,10 @@ SIMULATED CUresult cuCtxSynchronize_v2(CUcontext context) {
   return result;
 }
 
-// The private tables by which a statically linked runtime talks to the driver: refused, and such libraries (extensions
-// with a runtime of their own) then fail with an error of theirs. Said once, with the first one's name; not of
-// NVIDIA's own that do without: CUPTI, of which torch's profiler says it, and the compilers, which need no GPU.
+// The private tables through which a statically linked runtime uses the driver. All tables are refused, so a library
+// with such a runtime (some extensions) fails with its own error. The first refusal prints one line, which names the
+// refused library. A refusal prints no line for CUPTI, whose failure torch's profiler reports, and for NVIDIA's
+// compilers, which need no GPU.
 SIMULATED CUresult cuGetExportTable(const void** table, const CUuuid*) {
   static std::atomic<bool> said{false};
   *table = nullptr;
@@ -193,10 +196,10 @@ SIMULATED CUresult cuGetExportTable(const void** table, const CUuuid*) {
     if (library.starts_with(own)) return CUDA_ERROR_NOT_FOUND;
   }
   if (said.exchange(true)) return CUDA_ERROR_NOT_FOUND;
-  memoir::simcuda::Say(
+  memoir::simcuda::PrintMessage(
       library +
-      " brings a CUDA runtime of its own, linked into it, which only a real driver serves; what it does "
-      "on a GPU fails here with an error of its own (a build that uses libcudart.so would run)");
+      " is linked with its own CUDA runtime, which works only with a real driver; what it does "
+      "on a GPU fails here with an error (a build that uses libcudart.so would run)");
   return CUDA_ERROR_NOT_FOUND;
 }
 

@@ -1,12 +1,12 @@
-// The driver's memory: blocks, memory of the host, copies, physical memory and its mapping, what an address is, memory
-// of other processes.
+// The driver's memory functions: blocks, host memory, copies, physical memory and its mapping, attributes of addresses,
+// memory of other processes.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "interpose/simcuda/api/driver_calls.h"
+#include "interpose/simcuda/api/driver_conversions.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/machine.h"
 
@@ -93,7 +93,7 @@ SIMULATED CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::siz
   return Driver(cudaMemsetAsync(Pointer(to), value, bytes, stream));
 }
 
-// Words whose bytes differ are kept as zero: nothing that torch or triton asks for.
+// If the four bytes of `value` differ, zeros are stored instead; torch and triton never pass such a value.
 SIMULATED CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t words, CUstream stream) {
   const bool same = value == (value & 0xff) * 0x01010101u;
   return Driver(cudaMemsetAsync(Pointer(to), same ? static_cast<int>(value & 0xff) : 0, words * 4, stream));
@@ -171,7 +171,7 @@ SIMULATED CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes
 
 SIMULATED CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
   Device* const device = TheMachine().DeviceOf(Pointer(address));
-  if (device == nullptr && !TheMachine().host_memory().IsPinned(Pointer(address))) return CUDA_ERROR_INVALID_VALUE;
+  if (device == nullptr && !TheMachine().pinned_memory().IsPinned(Pointer(address))) return CUDA_ERROR_INVALID_VALUE;
   const int ordinal = device == nullptr ? CurrentDevice() : device->ordinal();
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -194,7 +194,7 @@ SIMULATED CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attrib
   }
 }
 
-// Everything may be read and written from everywhere.
+// All memory is readable and writable from every device.
 SIMULATED CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
   return CUDA_SUCCESS;
 }

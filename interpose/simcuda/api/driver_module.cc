@@ -1,4 +1,5 @@
-// The driver's modules (taken unread: triton and nvrtc compile for real), and launches of their kernels.
+// The driver's modules, which are accepted without being run (triton and nvrtc compile for real), and launches of their
+// kernels.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -11,7 +12,7 @@
 
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
@@ -31,7 +32,8 @@ CUresult NewModule(CUmodule* module, const void* image) {
   return CUDA_SUCCESS;
 }
 
-// What a launch hands the kernel is an address for each parameter, or a list of what stands where.
+// Marks the bytes that a launch may write as unknown (uncomputed_launches.h). A launch passes either an address for
+// each parameter, or one buffer of all parameters.
 void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
   const void* buffer = nullptr;
   std::size_t bytes = 0;
@@ -84,7 +86,7 @@ SIMULATED CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, co
   return CUDA_SUCCESS;
 }
 
-// Of the runtime's kernels and those of modules: here they are one.
+// Accepts kernels of the runtime and kernels of modules, because both are `Kernel` objects here.
 SIMULATED CUresult cuKernelGetName(const char** name, CUkernel handle) {
   const auto* const kernel = reinterpret_cast<const Kernel*>(handle);
   if (kernel == &memoir::simcuda::FindKernel(nullptr)) return CUDA_ERROR_INVALID_HANDLE;  // never registered
@@ -95,7 +97,7 @@ SIMULATED CUresult cuFuncGetName(const char** name, CUfunction function) {
   return cuKernelGetName(name, reinterpret_cast<CUkernel>(function));
 }
 
-// What is linked is not looked at, but callers copy it.
+// The content of the linked image does not matter here, but callers copy the image.
 SIMULATED CUresult cuLinkComplete(CUlinkState, void** image, std::size_t* bytes) {
   static char nothing[16];
   *image = nothing;
@@ -162,7 +164,8 @@ SIMULATED CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const
   return CUDA_SUCCESS;
 }
 
-// A description of a tensor that kernels would read or write. Here it is its address, to be found among parameters.
+// Encodes the description of a tensor that kernels read or write. Here the description contains only the tensor's
+// address, so that VoidWrittenBy finds the address among a kernel's parameters.
 SIMULATED CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address,
                                           const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                                           CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,

@@ -1,5 +1,5 @@
-// The driver's memory of pools: allocations in the order of a stream.
-#include "interpose/simcuda/api/driver_calls.h"
+// The driver's stream-ordered allocations.
+#include "interpose/simcuda/api/driver_conversions.h"
 #include "interpose/simcuda/api/exported.h"
 
 using memoir::simcuda::Driver;

@@ -1,7 +1,7 @@
 // The driver's streams and events.
-#include "interpose/simcuda/api/driver_calls.h"
+#include "interpose/simcuda/api/driver_conversions.h"
 #include "interpose/simcuda/api/exported.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/streams.h"
 
 using memoir::simcuda::Driver;

@@ -1,4 +1,5 @@
-// How a function of a CUDA library is defined here: over the generated weak default, with the header's own signature.
+// Defines a function of a CUDA library with the signature in the library's header. It replaces the generated weak
+// default.
 #ifndef INTERPOSE_SIMCUDA_API_EXPORTED_H_
 #define INTERPOSE_SIMCUDA_API_EXPORTED_H_
 

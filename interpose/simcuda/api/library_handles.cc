@@ -1,6 +1,6 @@
-// Handles of cuBLAS, cuBLASLt, cuDNN and cuSOLVER, which take memory of the device on a real card. How much is known of
-// a few cards (profiles.txt), and is nothing here of others, unless MEMOIR_SIM_HANDLES says how much; where that is not
-// left, the error is theirs.
+// Handles of cuBLAS, cuBLASLt, cuDNN and cuSOLVER. On a real card a handle takes device memory. profiles.txt has the
+// bytes for a few cards; on other cards a handle takes 0 bytes, unless MEMOIR_SIM_HANDLES sets the bytes. If the device
+// has too little memory left, the call that creates the handle fails with the library's own error.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cudnn.h>
@@ -29,11 +29,11 @@ struct Charges {
   std::array<std::unique_ptr<LibraryCharge>, memoir::simcuda::kMostDevices> cudnn;
 };
 
-constinit memoir::simcuda::MadeOnce<Charges> charges;
+constinit memoir::simcuda::LazyObject<Charges> charges;
 
 Charges& TheCharges() { return charges.Get(); }
 
-// `of_card`: what the simulated card's profile says.
+// Creates a handle and charges its memory. `of_card`: the bytes in the card profile.
 template <typename Handle>
 bool Make(Handle* handle, const char* library, std::uint64_t of_card = 0) {
   const std::uint64_t asked = TheMachine().configuration().handle, bytes = asked > 0 ? asked : of_card;
@@ -48,7 +48,7 @@ bool Make(Handle* handle, const char* library, std::uint64_t of_card = 0) {
   return true;
 }
 
-// What cuDNN takes once it is used on the device, and keeps. False: the device has not so much left.
+// Charges the memory that cuDNN keeps from its first use on the device. False if the device has too little left.
 bool ChargeCudnn() {
   const auto device = static_cast<std::size_t>(CurrentDevice());
   const std::uint64_t bytes = TheMachine().profile().cudnn;

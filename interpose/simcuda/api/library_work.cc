@@ -1,6 +1,6 @@
 #include "interpose/simcuda/api/library_work.h"
 
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 
 namespace memoir::simcuda {

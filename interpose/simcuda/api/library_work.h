@@ -1,6 +1,7 @@
-// Work that a call into cuBLAS, cuDNN and their like queues: one piece on the stream of its handle, as a launch would.
+// Queues the work of a call of cuBLAS, cuDNN or a similar library: one piece on the stream of the library's handle, as
+// a kernel launch would.
 //
-// A handle of theirs begins with the stream that was set on it (handles.h). Any thread.
+// A handle of these libraries begins with its stream (handles.h). Any thread.
 #ifndef INTERPOSE_SIMCUDA_API_LIBRARY_WORK_H_
 #define INTERPOSE_SIMCUDA_API_LIBRARY_WORK_H_
 
@@ -10,7 +11,7 @@
 
 namespace memoir::simcuda {
 
-// Captured, or queued and late (progress.h).
+// Queues one piece of work on `stream`; if the stream is being captured, adds a node to the capture instead.
 void QueueWorkOn(cudaStream_t stream);
 
 template <typename H>

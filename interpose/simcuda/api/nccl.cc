@@ -1,4 +1,4 @@
-// NCCL: how communicators begin and end. What goes through them: nccl_calls.cc.
+// NCCL: creates and destroys communicators. nccl_calls.cc has the calls that use them.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "interpose/simcuda/api/exported.h"
-#include "interpose/simcuda/api/identity.h"
 #include "interpose/simcuda/api/nccl_group.h"
+#include "interpose/simcuda/api/simulation_queries.h"
 #include "interpose/simcuda/machine.h"
-#include "interpose/simcuda/message.h"
+#include "interpose/simcuda/simulation_message.h"
 #include "interpose/simcuda/visible_devices.h"
 
-using memoir::simcuda::Call;
 using memoir::simcuda::Communicator;
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::FindCommunicator;
 using memoir::simcuda::Invitation;
-using memoir::simcuda::Parts;
+using memoir::simcuda::NcclCall;
+using memoir::simcuda::RankParts;
 using memoir::simcuda::TheMachine;
 
 namespace {
@@ -40,7 +40,8 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Launchers that play several machines on one tell the processes which they are on.
+// Returns the number of this process's machine, from the variables of launchers. Launchers may count one real machine
+// as several.
 int Node() {
   for (const char* name : {"GROUP_RANK", "SLURM_NODEID"}) {
     if (const int node = WholeNumber(Variable(name), -1); node >= 0) return node;
@@ -54,15 +55,15 @@ Invitation InvitationIn(const ncclUniqueId& id) {
   return invitation;
 }
 
-// Takes part in a meeting; inside of a group the others are waited for at its end.
+// Joins the other ranks of a new communicator. Inside a group, waits for them only at the group's end.
 ncclResult_t Meet(const std::shared_ptr<Communicator>& made, const Invitation& invitation) {
-  Call join;
+  NcclCall join;
   join.communicator = made;
   const std::string wrong = made->Meet(invitation, memoir::simcuda::PhysicalDevice(made->device()), Node(), &join);
   if (!wrong.empty()) {
     const std::string line = "rank " + std::to_string(made->rank()) + " of " + std::to_string(made->ranks()) +
                              " cannot join its communicator: " + wrong;
-    memoir::simcuda::Say(line);
+    memoir::simcuda::PrintMessage(line);
     memoir::simcuda::SetLastNcclError(line);
     return ncclSystemError;
   }
@@ -82,7 +83,7 @@ ncclResult_t NewCommunicator(ncclComm_t* communicator, int ranks, int rank, cons
   const std::string refused =
       made->buffers().ForItself(TheMachine().device(made->device()), TheMachine().configuration().handle);
   if (!refused.empty()) {
-    memoir::simcuda::Say(refused);
+    memoir::simcuda::PrintMessage(refused);
     memoir::simcuda::SetLastNcclError(refused);
     return ncclUnhandledCudaError;
   }
@@ -90,18 +91,19 @@ ncclResult_t NewCommunicator(ncclComm_t* communicator, int ranks, int rank, cons
   return ncclSuccess;
 }
 
-// Every rank's `mine` of a communicator, at once even inside of a group.
+// Exchanges one value between all ranks of a communicator: sends `mine`, and stores the value of each rank in `all`.
+// Does not wait for the end of a group. False on an error.
 template <typename T>
 bool Exchange(const std::shared_ptr<Communicator>& communicator, const T& mine, const char* name, std::vector<T>& all) {
   all.assign(static_cast<std::size_t>(communicator->ranks()), T());
-  std::vector<Call> calls(1);
-  Call& call = calls.front();
+  std::vector<NcclCall> calls(1);
+  NcclCall& call = calls.front();
   call.communicator = communicator;
   call.name = name;
   call.gives = call.takes = sizeof(T);
-  call.needs = memoir::simcuda::kEverybody;
+  call.needs = memoir::simcuda::kAllRanks;
   call.give = [&](char* room) { std::memcpy(room, &mine, sizeof mine); };
-  call.finish = [&](const Parts& parts) {
+  call.finish = [&](const RankParts& parts) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) std::memcpy(&all[rank], parts[rank], sizeof(T));
   };
   communicator->Enqueue(call);
@@ -116,7 +118,8 @@ struct Choice {
   bool operator<(const Choice& other) const { return key != other.key ? key < other.key : rank < other.rank; }
 };
 
-// `members`, a part of the parent's ranks in their new order, meet; the first of them invites.
+// Creates a communicator of `members`, a part of the parent's ranks in their new order. The first member creates the
+// shared memory.
 ncclResult_t NewPart(const std::shared_ptr<Communicator>& parent, const std::vector<Choice>& members, const char* name,
                      ncclComm_t* communicator) {
   const bool invites = !members.empty() && members.front().rank == parent->rank() && members.size() > 1;
@@ -169,9 +172,9 @@ SIMULATED ncclResult_t ncclCommInitRankScalable(ncclComm_t* communicator, int ra
   return NewCommunicator(communicator, ranks, rank, InvitationIn(ids[0]));
 }
 
-// One process that is all of the ranks, with a device for each.
+// Creates all ranks of a communicator in this process, with one device for each rank.
 SIMULATED ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int ranks, const int* devices) {
-  if (ranks < 1 || ranks > memoir::simcuda::Board::kMostRanks) return ncclInvalidArgument;
+  if (ranks < 1 || ranks > memoir::simcuda::MessageBoard::kMostRanks) return ncclInvalidArgument;
   const Invitation invitation = memoir::simcuda::Invite();
   memoir::simcuda::BeginGroup();
   ncclResult_t result = ncclSuccess;
@@ -185,13 +188,14 @@ SIMULATED ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int ranks, con
   return result == ncclSuccess && !met ? ncclInvalidUsage : result;
 }
 
-// Alone, which other ranks took the same colour is not known, unless whoever split said so (identity.h); otherwise the
-// part is taken to be the smallest that has this rank in this place.
+// If this rank runs without the other ranks, it cannot count how many of them pass `color`. The caller may have set the
+// number before (memoir_simulated_split). Without the number, this rank becomes the last rank of the new communicator,
+// with the rank `key`.
 SIMULATED ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, ncclComm_t* communicator, ncclConfig_t*) {
   *communicator = nullptr;
   const auto parent = FindCommunicator(handle);
   if (parent == nullptr) return ncclInvalidArgument;
-  if (!parent->meets()) {
+  if (!parent->has_peers()) {
     if (color == NCCL_SPLIT_NOCOLOR) return ncclSuccess;
     int known = memoir_simulated_split_size(color);
     if (known == 0) known = memoir_simulated_split_size(-1);
@@ -206,7 +210,7 @@ SIMULATED ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, nccl
   return NewPart(parent, members, "ncclCommSplit", communicator);
 }
 
-// Those that are left out do not call.
+// Excluded ranks do not call ncclCommShrink.
 SIMULATED ncclResult_t ncclCommShrink(ncclComm_t handle, int* excluded, int count, ncclComm_t* communicator,
                                       ncclConfig_t*, int) {
   *communicator = nullptr;
@@ -220,20 +224,20 @@ SIMULATED ncclResult_t ncclCommShrink(ncclComm_t handle, int* excluded, int coun
   if (self == left.end()) return ncclInvalidArgument;
   const auto ranks = static_cast<int>(left.size()), rank = static_cast<int>(self - left.begin());
   Invitation invitation;
-  if (parent->meets() && ranks > 1) {
-    std::vector<Call> calls;
+  if (parent->has_peers() && ranks > 1) {
+    std::vector<NcclCall> calls;
     const bool invites = rank == 0;
     if (invites) invitation = memoir::simcuda::Invite();
     for (const int peer : left) {
       if (peer == parent->rank() || (!invites && peer != left.front())) continue;
-      Call call;
+      NcclCall call;
       call.communicator = parent;
-      call.kind = invites ? Call::Kind::kSend : Call::Kind::kReceive;
+      call.kind = invites ? NcclCall::Kind::kSend : NcclCall::Kind::kReceive;
       call.name = "ncclCommShrink";
       call.peer = peer;
       call.gives = call.takes = sizeof invitation;
       call.give = [&](char* room) { std::memcpy(room, &invitation, sizeof invitation); };
-      call.finish = [&](const Parts& parts) { std::memcpy(&invitation, parts[0], sizeof invitation); };
+      call.finish = [&](const RankParts& parts) { std::memcpy(&invitation, parts[0], sizeof invitation); };
       parent->Enqueue(call);
       calls.push_back(std::move(call));
     }
@@ -300,6 +304,6 @@ SIMULATED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
   return ncclSuccess;
 }
 
-// Of NCCL's headers for code on the device, which need nvcc.
+// Functions that NCCL declares for device code. Only code that nvcc compiles can use them.
 SIMULATED ncclResult_t ncclDevCommCreate(ncclComm_t, const void*, void*) { return ncclInvalidUsage; }
 SIMULATED ncclResult_t ncclDevCommDestroy(ncclComm_t, const void*) { return ncclSuccess; }

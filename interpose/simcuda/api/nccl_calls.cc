@@ -1,5 +1,5 @@
-// NCCL's collectives, sends and receives. Small ones move real bytes (interpose/simcuda/communicator.h); of large ones,
-// and of those in a captured stream, nothing moves and no rank waits for another.
+// NCCL's collectives, sends and receives. Small calls move real bytes (interpose/simcuda/communicator.h). Large calls,
+// and calls in a captured stream, move no bytes, and no rank waits for another.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
@@ -12,41 +12,42 @@
 
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/nccl_group.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
-#include "interpose/simcuda/message.h"
 #include "interpose/simcuda/mutex.h"
+#include "interpose/simcuda/simulation_message.h"
 #include "interpose/simcuda/streams.h"
 
-using memoir::simcuda::Board;
-using memoir::simcuda::Call;
 using memoir::simcuda::Communicator;
-using memoir::simcuda::Element;
+using memoir::simcuda::ElementType;
 using memoir::simcuda::FindCommunicator;
-using memoir::simcuda::kEverybody;
-using memoir::simcuda::kNobody;
-using memoir::simcuda::Operation;
-using memoir::simcuda::Parts;
+using memoir::simcuda::kAllRanks;
+using memoir::simcuda::kNoRank;
+using memoir::simcuda::MessageBoard;
+using memoir::simcuda::NcclCall;
+using memoir::simcuda::RankParts;
+using memoir::simcuda::ReduceOperation;
 using memoir::simcuda::TheMachine;
 
 namespace {
 
-// What moves: parts of up to Board::kMostBytes that make a result of up to this.
+// The size in bytes of the largest result for which bytes are moved. In addition, the part of each rank must have at
+// most MessageBoard::kMostBytes.
 constexpr std::size_t kLargestResult = 16u << 20;
 
-std::size_t BytesOf(ncclDataType_t type) { return memoir::simcuda::BytesOf(static_cast<Element>(type)); }
+std::size_t BytesOf(ncclDataType_t type) { return memoir::simcuda::BytesOf(static_cast<ElementType>(type)); }
 
-// Operations that programs made, with their numbers from ncclNumOps on.
+// Operations that programs created; their numbers begin at ncclNumOps.
 struct Operations {
   memoir::simcuda::Mutex mutex;
-  std::map<int, Operation> made;
+  std::map<int, ReduceOperation> made;
 };
 
-constinit memoir::simcuda::MadeOnce<Operations> operations;
+constinit memoir::simcuda::LazyObject<Operations> operations;
 
 Operations& TheOperations() { return operations.Get(); }
 
-bool FindOperation(ncclRedOp_t number, Operation& operation) {
+bool FindOperation(ncclRedOp_t number, ReduceOperation& operation) {
   if (static_cast<int>(number) < memoir::simcuda::kReductions) {
     operation.reduction = static_cast<memoir::simcuda::Reduction>(number);
     return number >= 0;
@@ -59,10 +60,12 @@ bool FindOperation(ncclRedOp_t number, Operation& operation) {
 
 void Read(char* room, const void* from, std::size_t bytes) { TheMachine().contents().Copy(room, from, bytes); }
 
-// Not handed over: zeros, which nobody knows to be so.
-void Forget(void* to, std::size_t bytes) { TheMachine().contents().Forget(reinterpret_cast<std::uint64_t>(to), bytes); }
+// Marks the result of a call that moves no bytes as unknown. The program reads zeros there.
+void MarkUnknown(void* to, std::size_t bytes) {
+  TheMachine().contents().MarkUnknown(reinterpret_cast<std::uint64_t>(to), bytes);
+}
 
-// Zeros are not kept, as no page of device memory is that nobody wrote.
+// Zeros are not stored, because unwritten device memory reads as zero.
 void Write(void* to, const char* bytes, std::size_t count) {
   if (std::all_of(bytes, bytes + count, [](char byte) { return byte == 0; })) {
     TheMachine().contents().Fill(to, 0, count);
@@ -71,7 +74,7 @@ void Write(void* to, const char* bytes, std::size_t count) {
   }
 }
 
-// Of one call: where its bytes are, and how many.
+// The buffers of one call: its input at `from`, its result at `to`, and the number and type of elements.
 struct Place {
   const void* from;
   void* to;
@@ -83,9 +86,9 @@ struct Place {
   std::size_t bytes() const { return count * BytesOf(type); }
 };
 
-constexpr int kCollective = -1;  // no peer
+constexpr int kCollective = -1;  // in place of a peer's rank
 
-// What NCCL itself takes of the card for the call; false: it is not there.
+// Charges the buffers that NCCL takes for the call. False if the card has too little memory.
 bool ChargeBuffers(Communicator& communicator, int peer) {
   const auto& configuration = TheMachine().configuration();
   auto& device = TheMachine().device(communicator.device());
@@ -96,14 +99,15 @@ bool ChargeBuffers(Communicator& communicator, int peer) {
     error = communicator.buffers().ForPeer(device, configuration.profile, peer, configuration.devices - 1);
   }
   if (error.empty()) return true;
-  memoir::simcuda::Say(error);
+  memoir::simcuda::PrintMessage(error);
   memoir::simcuda::SetLastNcclError(error);
   return false;
 }
 
-// `gives` bytes from place.from on, and `result` bytes to place.to on. False where nothing is to be done for this call.
-bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t result, Call& call, ncclResult_t* error,
-           int peer = kCollective) {
+// Prepares a call that sends `gives` bytes from place.from and sets `result` bytes at place.to. False if no bytes move:
+// on an error, in a captured stream, or if the call is too large.
+bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t result, NcclCall& call,
+           ncclResult_t* error, int peer = kCollective) {
   *error = ncclSuccess;
   call.communicator = FindCommunicator(place.handle);
   auto* const stream = memoir::simcuda::FindStream(place.stream);
@@ -120,8 +124,8 @@ bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t 
     return false;
   }
   TheMachine().progress().Queue(stream->number());
-  if (gives > Board::kMostBytes || result > kLargestResult) {
-    if (place.to != nullptr && place.to != place.from) Forget(place.to, result);
+  if (gives > MessageBoard::kMostBytes || result > kLargestResult) {
+    if (place.to != nullptr && place.to != place.from) MarkUnknown(place.to, result);
     return false;
   }
   call.name = name;
@@ -131,10 +135,11 @@ bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t 
   return true;
 }
 
-ncclResult_t End(Call call) { return memoir::simcuda::Submit(std::move(call)) ? ncclSuccess : ncclRemoteError; }
+ncclResult_t End(NcclCall call) { return memoir::simcuda::Submit(std::move(call)) ? ncclSuccess : ncclRemoteError; }
 
-// Each rank's slice of `bytes`, one after the other, as an alone rank and its like would fill it: `slice` of the parts.
-void WriteSlices(void* to, const Parts& parts, std::size_t bytes, std::size_t slice) {
+// Writes the slices of all ranks, `bytes` each, one after the other. `slice`: index of the slice to take from each
+// rank's part.
+void WriteSlices(void* to, const RankParts& parts, std::size_t bytes, std::size_t slice) {
   for (std::size_t rank = 0; rank < parts.ranks(); ++rank) {
     if (parts[rank] == nullptr) continue;
     Write(static_cast<char*>(to) + rank * bytes, parts[rank] + slice * bytes, bytes);
@@ -146,27 +151,28 @@ std::size_t Ranks(ncclComm_t handle) {
   return found == nullptr ? 1 : static_cast<std::size_t>(found->ranks());
 }
 
-// Of calls that give each rank a slice: how many slices this rank gives, and which of a part is its own.
+// The slices of a call in which each rank sends one slice to every rank. `given`: the number of slices that this rank
+// sends. `own`: the index, in each rank's part, of the slice for this rank.
 struct Slices {
   std::size_t given, own;
 };
 
-// Alone, a rank needs nothing but its own slice of the parts, which are all like its own: it gives that alone, so that
-// in a world of thousands it is not too large.
+// A rank that is alone sends only the slice for itself, because all ranks are assumed to have the same part. So the
+// call stays small even in a world of thousands of ranks.
 Slices SlicesOf(Place& place) {
   const auto found = FindCommunicator(place.handle);
   if (found == nullptr) return {1, 0};
   const auto rank = static_cast<std::size_t>(found->rank());
-  if (found->meets()) return {static_cast<std::size_t>(found->ranks()), rank};
+  if (found->has_peers()) return {static_cast<std::size_t>(found->ranks()), rank};
   place.from = static_cast<const char*>(place.from) + rank * place.bytes();
   return {1, 0};
 }
 
-// The sum, or what else, of slice `slice` of the parts.
-void WriteReduced(const Place& place, const Operation& operation, const Parts& parts, std::size_t slice) {
+// Reduces slice number `slice` of all parts, and writes the result.
+void WriteReduced(const Place& place, const ReduceOperation& operation, const RankParts& parts, std::size_t slice) {
   std::vector<char> out(place.bytes());
   if (parts.ranks() == 0 || parts[0] == nullptr) return;
-  memoir::simcuda::Reduce(parts, slice * place.bytes(), static_cast<Element>(place.type), place.count, operation,
+  memoir::simcuda::Reduce(parts, slice * place.bytes(), static_cast<ElementType>(place.type), place.count, operation,
                           out.data());
   Write(place.to, out.data(), out.size());
 }
@@ -178,7 +184,8 @@ SIMULATED ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* number, void* scala
   if (type < 0 || type >= memoir::simcuda::kElements || scalar == nullptr) return ncclInvalidArgument;
   char value[8];
   Read(value, scalar, BytesOf(type));
-  const Operation operation{.scaled = true, .scale = memoir::simcuda::ReadElement(value, static_cast<Element>(type))};
+  const ReduceOperation operation{.scaled = true,
+                                  .scale = memoir::simcuda::ReadElement(value, static_cast<ElementType>(type))};
   const std::lock_guard lock(TheOperations().mutex);
   int next = ncclNumOps;
   while (TheOperations().made.contains(next)) ++next;
@@ -195,27 +202,27 @@ SIMULATED ncclResult_t ncclRedOpDestroy(ncclRedOp_t number, ncclComm_t) {
 SIMULATED ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                                      ncclRedOp_t number, ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
-  Call call;
-  Operation operation;
+  NcclCall call;
+  ReduceOperation operation;
   ncclResult_t error = ncclSuccess;
   if (!FindOperation(number, operation)) return ncclInvalidArgument;
   if (!Begin(place, "ncclAllReduce", place.bytes(), place.bytes(), call, &error)) return error;
-  call.needs = kEverybody;
-  call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, 0); };
+  call.needs = kAllRanks;
+  call.finish = [=](const RankParts& parts) { WriteReduced(place, operation, parts, 0); };
   return End(std::move(call));
 }
 
 SIMULATED ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                                   ncclRedOp_t number, int root, ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
-  Call call;
-  Operation operation;
+  NcclCall call;
+  ReduceOperation operation;
   ncclResult_t error = ncclSuccess;
   if (!FindOperation(number, operation)) return ncclInvalidArgument;
   if (!Begin(place, "ncclReduce", place.bytes(), place.bytes(), call, &error)) return error;
   if (call.communicator->rank() == root) {
-    call.needs = kEverybody;
-    call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, 0); };
+    call.needs = kAllRanks;
+    call.finish = [=](const RankParts& parts) { WriteReduced(place, operation, parts, 0); };
   }
   return End(std::move(call));
 }
@@ -223,16 +230,16 @@ SIMULATED ncclResult_t ncclReduce(const void* from, void* to, std::size_t count,
 SIMULATED ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t type, int root,
                                      ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclBroadcast", place.bytes(), place.bytes(), call, &error)) return error;
   const int rank = call.communicator->rank(), ranks = call.communicator->ranks();
   if (root < 0 || root >= ranks) return ncclInvalidArgument;
-  call.needs = rank == root ? kNobody : root;
-  if (rank != root && call.communicator->meets()) call.gives = 0;
-  // Alone, and not the root: the root holds what this rank has in its own buffer.
-  if (rank != root && !call.communicator->meets() && from == nullptr) call.gives = 0;
-  call.finish = [=](const Parts& parts) {
+  call.needs = rank == root ? kNoRank : root;
+  if (rank != root && call.communicator->has_peers()) call.gives = 0;
+  // If this rank is alone and not the root, the root is assumed to have the contents of this rank's buffer.
+  if (rank != root && !call.communicator->has_peers() && from == nullptr) call.gives = 0;
+  call.finish = [=](const RankParts& parts) {
     if (rank == root) {
       if (to != from) TheMachine().contents().Copy(to, from, place.bytes());
     } else if (const char* part = parts[static_cast<std::size_t>(root)]; part != nullptr) {
@@ -251,26 +258,26 @@ SIMULATED ncclResult_t ncclAllGather(const void* from, void* to, std::size_t cou
                                      ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
   const std::size_t bytes = place.bytes();
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclAllGather", bytes, bytes * Ranks(communicator), call, &error)) return error;
-  call.needs = kEverybody;
-  call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, 0); };
+  call.needs = kAllRanks;
+  call.finish = [=](const RankParts& parts) { WriteSlices(to, parts, bytes, 0); };
   return End(std::move(call));
 }
 
 SIMULATED ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t type,
                                          ncclRedOp_t number, ncclComm_t communicator, cudaStream_t stream) {
   Place place{from, to, count, type, communicator, stream};
-  Call call;
-  Operation operation;
+  NcclCall call;
+  ReduceOperation operation;
   ncclResult_t error = ncclSuccess;
   if (!FindOperation(number, operation)) return ncclInvalidArgument;
   const Slices slices = SlicesOf(place);
   if (!Begin(place, "ncclReduceScatter", place.bytes() * slices.given, place.bytes(), call, &error)) return error;
   const std::size_t slice = slices.own;
-  call.needs = kEverybody;
-  call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, slice); };
+  call.needs = kAllRanks;
+  call.finish = [=](const RankParts& parts) { WriteReduced(place, operation, parts, slice); };
   return End(std::move(call));
 }
 
@@ -278,13 +285,13 @@ SIMULATED ncclResult_t ncclAlltoAll(const void* from, void* to, std::size_t coun
                                     ncclComm_t communicator, cudaStream_t stream) {
   Place place{from, to, count, type, communicator, stream};
   const std::size_t bytes = place.bytes();
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   const Slices slices = SlicesOf(place);
   if (!Begin(place, "ncclAlltoAll", bytes * slices.given, bytes * Ranks(communicator), call, &error)) return error;
   const std::size_t slice = slices.own;
-  call.needs = kEverybody;
-  call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, slice); };
+  call.needs = kAllRanks;
+  call.finish = [=](const RankParts& parts) { WriteSlices(to, parts, bytes, slice); };
   return End(std::move(call));
 }
 
@@ -292,12 +299,12 @@ SIMULATED ncclResult_t ncclGather(const void* from, void* to, std::size_t count,
                                   ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
   const std::size_t bytes = place.bytes();
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclGather", bytes, bytes * Ranks(communicator), call, &error)) return error;
   if (call.communicator->rank() == root) {
-    call.needs = kEverybody;
-    call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, 0); };
+    call.needs = kAllRanks;
+    call.finish = [=](const RankParts& parts) { WriteSlices(to, parts, bytes, 0); };
   }
   return End(std::move(call));
 }
@@ -306,13 +313,13 @@ SIMULATED ncclResult_t ncclScatter(const void* from, void* to, std::size_t count
                                    ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, to, count, type, communicator, stream};
   const std::size_t bytes = place.bytes(), all = bytes * Ranks(communicator);
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclScatter", all, bytes, call, &error)) return error;
   const auto slice = static_cast<std::size_t>(call.communicator->rank());
   if (call.communicator->rank() != root) call.gives = 0;
   call.needs = root;
-  call.finish = [=](const Parts& parts) {
+  call.finish = [=](const RankParts& parts) {
     if (const char* part = parts[static_cast<std::size_t>(root)]; part != nullptr)
       Write(to, part + slice * bytes, bytes);
   };
@@ -322,29 +329,30 @@ SIMULATED ncclResult_t ncclScatter(const void* from, void* to, std::size_t count
 SIMULATED ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
                                 ncclComm_t communicator, cudaStream_t stream) {
   const Place place{from, nullptr, count, type, communicator, stream};
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclSend", place.bytes(), 0, call, &error, peer)) return error;
   if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
-  call.kind = Call::Kind::kSend;
+  call.kind = NcclCall::Kind::kSend;
   call.peer = peer;
   return End(std::move(call));
 }
 
-// Alone, what a rank receives is what it sends in the same group, to itself, to that rank or to another; else zeros.
+// A rank that is alone receives one of the messages that it sends in the same group (CompleteAlone in communicator.cc).
+// Zeros if it sends no message of this size.
 SIMULATED ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
                                 cudaStream_t stream) {
   const Place place{nullptr, to, count, type, communicator, stream};
-  Call call;
+  NcclCall call;
   ncclResult_t error = ncclSuccess;
   if (!Begin(place, "ncclRecv", place.bytes(), place.bytes(), call, &error, peer)) return error;
   if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
-  call.kind = Call::Kind::kReceive;
+  call.kind = NcclCall::Kind::kReceive;
   call.peer = peer;
   call.gives = 0;
-  call.finish = [=](const Parts& parts) {
+  call.finish = [=](const RankParts& parts) {
     if (parts[0] == nullptr) {
-      Forget(to, place.bytes());
+      MarkUnknown(to, place.bytes());
     } else {
       Write(to, parts[0], place.bytes());
     }

@@ -17,16 +17,16 @@ struct Communicators {
   std::map<const void*, std::shared_ptr<Communicator>> all;
 };
 
-constinit MadeOnce<Communicators> communicators;
+constinit LazyObject<Communicators> communicators;
 
 Communicators& TheCommunicators() { return communicators.Get(); }
 
 std::atomic<const char*> last_error{""};
 
 thread_local int group_depth = 0;
-thread_local std::vector<Call>* group = nullptr;
+thread_local std::vector<NcclCall>* group = nullptr;
 
-bool Complete(std::vector<Call>& calls) {
+bool Complete(std::vector<NcclCall>& calls) {
   const std::string error = CompleteCalls(calls, TheMachine().configuration().patience_seconds);
   if (!error.empty()) SetLastNcclError(error);
   return error.empty();
@@ -50,37 +50,37 @@ ncclComm* AddCommunicator(std::shared_ptr<Communicator> communicator) {
 bool RemoveCommunicator(ncclComm* handle) {
   const auto communicator = FindCommunicator(handle);
   if (communicator == nullptr) return false;
-  communicator->Abort();  // of calls that another thread waits in
+  communicator->Abort();  // ends calls in which other threads wait
   const std::lock_guard lock(TheCommunicators().mutex);
   return TheCommunicators().all.erase(handle) > 0;
 }
 
-bool Submit(Call call) {
+bool Submit(NcclCall call) {
   call.communicator->Enqueue(call);
   if (group_depth > 0) {
     group->push_back(std::move(call));
     return true;
   }
-  std::vector<Call> calls;
+  std::vector<NcclCall> calls;
   calls.push_back(std::move(call));
   return Complete(calls);
 }
 
 void BeginGroup() {
-  if (group_depth++ == 0) group = new std::vector<Call>;
+  if (group_depth++ == 0) group = new std::vector<NcclCall>;
 }
 
 bool EndGroup(bool run) {
   if (group_depth == 0) return false;
   if (--group_depth > 0) return true;
-  const std::unique_ptr<std::vector<Call>> calls(std::exchange(group, nullptr));
+  const std::unique_ptr<std::vector<NcclCall>> calls(std::exchange(group, nullptr));
   return !run || Complete(*calls);
 }
 
 const char* LastNcclError() { return last_error.load(); }
 
 void SetLastNcclError(const std::string& line) {
-  last_error.store((new std::string(line))->c_str());  // whoever asked for the one before may still read it
+  last_error.store((new std::string(line))->c_str());  // another thread may still read the previous text
 }
 
 }  // namespace memoir::simcuda

@@ -1,4 +1,4 @@
-// What NCCL's functions share: communicators by their handles, and groups of calls.
+// State that the NCCL functions share: communicators by their handles, and groups of calls.
 //
 // Any thread; a group belongs to the thread that began it.
 #ifndef INTERPOSE_SIMCUDA_API_NCCL_GROUP_H_
@@ -9,22 +9,22 @@
 
 #include "interpose/simcuda/communicator.h"
 
-struct ncclComm;  // NCCL's handle points to one; here it is a Communicator
+struct ncclComm;  // the type behind NCCL's handle; here a Communicator
 
 namespace memoir::simcuda {
 
-// Null for what is no communicator of ours.
+// Returns nullptr for a handle that is not a simulated communicator.
 std::shared_ptr<Communicator> FindCommunicator(const ncclComm* handle);
 ncclComm* AddCommunicator(std::shared_ptr<Communicator> communicator);
 bool RemoveCommunicator(ncclComm* handle);
 
-// Completes the call, or, inside of a group, puts it off to the group's end. False: it failed, and the line was said.
-bool Submit(Call call);
+// Completes the call. Inside a group, postpones it to the group's end. False if it failed; then a line was printed.
+bool Submit(NcclCall call);
 void BeginGroup();
-// Completes what was put off once the outermost group ends; without `run`, forgets it.
+// Completes the postponed calls when the outermost group ends. Without `run`, drops them.
 bool EndGroup(bool run);
 
-// What went wrong last in this process; "" at first. Never freed.
+// The last error of this process; empty at first. Never freed.
 const char* LastNcclError();
 void SetLastNcclError(const std::string& line);
 

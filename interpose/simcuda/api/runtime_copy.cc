@@ -1,9 +1,9 @@
-// The runtime's copies and fills. What of them is kept: interpose/simcuda/contents.h.
+// The runtime's copies and fills. contents.h defines which bytes are kept.
 #include <cuda_runtime_api.h>
 
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/streams.h"
@@ -15,7 +15,8 @@ using memoir::simcuda::TheMachine;
 
 namespace {
 
-// Captured work is queued, not done: success with nothing copied. True: go on and copy.
+// Queues a copy or fill. True if the copy or fill must run now. False if it is captured (`*error` is success), or if
+// the stream is invalid.
 bool RunsNow(cudaStream_t handle, const void* to, std::size_t bytes, cudaError_t* error) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   *error = Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
@@ -47,7 +48,7 @@ void CopyRows(void* to, std::size_t to_pitch, const void* from, std::size_t from
 
 SIMULATED cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
-  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  if (memoir::simcuda::IsRefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
   Copy(to, from, bytes);
   TheMachine().progress().FinishStream(memoir::simcuda::FindStream(nullptr)->number());
   return cudaSuccess;
@@ -72,7 +73,7 @@ SIMULATED cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, 
 
 SIMULATED cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                    std::size_t width, std::size_t height, cudaMemcpyKind) {
-  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  if (memoir::simcuda::IsRefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
   CopyRows(to, to_pitch, from, from_pitch, width, height);
   return cudaSuccess;
 }
@@ -86,7 +87,7 @@ SIMULATED cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const vo
 }
 
 SIMULATED cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  if (memoir::simcuda::IsRefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
   TheMachine().contents().Fill(to, value, bytes);
   return cudaSuccess;
 }

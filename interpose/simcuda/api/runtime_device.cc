@@ -1,4 +1,4 @@
-// The runtime's devices: which there are, what they are, who may reach whom.
+// The runtime's devices: their number, their properties, and access between them.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -10,11 +10,12 @@
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/memory_pool.h"
-#include "interpose/simcuda/message.h"
 #include "interpose/simcuda/mutex.h"
+#include "interpose/simcuda/report_file.h"
+#include "interpose/simcuda/simulation_message.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Expect;
@@ -23,24 +24,26 @@ using memoir::simcuda::TheMachine;
 
 namespace {
 
-// (from, to) of the pairs that were enabled.
+// The pairs (from, to) whose access was enabled.
 struct PeerAccess {
   memoir::simcuda::Mutex mutex;
   std::set<std::pair<int, int>> enabled;
 };
 
-constinit memoir::simcuda::MadeOnce<PeerAccess> peers;
+constinit memoir::simcuda::LazyObject<PeerAccess> peers;
 
 PeerAccess& Peers() { return peers.Get(); }
 
-// Once: programs try again, and ask in every thread. Where there is none, why was said before.
+// If the device `asked` does not exist, prints how many devices are simulated. Prints this line once, because programs
+// retry, also on several threads. Prints nothing if no device is simulated, because the cause has been printed already.
 void SayHowMany(int asked) {
   static std::atomic<bool> said{false};
   const int devices = TheMachine().devices();
   if (devices == 0 || asked < devices || said.exchange(true)) return;
-  memoir::simcuda::Say("device " + std::to_string(asked) + " was asked for, but " + std::to_string(devices) +
-                       (devices == 1 ? " is simulated" : " are simulated") +
-                       ", numbered from 0; simulate more (run --sim-devices, fit --devices)");
+  memoir::simcuda::PrintMessage("device " + std::to_string(asked) + " was asked for, but " + std::to_string(devices) +
+                                (devices == 1 ? " is simulated" : " are simulated") +
+                                ", numbered from 0; simulate more (run --sim-devices, fit --devices)");
+  memoir::simcuda::NoteMissingDevice(asked);
 }
 
 }  // namespace
@@ -62,7 +65,8 @@ SIMULATED cudaError_t cudaSetDevice(int device) {
     return Return(cudaErrorInvalidDevice);
   }
   memoir::simcuda::SetCurrentDevice(device);
-  return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);  // as CUDA 12 and later: the context
+  // creates the context, as CUDA 12 and later do
+  return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);
 }
 
 SIMULATED cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
@@ -115,10 +119,10 @@ SIMULATED cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 }
 
 SIMULATED cudaError_t cudaDeviceSynchronize() {
-  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
+  if (memoir::simcuda::IsRefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (!TheMachine().device(CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
-  memoir::simcuda::DefaultPool(CurrentDevice()).Synchronized();
+  memoir::simcuda::DefaultPool(CurrentDevice()).TrimToThreshold();
   TheMachine().progress().FinishDevice(CurrentDevice());
   return cudaSuccess;
 }

@@ -16,7 +16,8 @@ struct ErrorText {
   const char* text;
 };
 
-// Those that this device gives, and those that programs ask about; the driver's codes are the runtime's.
+// The errors that this device returns, and further errors whose text programs query. The driver and the runtime use the
+// same codes.
 constexpr ErrorText kTexts[] = {
     {0, "cudaSuccess", "CUDA_SUCCESS", "no error"},
     {1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE", "invalid argument"},

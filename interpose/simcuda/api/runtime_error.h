@@ -6,10 +6,10 @@
 
 namespace memoir::simcuda {
 
-// Remembers an error, as cudaGetLastError reports it, and returns it.
+// Stores an error as the thread's last one, which cudaGetLastError reports, and returns it.
 cudaError_t Return(cudaError_t error);
 
-// Success, or what `condition` being false means.
+// Returns success if `condition` is true, else `error`.
 inline cudaError_t Expect(bool condition, cudaError_t error) { return Return(condition ? cudaSuccess : error); }
 
 }  // namespace memoir::simcuda

@@ -1,11 +1,11 @@
-// The runtime's capture and graphs (interpose/simcuda/capture.h).
+// The runtime's capture and graphs (interpose/simcuda/graph_capture.h).
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/streams.h"
 
 using memoir::simcuda::CaptureMode;
@@ -86,7 +86,8 @@ SIMULATED cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-// Only how many there are: the nodes themselves are not kept. At least one, because what cuFFT runs is not counted.
+// Returns only the number of nodes, because nodes are not stored. Returns at least 1: cuFFT's work adds no nodes here,
+// and torch warns about a graph without nodes.
 SIMULATED cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   const std::size_t known = std::max<std::size_t>(GraphOf(graph)->nodes, 1);
   if (nodes != nullptr) std::fill_n(nodes, std::min(*count, known), nullptr);

@@ -1,7 +1,7 @@
-// The runtime's kernels: registration by static initialisers, launches, and what is asked of them.
+// The runtime's kernels: registration by static initialisers, launches, and queries.
 //
-// The functions that begin with two underscores are called by code that nvcc makes; no header of the wheels declares
-// all of them, so those are declared here, as nvcc's crt/host_runtime.h has them.
+// Code that nvcc generates calls the functions with two underscores. No header of the wheels declares all of them, so
+// these declarations follow nvcc's crt/host_runtime.h.
 #include <cuda_runtime_api.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
@@ -29,7 +29,8 @@ struct CallConfiguration {
   cudaStream_t stream = nullptr;
 };
 
-// kernel<<<...>>> pushes, and the kernel's host function pops: nested only by launches inside of argument expressions.
+// kernel<<<...>>> pushes a configuration, and the kernel's host function pops it. Configurations are nested only if an
+// argument expression launches a kernel.
 constexpr std::size_t kDeepest = 16;
 thread_local std::array<CallConfiguration, kDeepest> configurations;
 thread_local std::size_t depth = 0;
@@ -64,7 +65,7 @@ SIMULATED cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::s
 
 SIMULATED void** __cudaRegisterFatBinary(void*) { return static_cast<void**>(memoir::simcuda::NewHandle()); }
 SIMULATED void __cudaRegisterFatBinaryEnd(void**) {}
-SIMULATED void __cudaUnregisterFatBinary(void**) {}  // at exit, where the handle need not be freed
+SIMULATED void __cudaUnregisterFatBinary(void**) {}  // called at exit, so the handle is not freed
 SIMULATED char __cudaInitModule(void**) { return 1; }
 
 SIMULATED void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*,
@@ -115,7 +116,7 @@ SIMULATED cudaError_t cudaFuncGetName(const char** name, const void* host) {
 SIMULATED cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   const auto& profile = TheMachine().profile();
   *attributes = cudaFuncAttributes();
-  // The real ones stand in the kernels' binaries, whose form is not public.
+  // The real values are in the kernels' binaries, whose form is not public.
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
   attributes->binaryVersion = attributes->ptxVersion = profile.binary_version;
@@ -139,6 +140,6 @@ SIMULATED cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*,
   return cudaSuccess;
 }
 
-// Of cuda_profiler_api.h, which the wheels leave out.
+// Functions of cuda_profiler_api.h, which the wheels do not contain.
 SIMULATED cudaError_t cudaProfilerStart() { return cudaSuccess; }
 SIMULATED cudaError_t cudaProfilerStop() { return cudaSuccess; }

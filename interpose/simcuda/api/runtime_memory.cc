@@ -1,4 +1,5 @@
-// The runtime's memory: blocks of devices, pinned and managed memory, what an address is, and other processes' memory.
+// The runtime's memory functions: device blocks, pinned and managed memory, attributes of addresses, memory of other
+// processes.
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/memory_pool.h"
 
@@ -14,8 +15,8 @@ using memoir::simcuda::BlockKind;
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Device;
 using memoir::simcuda::Expect;
-using memoir::simcuda::HostMemory;
 using memoir::simcuda::kGranularity;
+using memoir::simcuda::PinnedMemory;
 using memoir::simcuda::Return;
 using memoir::simcuda::TheMachine;
 
@@ -23,11 +24,11 @@ namespace {
 
 std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// cudaErrorNoDevice, out of memory, or success with *pointer set.
+// Allocates a block. Returns cudaErrorNoDevice, out of memory, or success with *pointer set.
 cudaError_t Allocate(void** pointer, std::size_t bytes, BlockKind kind) {
   *pointer = nullptr;
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
-  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
+  if (memoir::simcuda::IsRefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
   Device& device = TheMachine().device(CurrentDevice());
   if (!device.Start()) return Return(cudaErrorMemoryAllocation);
   if (bytes == 0) return cudaSuccess;
@@ -35,12 +36,12 @@ cudaError_t Allocate(void** pointer, std::size_t bytes, BlockKind kind) {
   return Expect(*pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
-// What a handle to another process's memory says; the rest of its 64 bytes is zero.
-struct Exported {
+// The contents of a handle to another process's memory. The rest of its 64 bytes is zero.
+struct ExportedBlock {
   std::uint64_t address, bytes;
   int process, device;
 };
-static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
+static_assert(sizeof(ExportedBlock) <= sizeof(cudaIpcMemHandle_t));
 
 }  // namespace
 
@@ -70,7 +71,7 @@ SIMULATED cudaError_t cudaFree(void* pointer) {
   if (auto* const pool = memoir::simcuda::PoolOfBlock(Address(pointer));
       pool != nullptr && pool->Free(Address(pointer)))
     return cudaSuccess;
-  TheMachine().progress().FinishDevice(device->ordinal());  // cudaFree waits
+  TheMachine().progress().FinishDevice(device->ordinal());  // cudaFree waits for the device's work
   return Expect(
       device->Free(Address(pointer), BlockKind::kDevice) || device->Free(Address(pointer), BlockKind::kManaged),
       cudaErrorInvalidValue);
@@ -87,35 +88,35 @@ SIMULATED cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 SIMULATED cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
-  *pointer = bytes == 0 ? nullptr : TheMachine().host_memory().Allocate(bytes);
+  *pointer = bytes == 0 ? nullptr : TheMachine().pinned_memory().Allocate(bytes);
   return Expect(bytes == 0 || *pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
 SIMULATED cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
 
 SIMULATED cudaError_t cudaFreeHost(void* pointer) {
-  return Expect(pointer == nullptr || TheMachine().host_memory().Free(pointer), cudaErrorInvalidValue);
+  return Expect(pointer == nullptr || TheMachine().pinned_memory().Free(pointer), cudaErrorInvalidValue);
 }
 
 SIMULATED cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   if (pointer == nullptr || bytes == 0) return Return(cudaErrorInvalidValue);
-  const auto registered = TheMachine().host_memory().Register(pointer, bytes);
-  if (registered == HostMemory::Registered::kRefused) return Return(cudaErrorMemoryAllocation);
-  return Expect(registered == HostMemory::Registered::kYes, cudaErrorHostMemoryAlreadyRegistered);
+  const auto registered = TheMachine().pinned_memory().Register(pointer, bytes);
+  if (registered == PinnedMemory::RegisterResult::kRefused) return Return(cudaErrorMemoryAllocation);
+  return Expect(registered == PinnedMemory::RegisterResult::kYes, cudaErrorHostMemoryAlreadyRegistered);
 }
 
 SIMULATED cudaError_t cudaHostUnregister(void* pointer) {
-  return Expect(TheMachine().host_memory().Unregister(pointer), cudaErrorHostMemoryNotRegistered);
+  return Expect(TheMachine().pinned_memory().Unregister(pointer), cudaErrorHostMemoryNotRegistered);
 }
 
 SIMULATED cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   *device = host;
-  return Expect(TheMachine().host_memory().IsPinned(host), cudaErrorInvalidValue);
+  return Expect(TheMachine().pinned_memory().IsPinned(host), cudaErrorInvalidValue);
 }
 
 SIMULATED cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   *flags = cudaHostAllocMapped | cudaHostAllocPortable;
-  return Expect(TheMachine().host_memory().IsPinned(host), cudaErrorInvalidValue);
+  return Expect(TheMachine().pinned_memory().IsPinned(host), cudaErrorInvalidValue);
 }
 
 SIMULATED cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -128,7 +129,7 @@ SIMULATED cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes
     attributes->device = device->ordinal();
     attributes->devicePointer = address;
     attributes->hostPointer = managed ? address : nullptr;
-  } else if (TheMachine().host_memory().IsPinned(pointer)) {
+  } else if (TheMachine().pinned_memory().IsPinned(pointer)) {
     attributes->type = cudaMemoryTypeHost;
     attributes->device = CurrentDevice();
     attributes->devicePointer = attributes->hostPointer = address;
@@ -145,14 +146,15 @@ SIMULATED cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* poin
   const auto block = device == nullptr ? std::nullopt : device->BlockAt(Address(pointer));
   if (!block || block->kind != BlockKind::kDevice) return Return(cudaErrorInvalidValue);
   *handle = cudaIpcMemHandle_t();
-  const Exported exported{block->address, block->bytes, getpid(), device->ordinal()};
+  const ExportedBlock exported{block->address, block->bytes, getpid(), device->ordinal()};
   std::memcpy(handle->reserved, &exported, sizeof exported);
   return cudaSuccess;
 }
 
-// Addresses of the block's size, which read as zero: the other process's bytes are not seen here.
+// Takes as many bytes of addresses as the block has. They read as zero, because the other process's bytes are not
+// visible here.
 SIMULATED cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned) {
-  Exported exported{};
+  ExportedBlock exported{};
   std::memcpy(&exported, handle.reserved, sizeof exported);
   if (exported.bytes == 0 || exported.process == getpid()) return Return(cudaErrorInvalidValue);
   return Allocate(pointer, exported.bytes, BlockKind::kImported);

@@ -58,7 +58,7 @@ SIMULATED cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolPr
   return cudaSuccess;
 }
 
-// A pool with blocks in it lives on until they are freed, which CUDA does as well; here it is never deleted.
+// In CUDA, a destroyed pool exists until its blocks are freed. Here a destroyed pool is never deleted.
 SIMULATED cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   PoolOf(pool).set_release_threshold(0);
   PoolOf(pool).TrimTo(0);
@@ -82,7 +82,7 @@ SIMULATED cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAtt
       PoolOf(pool).ResetHighMarks(false, true);
       break;
     default:
-      break;  // how blocks are reused between streams: nothing here waits
+      break;  // reuse of blocks between streams; nothing waits here
   }
   return cudaSuccess;
 }

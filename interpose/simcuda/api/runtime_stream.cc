@@ -1,4 +1,4 @@
-// The runtime's streams and events. When what was queued is complete: progress.h.
+// The runtime's streams and events. stream_progress.h decides when queued work is complete.
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
-#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/graph_capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/streams.h"
 
@@ -23,19 +23,20 @@ namespace {
 
 Event* EventOf(cudaEvent_t handle) { return reinterpret_cast<Event*>(handle); }
 
-// What a wait or a query on `stream` gives: an error where it is being captured or where a capture forbids it.
+// Returns the result of a wait or query on `stream`: an error if the stream is being captured, or if another capture
+// forbids the wait or query.
 cudaError_t Waited(const Stream* stream) {
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (StateOf(*stream) != CaptureState::kNone) {
     Invalidate(const_cast<Stream&>(*stream));
     return Return(cudaErrorStreamCaptureUnsupported);
   }
-  return Expect(!memoir::simcuda::RefusedByCapture(), cudaErrorStreamCaptureUnsupported);
+  return Expect(!memoir::simcuda::IsRefusedByCapture(), cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t Waited(const Event* event) {
   if (!IsEvent(event)) return Return(cudaErrorInvalidResourceHandle);
-  return Expect(!memoir::simcuda::RefusedByCapture(), cudaErrorStreamCaptureUnsupported);
+  return Expect(!memoir::simcuda::IsRefusedByCapture(), cudaErrorStreamCaptureUnsupported);
 }
 
 }  // namespace
@@ -158,13 +159,14 @@ SIMULATED cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t star
   if (!IsEvent(from) || !IsEvent(to) || !from->recorded || !to->recorded) return Return(cudaErrorInvalidResourceHandle);
   if ((from->flags & cudaEventDisableTiming) != 0 || (to->flags & cudaEventDisableTiming) != 0)
     return Return(cudaErrorInvalidResourceHandle);
-  // The host's time: kernels take none.
+  // The host's time, because kernels take no time.
   *milliseconds =
       static_cast<float>(static_cast<double>(to->nanoseconds) - static_cast<double>(from->nanoseconds)) / 1e6f;
   return cudaSuccess;
 }
 
-// Complete events need nothing of the other process but an event.
+// An event of another process always counts as complete. So the handle need not identify `event`, and
+// cudaIpcOpenEventHandle creates a new event.
 SIMULATED cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
   if (!IsEvent(EventOf(event))) return Return(cudaErrorInvalidResourceHandle);
   *handle = cudaIpcEventHandle_t();

@@ -1,4 +1,5 @@
-// The lines of a table that users may write (profiles.txt, workspaces.txt): trimmed, without comments, none empty.
+// Reads the lines of a table that users may write (profiles.txt, workspaces.txt): trimmed, without comments and empty
+// lines.
 #ifndef INTERPOSE_SIMCUDA_USER_TABLES_TABLE_LINES_H_
 #define INTERPOSE_SIMCUDA_USER_TABLES_TABLE_LINES_H_
 
@@ -13,13 +14,13 @@ class TableLines {
  public:
   explicit TableLines(std::string_view text) : rest_(text) {}
 
-  bool Next();  // false: no more
+  bool Next();  // false at the end
   std::string_view line() const { return line_; }
 
-  // Of "left = right"; false: the line has no '='.
+  // Splits "left = right". False if the line has no '='.
   bool Split(std::string_view& left, std::string_view& right) const;
-  int number() const { return number_; }  // of the line that was read last, from 1
-  // An error of that line.
+  int number() const { return number_; }  // number of the current line, from 1
+  // An error message for the current line.
   std::string Error(const std::string& what) const { return ErrorAt(number_, what); }
   static std::string ErrorAt(int number, const std::string& what) {
     return "line " + std::to_string(number) + ": " + what;

@@ -10,12 +10,13 @@
 namespace memoir::simcuda {
 namespace {
 
-using Values = std::array<double, kWords>;  // exact up to 2^53 bytes, which no card has
+using Values = std::array<double, kWords>;  // exact up to 2^53 bytes, more than any card has
 
 constexpr std::string_view kNames[kWords] = {"elements", "element", "m", "n",         "batch",
                                              "x",        "w",       "y", "converted", "taps"};
 
-// Which words the formulas of a name may use, by its beginning: what the callers of Bytes know.
+// The variables that formulas may use, by the beginning of the formula's name. The callers of Bytes provide these
+// variables.
 struct Library {
   std::string_view prefix;
   std::initializer_list<Word> words;
@@ -53,7 +54,7 @@ class Evaluation {
   Evaluation(std::string_view text, const Values& values, const std::vector<Word>& allowed)
       : rest_(text), values_(values), allowed_(allowed) {}
 
-  // Of the whole text. NaN: it is no formula; wrong() then says where.
+  // Parses the whole text. NaN if it is not a formula; then wrong() returns the place.
   double Value() {
     const double value = Sum();
     if (!wrong_ && !Trimmed(rest_).empty()) Fail();
@@ -185,11 +186,11 @@ std::string Workspaces::Parse(std::string_view text) {
   return "";
 }
 
-std::uint64_t Workspaces::Bytes(std::string_view name, std::initializer_list<Figure> figures) const {
+std::uint64_t Workspaces::Bytes(std::string_view name, std::initializer_list<WorkspaceFigure> figures) const {
   const auto found = formulas_.find(name);
   if (found == formulas_.end()) return 0;
   Values values{};
-  for (const Figure& figure : figures)
+  for (const WorkspaceFigure& figure : figures)
     values[static_cast<std::size_t>(figure.word)] = static_cast<double>(figure.value);
   const std::vector<Word> allowed = WordsOfFormula(name);
   const double bytes = Evaluation(found->second, values, allowed).Value();

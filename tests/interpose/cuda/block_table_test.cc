@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kBase = 0x7000'0000'0000;
 
-// An entry says the same in both of its words.
+// Both words of an entry agree.
 TableEntry EntryOf(std::uint32_t number) {
   return {.bytes = std::uint64_t{number} << 32 | number, .index = number, .call = DriverCall::kMalloc, .device = 3};
 }

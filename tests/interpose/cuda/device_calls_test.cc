@@ -42,7 +42,7 @@ class DeviceCalls : public RingTest {
   template <class Record>
   std::vector<Record> Records(RecordKind kind) {
     std::vector<Record> found;
-    std::vector<SegmentView> views(64);
+    std::vector<RingExtentView> views(64);
     const std::size_t count = reader_->Scan(views.data(), views.size());
     for (std::size_t i = 0; i < count; ++i) {
       for (const std::uint8_t* at = views[i].begin; at < views[i].end;) {
@@ -66,7 +66,7 @@ TEST_F(DeviceCalls, ALaunchIsRecordedOnceWithItsNameAndPlace) {
   const auto launches = Launches();
   ASSERT_EQ(launches.size(), 1u) << "the driver's call inside is not another one";
   const KernelLaunchRecord& launch = launches[0];
-  EXPECT_EQ(launch.header.flags, static_cast<std::uint8_t>(DeviceCall::kLaunchKernel));
+  EXPECT_EQ(launch.header.flags, static_cast<std::uint8_t>(DeviceCallKind::kLaunchKernel));
   EXPECT_EQ(NameOf(launch.kernel), "kernel_4660");
   EXPECT_THAT(launch.grid, ElementsAre(7u, 2u, 3u));
   EXPECT_THAT(launch.block, ElementsAre(4u, 5u, 6u));
@@ -133,13 +133,13 @@ TEST_F(DeviceCalls, CopiesHaveBytesAndKind) {
   EXPECT_EQ(Call("work_copy", std::size_t{48}, kStream), 0);
   const auto calls = Others();
   ASSERT_EQ(calls.size(), 3u);
-  EXPECT_EQ(calls[0].header.flags, static_cast<std::uint8_t>(DeviceCall::kCopyAsync));
+  EXPECT_EQ(calls[0].header.flags, static_cast<std::uint8_t>(DeviceCallKind::kCopyAsync));
   EXPECT_EQ(calls[0].bytes, 48u);
   EXPECT_EQ(calls[0].copy_kind, 2u) << "host to device";
   EXPECT_EQ(calls[0].stream, reinterpret_cast<std::uintptr_t>(kStream));
-  EXPECT_EQ(calls[1].header.flags, static_cast<std::uint8_t>(DeviceCall::kSetAsync));
+  EXPECT_EQ(calls[1].header.flags, static_cast<std::uint8_t>(DeviceCallKind::kSetAsync));
   EXPECT_EQ(calls[1].copy_kind, 0u);
-  EXPECT_EQ(calls[2].header.flags, static_cast<std::uint8_t>(DeviceCall::kStreamSynchronize));
+  EXPECT_EQ(calls[2].header.flags, static_cast<std::uint8_t>(DeviceCallKind::kStreamSynchronize));
   EXPECT_GE(calls[2].tick, calls[1].tick);
 }
 

@@ -1,5 +1,5 @@
-// What ends with a context and what does not; on which device stream-ordered memory lies; memory of another process
-// that is opened twice; arrays.
+// Which memory ends with a context; the device of stream-ordered memory; memory of another process that is opened
+// twice; arrays.
 #include "tests/interpose/cuda/driver_events.h"
 
 namespace memoir {

@@ -12,7 +12,7 @@
 namespace memoir {
 inline constexpr std::size_t kMiB = 1u << 20;
 
-// What the records say, in order.
+// The records as text, in order.
 struct Event {
   RecordKind kind;
   int what = 0;  // the call, or the cause
@@ -91,7 +91,7 @@ class DriverWatch : public RingTest {
   // Since the last time.
   std::vector<Event> Events() {
     std::vector<Event> events;
-    std::vector<SegmentView> views(64);
+    std::vector<RingExtentView> views(64);
     const std::size_t count = reader_->Scan(views.data(), views.size());
     for (std::size_t i = 0; i < count; ++i) {
       std::uint64_t records = 0;

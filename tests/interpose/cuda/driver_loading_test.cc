@@ -59,7 +59,7 @@ TEST_F(DriverLoading, ALibraryThatHasARuntimeInItKeepsThat) {
   dlclose(own);
 }
 
-// A weak import that nobody defined is a question of the program's.
+// A weak import that no library defines: the program tests it for null.
 TEST_F(DriverLoading, AFunctionThatIsNotThereStaysAbsent) {
   void* other = LoadLazily(MEMOIR_OTHER_CALLER);
   const auto can_free = reinterpret_cast<int (*)()>(dlsym(other, "other_can_free"));
@@ -70,7 +70,7 @@ TEST_F(DriverLoading, AFunctionThatIsNotThereStaysAbsent) {
   dlclose(other);
 }
 
-// As a process of its own, in which nothing else was loaded before.
+// In a separate process, in which nothing else was loaded before.
 void CallAfterAProbe(bool look_meanwhile) {
   const TempFolder folder;
   void* probe = dlopen(MEMOIR_PROBE, RTLD_NOW | RTLD_LOCAL);
@@ -86,7 +86,7 @@ void CallAfterAProbe(bool look_meanwhile) {
   _exit(allocate(&pointer, kMiB) == 0 && pointer != nullptr ? 0 : 1);
 }
 
-// What a probe of the driver opened and closed is not called any more, before a look and after one.
+// A driver that was opened and closed is not called any more, before a scan and after one.
 TEST(DriverUnloading, AProbeOfTheDriverLeavesNothingToCall) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(CallAfterAProbe(false), testing::ExitedWithCode(0), "");

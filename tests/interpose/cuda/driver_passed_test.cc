@@ -1,5 +1,5 @@
-// Calls that go past the wrappers are counted: those of a fifth library that defines a name, and those through slots
-// that may not be written to. A program of its own: the wrappers' variants are used up for the process.
+// Calls that bypass the wrappers are counted: of a fifth library that defines a name, and through read-only slots. A
+// separate program: the wrappers' variants are used up for the process.
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 class DriverPassed : public DriverWatch {
  protected:
-  // A copy is a library of its own.
+  // A copy is a different library.
   void* LoadCopy(const char* library, int number) {
     const std::string copy = libraries_.path() + "/copy" + std::to_string(number) + ".so";
     std::filesystem::copy_file(library, copy);
@@ -24,16 +24,16 @@ class DriverPassed : public DriverWatch {
 };
 
 TEST_F(DriverPassed, SlotsThatMayNotBeWrittenToAreTriedAgain) {
-  EXPECT_EQ(CountPassedCalls().refused, 0u);
+  EXPECT_EQ(CountUnwrappedCalls().refused, 0u);
   void* copy = LoadCopy(MEMOIR_CUDA_CALLER, 0);
   refuse_mprotect = true;
   LookAtDriver();
-  EXPECT_GT(CountPassedCalls().refused, 0u);
-  EXPECT_GT(CountPassedCalls().since_tick, 0u);
+  EXPECT_GT(CountUnwrappedCalls().refused, 0u);
+  EXPECT_GT(CountUnwrappedCalls().since_tick, 0u);
   refuse_mprotect = false;
-  for (int i = 0; i < 3 && CountPassedCalls().refused > 0; ++i) LookAtDriver();
-  EXPECT_EQ(CountPassedCalls().refused, 0u);
-  EXPECT_EQ(CountPassedCalls().since_tick, 0u) << "none are passed any more";
+  for (int i = 0; i < 3 && CountUnwrappedCalls().refused > 0; ++i) LookAtDriver();
+  EXPECT_EQ(CountUnwrappedCalls().refused, 0u);
+  EXPECT_EQ(CountUnwrappedCalls().since_tick, 0u) << "none are passed any more";
   void* pointer = nullptr;
   ASSERT_EQ(reinterpret_cast<Allocate>(dlsym(copy, "caller_allocate"))(&pointer, kMiB), 0);
   EXPECT_THAT(Events(), testing::Contains(Gave(DriverCall::kMalloc, kMiB, "copy0.so")));
@@ -43,13 +43,13 @@ TEST_F(DriverPassed, AFifthDefinitionOfANameIsCounted) {
   std::vector<void*> copies;
   for (int i = 0; i < 3; ++i) copies.push_back(LoadCopy(MEMOIR_OWN_CALLER, i));
   LookAtDriver();
-  EXPECT_EQ(CountPassedCalls().functions, 0u) << "with the first runtime they are four";
+  EXPECT_EQ(CountUnwrappedCalls().functions, 0u) << "with the first runtime they are four";
   for (int i = 3; i < 5; ++i) copies.push_back(LoadCopy(MEMOIR_OWN_CALLER, i));
   LookAtDriver();
   Events();
-  EXPECT_EQ(CountPassedCalls().functions, 1u);
-  EXPECT_STREQ(CountPassedCalls().function, "cudaMalloc");
-  EXPECT_GT(CountPassedCalls().since_tick, 0u);
+  EXPECT_EQ(CountUnwrappedCalls().functions, 1u);
+  EXPECT_STREQ(CountUnwrappedCalls().function, "cudaMalloc");
+  EXPECT_GT(CountUnwrappedCalls().since_tick, 0u);
   for (void* copy : copies) reinterpret_cast<void* (*)(std::size_t)>(dlsym(copy, "other_allocate"))(kMiB);
   const auto gave = [](const Event& event) { return event.kind == RecordKind::kDriverAllocate; };
   EXPECT_EQ(std::ranges::count_if(Events(), gave), 3) << "those that wrappers stand for";

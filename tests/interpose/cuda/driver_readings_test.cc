@@ -1,5 +1,5 @@
-// What NVML says is asked for on a thread of its own: of the device that the process has, never in a child of a process
-// that asked, and without waiting where it does not answer.
+// NVML is read on a separate thread: for the process's device, never in a child of a process that read it, and without
+// waiting if it does not answer.
 #include <sys/wait.h>
 #include <unistd.h>
 

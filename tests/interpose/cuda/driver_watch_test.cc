@@ -1,4 +1,4 @@
-// What a driver gives, caught in slots and look-ups.
+// Allocations of a driver, recorded by wrappers in slots and from look-ups.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,7 +98,7 @@ TEST_F(DriverWatch, FoundByGetProcAddress) {
   EXPECT_THAT(Events(), ElementsAre(GotBack(address)));
 }
 
-// Its parameters are those of the CUDA that is asked for, and all of them reach it.
+// It gets the parameters of the requested CUDA version, all of them.
 TEST_F(DriverWatch, FoundByGetProcAddressForItsVersion) {
   using GetProcAddress = int (*)(const char*, void**, int, std::uint64_t, int*);
   const auto look_up = reinterpret_cast<GetProcAddress>(LookUp("cuGetProcAddress_v2"));
@@ -112,8 +112,8 @@ TEST_F(DriverWatch, FoundByGetProcAddressForItsVersion) {
   EXPECT_EQ(reinterpret_cast<int (*)(void*)>(later)(nullptr), 709);
 }
 
-// What RTLD_NEXT and RTLD_DEFAULT find depends on where dlsym is called from: they must find the same as without
-// Memoir, which the test's own slot, never redirected, shows from its place.
+// The result of RTLD_NEXT and RTLD_DEFAULT depends on dlsym's caller. It must be the same as without Memoir: the test's
+// own slot, which is never redirected, has that result.
 TEST_F(DriverWatch, WhatNextAndDefaultMeanStays) {
   const auto next = Get<Find>("caller_find_next"), first = Get<Find>("caller_find_default");
   void* own = dlsym(caller_, "caller_answer");

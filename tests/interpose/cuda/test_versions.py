@@ -1,6 +1,5 @@
-"""The driver's functions that are wrapped take the same in each version that a look-up can ask for, but for those of look_ups.cc's table.
-
-A wrapper of one version that stands for another hands on the wrong arguments: on a card, the first torch.cuda.synchronize() of a recorded program failed by it.
+"""The driver's wrapped functions have the same parameters in each version that a look-up can request, except those in look_ups.cc's table. A wrapper of the
+wrong version passes wrong arguments on: on a card, the first torch.cuda.synchronize() of a recorded program failed.
 """
 
 import pathlib
@@ -24,7 +23,7 @@ def versions():
     for name, version, stream, parameters in re.findall(r"\(CUDAAPI \*PFN_(cu\w+?)_v(\d+)(_ptsz|_ptds)?\)\(([^;]*)\);", header.read_text().replace("\\\n", " ")):
         types = [re.sub(r"\s*\b\w+$", "", parameter.strip()) for parameter in parameters.split(",")]
         found.setdefault(name, {})[int(version), stream] = tuple(re.sub(r"_v\d+\b", "", kind) for kind in types)
-    for of_name in found.values():   # what CUDA 3.2 had replaced is asked for by nobody
+    for of_name in found.values():   # no caller requests functions that CUDA 3.2 replaced
         first = max((version for version, _ in of_name if version <= LATER_SIZES), default=0)
         for key in [key for key in of_name if key[0] < first]:
             del of_name[key]

@@ -1,4 +1,4 @@
-"""Reinforcement learning: an episode under no_grad, then three updates from what it has left."""
+"""Reinforcement learning: an episode under no_grad, then three updates from its results."""
 
 import torch
 from torch import nn

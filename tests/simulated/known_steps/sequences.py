@@ -1,4 +1,4 @@
-"""An LSTM over sequences of three lengths in turn, and one of a length of its own."""
+"""An LSTM over sequences of three lengths in turn, and one sequence of another length."""
 
 import torch
 from torch import nn

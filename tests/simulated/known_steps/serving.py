@@ -1,4 +1,4 @@
-"""A server that marks no steps: each request goes through an encoder and a decoder, each a module of its own. Requests have two sizes in turn."""
+"""A server that marks no steps: each request goes through an encoder and a decoder, two separate modules. Requests have two sizes in turn."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Fine-tuning with low-rank adapters beside frozen weights."""
+"""Fine-tuning with low-rank adapters and frozen weights."""
 
 import sys
 

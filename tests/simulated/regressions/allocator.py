@@ -1,4 +1,4 @@
-"""Buffers of changing sizes, on two streams, with transfers from the host: what differs beside allocated bytes."""
+"""Buffers of changing sizes, on two streams, with transfers from the host: differences other than in allocated bytes."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A model under torch.compile; and what is lost where that is taken away, or a graph breaks."""
+"""A model under torch.compile; and the cost of removing it, or of a graph break."""
 
 import sys
 

@@ -4,19 +4,19 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analyze/accounting/balance_moments.h"
-#include "tools/analyze/accounting/balance_snapshot.h"
+#include "tools/analyze/accounting/balance_instants.h"
+#include "tools/analyze/accounting/memory_owners.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint64_t kLeastFinding = std::uint64_t{64} << 20;
-constexpr std::uint64_t kShareOfFinding = 100;  // one part in so many
+constexpr std::uint64_t kShareOfFinding = 100;  // one hundredth of the used bytes
 
-class BalancePass : public DevicePass {
+class BalancePass : public DeviceChangePass {
  public:
-  BalancePass(const Capture& capture, const Selection& selection, const BalanceMoments& moments)
-      : DevicePass(capture, selection), moments_(moments) {}
+  BalancePass(const Capture& capture, const Selection& selection, const BalanceInstants& instants)
+      : DeviceChangePass(capture, selection), instants_(instants) {}
   std::vector<DeviceBalance> TakeBalances() {
     std::vector<DeviceBalance> balances;
     for (auto& [id, balance] : balances_) balances.push_back(std::move(balance));
@@ -29,14 +29,15 @@ class BalancePass : public DevicePass {
     settling_.clear();
   }
   void SeeStep(const StepEvent& event) override { last_step_ = event.step; }
-  void Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) override;
+  void SeeChange(const Event& event, DeviceId id, const Device& device, const DeviceSampleEvent* reading) override;
   void SeeSegment(const SegmentEvent& event) override {
-    DevicePass::SeeSegment(event);
+    DeviceChangePass::SeeSegment(event);
     Settle(event.segment->device);
   }
-  // The block that the segment was taken for comes next.
+  // Right after torch reports a segment, it allocates the block for which it reserved the segment. The balance is then
+  // taken again, with this block.
   void SeeAllocate(const AllocateEvent& event) override {
-    DevicePass::SeeAllocate(event);
+    DeviceChangePass::SeeAllocate(event);
     const DeviceId id = event.block->device;
     if (!settling_.contains(id) || !IsSettled(balances_[id])) return;
     TakeHoldings(state(), id, balances_[id]);
@@ -44,31 +45,32 @@ class BalancePass : public DevicePass {
   }
   void SeeDriverAllocate(const DriverAllocateEvent& event) override {
     settling_.erase(event.block->device);
-    DevicePass::SeeDriverAllocate(event);
+    DeviceChangePass::SeeDriverAllocate(event);
   }
   void SeeDriverFree(const DriverFreeEvent& event) override {
     settling_.erase(event.device);
-    DevicePass::SeeDriverFree(event);
+    DeviceChangePass::SeeDriverFree(event);
   }
 
  private:
-  DeviceBalance BalanceOf(const Event& event, DeviceId id, const DeviceReadingEvent* reading,
-                          const BalanceMoment& moment) const;
+  DeviceBalance BalanceOf(const Event& event, DeviceId id, const DeviceSampleEvent* reading,
+                          const BalanceInstant& instant) const;
   bool IsSettled(const DeviceBalance& balance) const {
     return balance.torch_driver_bytes + balance.in_mem_pools == balance.torch_reserved;
   }
   void Settle(DeviceId id);
 
-  const BalanceMoments& moments_;
+  const BalanceInstants& instants_;
   std::map<DeviceId, DeviceBalance> balances_;
-  std::map<DeviceId, std::int64_t> at_start_;  // unexplained
-  // Torch takes memory from the driver first and then says so: a reading in between sees one without the other.
+  std::map<DeviceId, std::int64_t> at_start_;  // unexplained bytes at the first sample
+  // Balances that wait until torch has reported a segment. Torch allocates the driver memory first, then the sample is
+  // taken, then torch reports the segment. So the driver allocation has no segment yet when the sample is taken.
   std::map<DeviceId, DeviceBalance> settling_;
   std::optional<std::uint64_t> last_step_;
 };
 
-DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const DeviceReadingEvent* reading,
-                                     const BalanceMoment& moment) const {
+DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const DeviceSampleEvent* reading,
+                                     const BalanceInstant& instant) const {
   const DeviceInfo& device = state().dictionary().device(id);
   DeviceBalance balance;
   balance.name = ToString(device);
@@ -77,7 +79,7 @@ DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const Devi
   balance.rank = capture().processes()[event.process.value].rank();
   balance.ns = Nanoseconds(event);
   balance.step = last_step_;
-  balance.went_on = moment.went_on;
+  balance.went_on = instant.went_on;
   if (reading != nullptr) {
     balance.cause = reading->cause;
     balance.free = reading->free_bytes;
@@ -85,7 +87,7 @@ DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const Devi
     balance.used = UsedBytes(*reading);
     balance.process_bytes = reading->process_bytes;
     balance.other_processes_bytes =
-        reading->other_processes_bytes ? reading->other_processes_bytes : moment.other_processes;
+        reading->other_processes_bytes ? reading->other_processes_bytes : instant.other_processes;
     balance.pool_bytes = reading->pool_bytes;
   }
   TakeHoldings(state(), id, balance);
@@ -94,18 +96,18 @@ DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const Devi
   return balance;
 }
 
-void BalancePass::Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) {
-  const auto moment = moments_.find(id);
-  if (moment == moments_.end()) return;
-  const bool first = device.changes == moment->second.first_reading, wanted = device.changes == moment->second.after;
+void BalancePass::SeeChange(const Event& event, DeviceId id, const Device& device, const DeviceSampleEvent* reading) {
+  const auto instant = instants_.find(id);
+  if (instant == instants_.end()) return;
+  const bool first = device.changes == instant->second.first_reading, wanted = device.changes == instant->second.after;
   if (!first && !wanted) return;
-  DeviceBalance balance = BalanceOf(event, id, reading, moment->second);
+  DeviceBalance balance = BalanceOf(event, id, reading, instant->second);
   if (first && balance.unexplained) at_start_[id] = *balance.unexplained;
   if (!wanted) return;
   if (const auto at_start = at_start_.find(id); at_start != at_start_.end())
     balance.unexplained_at_start = at_start->second;
-  balance.folded_used = moment->second.folded_used;
-  balance.folded_ns = moment->second.folded_ns;
+  balance.evicted_used = instant->second.evicted_used;
+  balance.evicted_ns = instant->second.evicted_ns;
   if (reading != nullptr && !IsSettled(balance)) settling_[id] = balance;
   balances_[id] = std::move(balance);
 }
@@ -119,8 +121,10 @@ void BalancePass::Settle(DeviceId id) {
   balances_[id] = std::move(later);
 }
 
-// What is from before the recording is no leak, and no row either. Who has seen the context being made has seen all.
-void TakeOutWhatIsFromBefore(DeviceBalance& balance) {
+// Subtracts from `unexplained` the bytes that were allocated before the recording, and stores them in `from_before`.
+// Such bytes have no row, but they are no leak. If the creation of the context was recorded, the process had no device
+// memory before the recording.
+void RemoveEarlierMemory(DeviceBalance& balance) {
   const bool saw_all = !balance.went_on && std::ranges::any_of(balance.rows, [](const BalanceRow& row) {
     return row.part == BalancePart::kContext;
   });
@@ -182,16 +186,16 @@ bool DeviceBalance::IsFinding() const {
   return used && distance > kLeastFinding && distance > *used / kShareOfFinding;
 }
 
-absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const At& at) {
+absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at) {
   const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<BalanceMoments> moments = FindBalanceMoments(capture, selection, at);
-  if (!moments.ok()) return moments.status();
-  BalancePass pass(capture, selection, *moments);
+  const absl::StatusOr<BalanceInstants> instants = FindBalanceInstants(capture, selection, at);
+  if (!instants.ok()) return instants.status();
+  BalancePass pass(capture, selection, *instants);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(selection, false, false));
   if (!report.ok()) return report.status();
   Balance balance;
   balance.devices = pass.TakeBalances();
-  for (DeviceBalance& device : balance.devices) TakeOutWhatIsFromBefore(device);
+  for (DeviceBalance& device : balance.devices) RemoveEarlierMemory(device);
   balance.report = *std::move(report);
   std::ranges::stable_sort(balance.devices, [](const DeviceBalance& a, const DeviceBalance& b) {
     return std::tuple(a.IsFinding(), Distance(a.unexplained), a.used.value_or(a.sum)) >

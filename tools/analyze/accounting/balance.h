@@ -1,6 +1,6 @@
-// Memory accounting: whether the memory of all known owners adds up to the used memory of a device (docs/balance.md).
+// Memory accounting: compares the memory of all known owners with the used memory of a device (docs/balance.md).
 //
-// Every row is a sum of recorded blocks or a sample, in bytes; only `unexplained` is a difference.
+// The bytes of a row are a sum of recorded blocks, or come from a device sample. Only `unexplained` is a difference.
 #ifndef TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 #define TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 
@@ -11,26 +11,26 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/at.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 enum class BalancePart : std::uint8_t {
-  kAllocated,     // caching allocator: blocks, private pools left out
-  kWaiting,       // given back, but their streams have not come to it
-  kCache,         // reserved, in no block
-  kPrivatePools,  // all that CUDA graphs' pools and MemPools have reserved
-  kInNoSegment,   // torch's driver blocks are more than its segments
-  kWithoutCache,  // torch's blocks where its allocator caches nothing that is seen
-  kMemoryPools,   // of cudaMallocAsync, used or not: a reading
+  kAllocated,     // blocks of the caching allocator, except for those in private pools
+  kWaiting,       // blocks that the program freed, and that a stream may still use (record_stream)
+  kCache,         // reserved by the caching allocator, but not part of any block
+  kPrivatePools,  // all reserved bytes of the pools of CUDA graphs and of MemPools
+  kInNoSegment,   // torch's driver allocations minus its reserved bytes
+  kWithoutCache,  // torch's blocks on a device without a caching allocator
+  kMemoryPools,   // the pools of cudaMallocAsync: the sampled bytes, or the recorded blocks if there is no sample
   kNccl,
   kLibrary,
   kContext,
   kCode,
   kForeign,
-  kOtherProcesses,  // a reading of NVML
+  kOtherProcesses,  // sampled with NVML
 };
 std::string_view ToString(BalancePart part);  // "allocated", "waiting", ...
 
@@ -38,11 +38,11 @@ struct BalanceRow {
   BalancePart part = BalancePart::kForeign;
   std::string name;
   std::uint64_t bytes = 0;
-  std::uint64_t blocks = 0;  // 0: of a reading
+  std::uint64_t blocks = 0;  // 0 if the row is not a sum of recorded blocks
 };
 
-// Pinned memory, and what lies beside the sum.
-struct BesideRow {
+// A row outside of the sum: pinned host memory, managed memory, or memory that another process owns.
+struct SeparateRow {
   std::string name;
   std::string call;  // ToString(v1::DriverCall)
   std::uint64_t bytes = 0;
@@ -50,11 +50,11 @@ struct BesideRow {
 };
 
 struct HostBalance {
-  std::uint64_t cpu_bytes = 0;                // of torch's CPU allocator
-  std::optional<std::uint64_t> pinned_asked;  // by the program; empty: not recorded
-  std::uint64_t pinned_blocks = 0;            // of these
-  std::uint64_t pinned_taken = 0;             // what that took of the host: the next ones' sum
-  std::vector<BesideRow> pinned;              // by library, allocated and registered apart
+  std::uint64_t cpu_bytes = 0;                // live blocks of torch's CPU allocator
+  std::optional<std::uint64_t> pinned_asked;  // live blocks of torch's pinned-memory allocator; empty: not recorded
+  std::uint64_t pinned_blocks = 0;            // number of these blocks
+  std::uint64_t pinned_taken = 0;             // all pinned host memory, allocated or registered: the sum of `pinned`
+  std::vector<SeparateRow> pinned;            // a row for each library and call
 };
 
 struct DeviceBalance {
@@ -64,42 +64,49 @@ struct DeviceBalance {
   std::optional<std::uint32_t> rank;
   std::uint64_t ns = 0;
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
-  // Of the reading at that moment; empty: not known.
+  // The device sample at this instant. A field is empty if the sample lacks its value.
   std::optional<v1::ReadingCause> cause;
   std::optional<std::uint64_t> free, total;
-  std::optional<std::uint64_t> used;                                  // total less free
-  std::optional<std::uint64_t> process_bytes, other_processes_bytes;  // as NVML says
-  std::optional<std::uint64_t> pool_bytes;                            // of cudaMallocAsync
-  std::vector<BalanceRow> rows;                                       // torch's first, then the largest
+  std::optional<std::uint64_t> used;                                  // total minus free
+  std::optional<std::uint64_t> process_bytes, other_processes_bytes;  // sampled with NVML
+  std::optional<std::uint64_t> pool_bytes;                            // in the pools of cudaMallocAsync
+  std::vector<BalanceRow> rows;  // torch's rows first, then the other rows, largest first
   std::uint64_t sum = 0;
-  // What no row has: at most so much of it was there at the first reading, of the recording or since it went on again.
+  // Bytes that were allocated before the recording, or while it was paused. They have no row. At most the unexplained
+  // bytes at the first sample.
   std::uint64_t from_before = 0;
-  std::optional<std::int64_t> unexplained;  // used less sum and from_before; negative: counted twice, or freed unseen
-  std::optional<std::int64_t> unexplained_at_start;  // used less sum at that first reading
-  bool went_on = false;                              // since the recording was off
-  std::vector<BesideRow> beside;                     // managed memory, memory of other processes opened by IPC
-  // What torch's allocator says, and what it was seen to take from the driver.
+  // `used` minus `sum` minus `from_before`. If negative, a block is counted twice, or a free was not recorded.
+  std::optional<std::int64_t> unexplained;
+  std::optional<std::int64_t> unexplained_at_start;  // `used` minus `sum` at the first sample
+  bool went_on = false;                              // recording was off for some time before this instant
+  std::vector<SeparateRow> beside;  // managed memory, and memory of other processes that was opened by IPC
+  // Bytes that torch's allocator has reserved, and bytes of its recorded driver allocations.
   std::uint64_t torch_reserved = 0;
   std::uint64_t torch_driver_bytes = 0;
-  std::uint64_t torch_in_pools = 0;  // of the pools of cudaMallocAsync, where torch allocates from them
-  std::uint64_t in_mem_pools = 0;    // taken by other libraries, for a MemPool of torch: counted as that
-  // The fullest reading of parts that are gone; empty: not fuller than this one.
-  std::optional<std::uint64_t> folded_used;
-  std::uint64_t folded_ns = 0;
-  std::uint64_t forgotten_bytes = 0;  // the driver had given, when recording went off: what became of it is not known
+  std::uint64_t torch_in_pools = 0;  // bytes of torch's blocks, if torch allocates from cudaMallocAsync's pools
+  // Bytes that other libraries took from the driver for torch's allocator, for example for a MemPool.
+  std::uint64_t in_mem_pools = 0;
+  // The largest value of `used` in the samples of evicted parts. Only for InstantChoice::Kind::kPeak. Empty if `used`
+  // is at least as large.
+  std::optional<std::uint64_t> evicted_used;
+  std::uint64_t evicted_ns = 0;
+  // Bytes of driver allocations that were live when recording was switched off. It is unknown which of them were freed
+  // while recording was off.
+  std::uint64_t forgotten_bytes = 0;
   HostBalance host;
-  double share_explained() const;  // 0..1 of `used`: by rows; 1 when nothing is used
-  bool IsFinding() const;          // 1 % of what is used and 64 MiB are unexplained, or counted too much
+  double share_explained() const;  // the fraction of `used` that rows explain, 0..1; 1 if nothing is used
+  bool IsFinding() const;          // `unexplained`, positive or negative, exceeds 64 MiB and 1 % of `used`
 };
 
 struct Balance {
-  std::vector<DeviceBalance> devices;  // findings first, then those with most unexplained, then most used
+  std::vector<DeviceBalance> devices;  // findings first, then by unexplained bytes, then by used bytes
   ReplayReport report;
 };
 
-// At: kPeak is the fullest reading, kOutOfMemory the last refusal, a time or a mark the newest reading before it.
-// Errors say what there is instead: no such mark, no such time, no refusal.
-absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const At& at);
+// Values of `at`: kPeak selects the device sample with the most used bytes. kOutOfMemory selects the sample at the last
+// refused request. A time or a mark selects the newest sample before this time or mark. NotFound: the recording has no
+// such mark, or no refused request. OutOfRange: the recording does not contain the time.
+absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at);
 
 }  // namespace memoir
 

@@ -5,7 +5,7 @@
 
 namespace memoir {
 
-std::vector<DeviceRun> LaunchedRuns::Call(std::uint32_t correlation, const LaunchingCall& call) {
+std::vector<DeviceRun> LaunchedRuns::AddCall(std::uint32_t correlation, const LaunchingCall& call) {
   if (calls_.insert_or_assign(correlation, call).second) call_order_.push_back(correlation);
   if (call_order_.size() > kMostCalls) {
     calls_.erase(call_order_.front());
@@ -15,7 +15,7 @@ std::vector<DeviceRun> LaunchedRuns::Call(std::uint32_t correlation, const Launc
   return waited.empty() ? std::vector<DeviceRun>() : std::move(waited.mapped());
 }
 
-const LaunchingCall* LaunchedRuns::Run(std::uint32_t correlation, const DeviceRun& run) {
+const LaunchingCall* LaunchedRuns::AddRun(std::uint32_t correlation, const DeviceRun& run) {
   if (const auto call = calls_.find(correlation); call != calls_.end()) return &call->second;
   waiting_[correlation].push_back(run);
   run_order_.push_back(correlation);
@@ -27,7 +27,7 @@ const LaunchingCall* LaunchedRuns::Run(std::uint32_t correlation, const DeviceRu
   return nullptr;
 }
 
-std::vector<DeviceRun> LaunchedRuns::TakeOthers() {
+std::vector<DeviceRun> LaunchedRuns::TakeRunsWithoutCall() {
   for (auto& [correlation, runs] : waiting_) std::ranges::move(runs, std::back_inserter(others_));
   std::vector<DeviceRun> others = std::move(others_);
   *this = LaunchedRuns();

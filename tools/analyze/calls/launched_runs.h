@@ -1,11 +1,12 @@
-// Which call launched what ran on a device: the one with the same correlation. Of one process.
+// Matches each run on a device (a kernel, a copy or a fill) with the call that launched the run, by their correlation
+// id. Serves one process at a time.
 //
 //   call ─┐
-//         ├─► whichever is seen first waits for the other; a call goes on waiting: a graph's runs are many
+//         ├─► whichever comes first waits for the other; a call stays, because a graph has many runs
 //   run ──┘
 //
-// Runs are told some time after the call, hardly ever before. Both wait in bounded numbers: of the oldest the call was
-// not recorded, or all runs are told.
+// A run is almost always reported after its call. The numbers of stored calls and runs are bounded; beyond the bound
+// the oldest are dropped. A dropped run counts as a run without a recorded call. A dropped call gets no more runs.
 #ifndef TOOLS_ANALYZE_CALLS_LAUNCHED_RUNS_H_
 #define TOOLS_ANALYZE_CALLS_LAUNCHED_RUNS_H_
 
@@ -21,7 +22,7 @@
 namespace memoir {
 
 struct LaunchingCall {
-  bool counts = false;  // it is one of the window's
+  bool counts = false;  // true if the call lies in the window
   std::string_view call;
   v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
   NameId kernel;
@@ -37,7 +38,7 @@ struct DeviceRun {
   Tick begin = 0;
   std::uint64_t bytes = 0;
 };
-inline DeviceRun RunOf(const KernelRunEvent& event) {
+inline DeviceRun DeviceRunOf(const KernelRunEvent& event) {
   return {event.kind, event.kernel, event.ns, event.device, event.stream, event.begin, event.bytes};
 }
 
@@ -45,12 +46,12 @@ class LaunchedRuns {
  public:
   static constexpr std::size_t kMostCalls = 1u << 20, kMostRuns = 1u << 16;
 
-  // Returns the runs that waited for it.
-  std::vector<DeviceRun> Call(std::uint32_t correlation, const LaunchingCall& call);
-  // The call; nullptr: it is not known, and the run waits.
-  const LaunchingCall* Run(std::uint32_t correlation, const DeviceRun& run);
-  // Those that nobody came for, until now or at all: called at a process's end, after which nothing waits.
-  std::vector<DeviceRun> TakeOthers();
+  // Returns the runs that waited for this call.
+  std::vector<DeviceRun> AddCall(std::uint32_t correlation, const LaunchingCall& call);
+  // Returns the call of `run`. nullptr if the call is unknown; the run then waits for it.
+  const LaunchingCall* AddRun(std::uint32_t correlation, const DeviceRun& run);
+  // Returns the runs whose call is unknown, and clears everything. Call it at the end of a process.
+  std::vector<DeviceRun> TakeRunsWithoutCall();
 
  private:
   absl::flat_hash_map<std::uint32_t, LaunchingCall> calls_;

@@ -8,14 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/evidence_pass.h"
-#include "tools/model/imported.h"
-#include "tools/model/snapshots.h"
+#include "tools/model/import_source.h"
+#include "tools/model/snapshot_trigger.h"
 
 namespace memoir {
 
 namespace {
 
-// By RuleNumber.
+// Returns, by RuleNumber, the number of the first rule with the same label.
 std::vector<CategoryNumber> FirstAlike() {
   const absl::Span<const Rule> rules = Rules();
   std::vector<CategoryNumber> categories;
@@ -37,17 +37,18 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
         "Operators were not recorded for a time (--detail auto, --start memory, --steps, --range): the categories of ",
         std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
-  if (ImportOf(capture) == Import::kTrace)
+  if (ImportSourceOf(capture) == ImportSource::kTrace)
     return "A trace of torch.profiler has no tensors: only what optimizers allocate has a category.";
   if (std::ranges::all_of(capture.processes(), has_modules)) return "";
-  if (ImportOf(capture) == Import::kSnapshot)
+  if (ImportSourceOf(capture) == ImportSource::kSnapshot)
     return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
-  return "No modules were recorded: parameters are only those of optimizers and autograd. Record without --modules "
+  return "No modules were recorded: only parameters of optimizers and autograd are known. Record without --modules "
          "off.";
 }
 
-// Of an imported capture no tensors are known. What a step of an optimizer allocates is told by its range alone.
-void KeepOptimizers(RulesOfBlocks& rules) {
+// Keeps only the rules for blocks that an optimizer's step allocated. An imported capture has no tensors, so it
+// contains no evidence for the other rules.
+void KeepOptimizers(BlockRules& rules) {
   const absl::Span<const Rule> all = Rules();
   const auto unknown = static_cast<RuleNumber>(all.size() - 1);
   rules.Transform([&](RuleNumber rule) {
@@ -79,7 +80,7 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayO
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  RulesOfBlocks rules = pass.TakeRules();
+  BlockRules rules = pass.TakeRules();
   if (IsImported(capture)) KeepOptimizers(rules);
   return BlockCategories{std::move(rules), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
                          Missing(capture, options.rank, pass.without_operators())};

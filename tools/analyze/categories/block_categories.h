@@ -1,4 +1,4 @@
-// The category of every block of a capture by Memoir's rules, and the parameter that it belongs to.
+// The category of every block of a capture by Memoir's rules, and the parameter that the block belongs to.
 #ifndef TOOLS_ANALYZE_CATEGORIES_BLOCK_CATEGORIES_H_
 #define TOOLS_ANALYZE_CATEGORIES_BLOCK_CATEGORIES_H_
 
@@ -7,42 +7,45 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/categories/by_ordinal.h"
-#include "tools/analyze/categories/judged_blocks.h"
+#include "tools/analyze/categories/freed_block_rules.h"
+#include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Categories as rows show them: rules that say the same have one number. "activation", "activation (recomputed)".
+// A category as a row of a table: "activation", "activation (recomputed)". Rules with the same label share a number.
 using CategoryNumber = std::uint8_t;
-CategoryNumber CategoryOf(RuleNumber rule);  // the first rule that says so
+CategoryNumber CategoryOf(RuleNumber rule);  // number of the first rule with the label of `rule`
 std::string LabelOfCategory(CategoryNumber category);
 
-using OwnersOfBlocks = ByOrdinal<ParameterNumber, kNoParameter>;
+using BlockOwners = OrdinalTable<ParameterNumber, kNoParameter>;
 
-// By ordinal; a block that is inferred is what its counterpart is.
+// Categories by Block::ordinal. An inferred block has the category of its matching block.
 struct BlockCategories {
-  RulesOfBlocks rules;
-  ByOrdinal<bool, false> expected;  // see IsExpected
-  OwnersOfBlocks owners;
-  std::vector<Parameter> parameters;  // by ParameterNumber; buffers are among them
-  std::string missing;                // what the capture lacks to tell categories, in one line; "": nothing
+  BlockRules rules;
+  OrdinalTable<bool, false> expected;  // see IsExpected()
+  BlockOwners owners;
+  std::vector<Parameter> parameters;  // by ParameterNumber; includes buffers
+  std::string missing;                // one line: the information that the capture lacks; empty if complete
 
-  static std::uint64_t OrdinalFor(const Block& block) { return block.inferred() ? block.counterpart : block.ordinal; }
+  static std::uint64_t OrdinalFor(const Block& block) {
+    return block.inferred() ? block.matching_ordinal : block.ordinal;
+  }
   RuleNumber RuleOf(const Block& block) const {
-    const RuleNumber rule = rules.Of(OrdinalFor(block));
+    const RuleNumber rule = rules.At(OrdinalFor(block));
     return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
   }
   CategoryNumber CategoryOf(const Block& block) const;
-  // Whether the recording ended before what the rule says had shown: blocks of the same place became that before.
-  bool IsExpected(const Block& block) const { return expected.Of(OrdinalFor(block)); }
-  ParameterNumber OwnerOf(const Block& block) const { return owners.Of(OrdinalFor(block)); }
+  // Returns true if the recording ended before the block showed its category, so the category is taken from earlier
+  // blocks of the same place.
+  bool IsExpected(const Block& block) const { return expected.At(OrdinalFor(block)); }
+  ParameterNumber OwnerOf(const Block& block) const { return owners.At(OrdinalFor(block)); }
 };
 
-// Of the whole recording, whatever the window: what a block is shows long before and after. Ordinals are those of a
-// replay with the same rank.
+// Categorizes the blocks of the whole recording, whatever the selection, because the evidence about a selected block
+// may lie outside of the selection. A replay of the same rank gives the blocks the same ordinals.
 absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// What a block of memory is: torch.profiler's categories in the order of its exports, and one of ours.
+// The category of a block: torch.profiler's categories in the order of its exports, and Memoir's `buffer`.
 #ifndef TOOLS_ANALYZE_CATEGORIES_CATEGORY_H_
 #define TOOLS_ANALYZE_CATEGORIES_CATEGORY_H_
 
@@ -18,12 +18,12 @@ enum class Category : std::uint8_t {
   kGradient,
   kAutogradDetail,
   kUnknown,
-  kBuffer,  // by Memoir's rules alone
+  kBuffer,  // only Memoir's rules use it
 };
-inline constexpr std::size_t kTorchCategories = 8;  // the first ones
+inline constexpr std::size_t kTorchCategories = 8;  // the number of torch.profiler's categories, which come first
 inline constexpr std::size_t kCategories = 9;
 
-// "PARAMETER", as torch.profiler writes them.
+// Returns the name that torch.profiler writes: "PARAMETER".
 constexpr std::string_view NameOf(Category category) {
   constexpr std::array<std::string_view, kCategories> kNames = {"PARAMETER",       "OPTIMIZER_STATE", "INPUT",
                                                                 "TEMPORARY",       "ACTIVATION",      "GRADIENT",
@@ -31,7 +31,7 @@ constexpr std::string_view NameOf(Category category) {
   return kNames[static_cast<std::size_t>(category)];
 }
 
-// "parameter", for people.
+// Returns the name that Memoir prints: "parameter".
 constexpr std::string_view ToString(Category category) {
   constexpr std::array<std::string_view, kCategories> kTexts = {"parameter",       "optimizer state", "input",
                                                                 "temporary",       "activation",      "gradient",

@@ -1,40 +1,42 @@
-// The part of the evidence that collectives give, and what FSDP does around them.
+// Evidence from collectives, and from FSDP's operators before and after a collective.
 #include "absl/types/span.h"
 #include "tools/analyze/categories/evidence_pass.h"
 
 namespace memoir {
 
-// Programs reduce and gather other things than gradients and parameters, too: metrics, activations.
-void EvidencePass::NoteCollective(const RangeBeginEvent& event, RangeMarks marks) {
+// Notes the tensors of a collective. Programs also reduce and gather other tensors than gradients and parameters, such
+// as metrics and activations.
+void EvidencePass::NoteCollective(const RangeBeginEvent& event, RangeTraits traits) {
   const bool in_backward = event.range->innermost_backward >= 0;
-  if (marks.reduces) {
+  if (traits.reduces) {
     for (const Tensor& tensor : event.tensors) {
-      Watched* watched = At(tensor);
+      WatchedBlock* watched = FindWatched(tensor);
       if (in_backward && watched != nullptr) watched->evidence.Note(Sign::kReduced);
     }
     return;
   }
   if (event.tensors.size() < 2) return;
-  const Watched* from = At(event.tensors[1]);
+  const WatchedBlock* from = FindWatched(event.tensors[1]);
   if (from == nullptr) return;
   const Evidence& known = from->evidence;
-  Watched* to = At(event.tensors[0]);
-  if (marks.gathers && to != nullptr && (known.IsParameter() || known.Has(Sign::kGathered)))
+  WatchedBlock* to = FindWatched(event.tensors[0]);
+  if (traits.gathers && to != nullptr && (known.IsParameter() || known.Has(Sign::kGathered)))
     to->evidence.Note(Sign::kGathered);
-  if (!marks.scatters || !(in_backward || known.Has(Sign::kScattered) || known.Has(Sign::kParameterGradient))) return;
+  if (!traits.scatters || !(in_backward || known.Has(Sign::kScattered) || known.Has(Sign::kParameterGradient))) return;
   for (const Tensor& tensor : event.tensors) {
-    Watched* watched = At(tensor);
+    WatchedBlock* watched = FindWatched(tensor);
     if (watched != nullptr && !watched->evidence.Has(Sign::kParameterGradient))
       watched->evidence.Note(Sign::kScattered);
   }
 }
 
-// What FSDP does before and after its collectives, with operators of its own.
-void EvidencePass::NoteSharding(const RangeBeginEvent& event, RangeMarks marks) {
+// Notes the tensors of the operators that FSDP runs before and after a collective.
+void EvidencePass::NoteSharding(const RangeBeginEvent& event, RangeTraits traits) {
   const absl::Span<const Tensor> written =
-      marks.copies_out ? event.tensors : event.tensors.subspan(event.tensors.size() - 1);
+      traits.copies_out ? event.tensors : event.tensors.subspan(event.tensors.size() - 1);
   for (const Tensor& tensor : written) {
-    if (Watched* watched = At(tensor)) watched->evidence.Note(marks.chunks ? Sign::kScattered : Sign::kGathered);
+    if (WatchedBlock* watched = FindWatched(tensor))
+      watched->evidence.Note(traits.chunks ? Sign::kScattered : Sign::kGathered);
   }
 }
 

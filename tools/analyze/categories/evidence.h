@@ -1,4 +1,4 @@
-// What a recording shows of one block of memory while it is live: the input of the rules.
+// The evidence that a recording contains about a block: the input of the rules. In the comments, "it" is this block.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_H_
 
@@ -8,67 +8,70 @@
 
 namespace memoir {
 
-// Which parameter something belongs to: a number from 0, see ParameterBook.
+// Number of a parameter, from 0 (ParameterBook).
 using ParameterNumber = std::uint32_t;
 inline constexpr ParameterNumber kNoParameter = 0xffffffffu;
 
 enum class Sign : std::uint64_t {
-  // Who holds it.
+  // Who holds the block.
   kModuleParameter = std::uint64_t{1} << 0,
-  kOptimizedParameter = std::uint64_t{1} << 1,  // an optimizer steps it
+  kOptimizedParameter = std::uint64_t{1} << 1,  // an optimizer updates it
   kLeaf = std::uint64_t{1} << 2,                // autograd accumulates a gradient for it
-  kLeafAgain = std::uint64_t{1} << 3,           // more than once
-  kWantsGradient = std::uint64_t{1} << 4,       // an operator was given it as a leaf that wants a gradient
+  kLeafAgain = std::uint64_t{1} << 3,           // autograd accumulated a gradient for it more than once
+  kWantsGradient = std::uint64_t{1} << 4,       // an operator received it as a leaf that requires a gradient
   kModuleBuffer = std::uint64_t{1} << 5,
   kOptimizerState = std::uint64_t{1} << 6,
   kParameterGradient = std::uint64_t{1} << 7,
-  kMovedParameter = std::uint64_t{1} << 8,   // what was copied from it is a parameter now
-  kCopiesParameter = std::uint64_t{1} << 9,  // it is a copy of a parameter, or of such a copy
-  // How it came to be.
-  kInOperator = std::uint64_t{1} << 10,      // inside one
-  kLoaded = std::uint64_t{1} << 11,          // inside a data loader
-  kDerived = std::uint64_t{1} << 12,         // computed from parameters or from what modules computed
-  kCastParameter = std::uint64_t{1} << 13,   // a copy of a parameter, made in forward
-  kGradMode = std::uint64_t{1} << 14,        // while autograd was recording
-  kDifferentiable = std::uint64_t{1} << 15,  // autograd ran the backward node of what computed it
-  // What became of it.
-  kTensor = std::uint64_t{1} << 16,            // an operator took it or gave it back
-  kOutlivedOperator = std::uint64_t{1} << 17,  // the outermost operator that was running when it was allocated
-  kOutlivedNode = std::uint64_t{1} << 18,      // likewise the node of autograd
-  kOutlivedStep = std::uint64_t{1} << 19,      // likewise the optimizer's step
-  kOutlivedModel = std::uint64_t{1} << 20,     // likewise the call of the outermost module
-  kReadInBackward = std::uint64_t{1} << 21,    // by an operator inside a node of autograd
-  kReadOutside = std::uint64_t{1} << 22,       // by an operator outside of any
-  kNodeArgument = std::uint64_t{1} << 23,      // a node of autograd took it as the gradient of its output
-  kFreedInBackward = std::uint64_t{1} << 24,   // inside a node of autograd
-  kPending = std::uint64_t{1} << 25,           // a node of autograd that may keep it had not run at its end
-  kLeftLive = std::uint64_t{1} << 26,          // it has no end: the recording ended before, or is judged as if
-  kPassedOver = std::uint64_t{1} << 30,        // a whole backward pass has gone by since
-  kRetained = std::uint64_t{1} << 31,          // backward read it and kept the graph
-  kToLeaf = std::uint64_t{1} << 34,            // as large as a leaf without a gradient that the node computes one of
-  kInitialised = std::uint64_t{1} << 35,       // a leaf that wants a gradient was filled in place
-  kLikeLeaf = std::uint64_t{1} << 36,          // filled with a value, as large as a leaf that wants a gradient
-  kReadByProgram = std::uint64_t{1} << 32,     // by an operator outside of modules and backward
-  kCarried = std::uint64_t{1} << 33,           // modules' calls read it that came after the one that made or wrote it
-  kTuning = std::uint64_t{1} << 40,            // torch.compile tried kernels out
-  kSaved = std::uint64_t{1} << 37,             // a node of autograd had saved it when that ran
-  kReadAfterCall = std::uint64_t{1} << 41,     // after the innermost module's call that made it
-  kReadByItsNode = std::uint64_t{1} << 38,     // by a later operator of the node that made it
-  kCutLikeLeaves = std::uint64_t{1} << 39,     // empty, and viewed in parts as large as leaves that want a gradient
+  kMovedParameter = std::uint64_t{1} << 8,   // a copy of it has become a parameter
+  kCopiesParameter = std::uint64_t{1} << 9,  // it is a copy of a parameter, or a copy of such a copy
+  // How the block was made.
+  kInOperator = std::uint64_t{1} << 10,      // allocated while an operator ran
+  kLoaded = std::uint64_t{1} << 11,          // allocated while a data loader ran
+  kDerived = std::uint64_t{1} << 12,         // computed from parameters, or from results of modules
+  kCastParameter = std::uint64_t{1} << 13,   // forward made it as a copy of a parameter
+  kGradMode = std::uint64_t{1} << 14,        // allocated while autograd was recording
+  kDifferentiable = std::uint64_t{1} << 15,  // autograd ran the backward node of the operator that computed it
+  // How the block was used, and when it was freed.
+  kTensor = std::uint64_t{1} << 16,            // an operator received or returned it as a tensor
+  kOutlivedOperator = std::uint64_t{1} << 17,  // lived longer than the outermost operator that allocated it
+  kOutlivedNode = std::uint64_t{1} << 18,      // lived longer than the autograd node that allocated it
+  kOutlivedStep = std::uint64_t{1} << 19,      // lived longer than the optimizer step that allocated it
+  kOutlivedModel = std::uint64_t{1} << 20,     // lived longer than the outermost module's call that allocated it
+  kReadInBackward = std::uint64_t{1} << 21,    // read by an operator inside of an autograd node
+  kReadOutside = std::uint64_t{1} << 22,       // read by an operator outside of all autograd nodes
+  kNodeArgument = std::uint64_t{1} << 23,      // an autograd node received it as the gradient of its output
+  kFreedInBackward = std::uint64_t{1} << 24,   // freed inside of an autograd node
+  kPending = std::uint64_t{1} << 25,           // when it was freed, an autograd node that may keep it had not run
+  kLeftLive = std::uint64_t{1} << 26,          // judged while live: the recording ends, or is treated as if it ended
+  kPassedOver = std::uint64_t{1} << 30,        // a whole backward pass has run since it was allocated
+  kRetained = std::uint64_t{1} << 31,          // a backward pass read it and kept the graph (retain_graph=True)
+  kToLeaf = std::uint64_t{1} << 34,            // as large as a leaf whose first gradient the running node computes
+  kInitialised = std::uint64_t{1} << 35,       // it is a leaf that requires a gradient, and was filled in place
+  kLikeLeaf = std::uint64_t{1} << 36,          // filled with a value, and as large as a leaf that requires a gradient
+  kReadByProgram = std::uint64_t{1} << 32,     // read by an operator outside of modules and backward
+  kCarried = std::uint64_t{1} << 33,           // made or written in one call of a module, and read in a later call
+  kTuning = std::uint64_t{1} << 40,            // allocated while torch.compile tried out kernels
+  kOfGenerator = std::uint64_t{1} << 42,  // torch made it for a random generator when the capture of a CUDA graph began
+  kSaved = std::uint64_t{1} << 37,        // saved by an autograd node that has run
+  kReadAfterCall = std::uint64_t{1} << 41,  // made in a call of a module, and read after that call had returned
+  kReadByItsNode = std::uint64_t{1} << 38,  // made in an autograd node, and read by a later operator of that node
+  kCutLikeLeaves = std::uint64_t{1} << 39,  // allocated empty; its views are as large as leaves that require a gradient
+  kKeptForSteps = std::uint64_t{1} << 43,   // since it was made, backward or the model has run several times
+  kSecondCopy = std::uint64_t{1} << 44,     // one of several blocks that match all parameters of a model
   // Distributed.
-  kReduced = std::uint64_t{1} << 27,    // all-reduced inside autograd
-  kGathered = std::uint64_t{1} << 28,   // an all-gather wrote it, or was copied out to it
-  kScattered = std::uint64_t{1} << 29,  // a reduce-scatter took or gave it
+  kReduced = std::uint64_t{1} << 27,    // all-reduced inside of an autograd node
+  kGathered = std::uint64_t{1} << 28,   // an all-gather wrote it, or FSDP copied gathered contents to it
+  kScattered = std::uint64_t{1} << 29,  // argument or result of a reduce-scatter
 };
 
 struct Evidence {
   std::uint64_t signs = 0;
-  Phase phase = Phase::kOther;  // in which it was allocated
-  bool compiled = false;        // in a region that torch.compile made
-  bool found = false;           // live before the recording
+  Phase phase = Phase::kOther;  // phase of the program when the block was allocated
+  bool compiled = false;        // allocated by code that torch.compile generated
+  bool found = false;           // live before the recording began
   bool unseen = false;          // no operator was recorded when it was allocated
-  bool in_snapshot = false;     // live at a snapshot, which has nothing of what came before and after
-  bool trains = false;          // modules or optimizers of this process were seen to hold parameters
+  bool in_snapshot = false;     // live in a snapshot, which shows nothing that came before or after
+  bool trains = false;          // the process has parameters in modules or optimizers
   ParameterNumber parameter = kNoParameter;
 
   bool Has(Sign sign) const { return (signs & static_cast<std::uint64_t>(sign)) != 0; }

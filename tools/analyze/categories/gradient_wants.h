@@ -1,4 +1,5 @@
-// Which tensors require a gradient. A recording has it for leaf tensors; for results of operators it is derived.
+// Finds which tensors require a gradient. The recording contains this property only for leaf tensors. For the result of
+// an operator, it is derived from the operator's arguments.
 #ifndef TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
 #define TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
 
@@ -9,28 +10,28 @@
 
 namespace memoir {
 
-enum class Wants : std::uint8_t { kNo, kMaybe, kYes };
+enum class GradientWant : std::uint8_t { kNo, kMaybe, kYes };
 
 class GradientWants {
  public:
-  Wants Of(const Tensor& tensor) const {
-    if (tensor.wants_gradient) return Wants::kYes;
+  GradientWant WantOf(const Tensor& tensor) const {
+    if (tensor.wants_gradient) return GradientWant::kYes;
     const auto known = by_impl_.find(tensor.impl);
-    return known == by_impl_.end() ? Wants::kMaybe : known->second.wants;
+    return known == by_impl_.end() ? GradientWant::kMaybe : known->second.wants;
   }
-  // What an operator computes from them; kMaybe of none.
-  Wants OfAny(absl::Span<const Tensor> tensors) const {
-    Wants any = tensors.empty() ? Wants::kMaybe : Wants::kNo;
+  // Returns whether a result that an operator computes from these tensors requires a gradient. kMaybe without tensors.
+  GradientWant StrongestWantOf(absl::Span<const Tensor> tensors) const {
+    GradientWant any = tensors.empty() ? GradientWant::kMaybe : GradientWant::kNo;
     for (const Tensor& tensor : tensors) {
-      if (tensor.impl != 0 && Of(tensor) > any) any = Of(tensor);
+      if (tensor.impl != 0 && WantOf(tensor) > any) any = WantOf(tensor);
     }
     return any;
   }
-  // `call`: of the operator that gave it.
-  void Note(const Tensor& tensor, Wants wants, std::uint64_t call) {
+  // `call`: the operator call that returned the tensor.
+  void Note(const Tensor& tensor, GradientWant wants, std::uint64_t call) {
     if (tensor.impl != 0) by_impl_[tensor.impl] = {wants, call};
   }
-  // Whether it is known from an operator that began after `call`: one inside of that.
+  // Returns true if an operator inside of `call`, that is, with a larger call number, has already noted the tensor.
   bool IsKnownSince(const Tensor& tensor, std::uint64_t call) const {
     const auto known = by_impl_.find(tensor.impl);
     return known != by_impl_.end() && known->second.call > call;
@@ -38,11 +39,13 @@ class GradientWants {
   void Clear() { by_impl_.clear(); }
 
  private:
-  struct Known {
-    Wants wants = Wants::kMaybe;
+  struct LatestWant {
+    GradientWant wants = GradientWant::kMaybe;
     std::uint64_t call = 0;
   };
-  absl::flat_hash_map<std::uint64_t, Known> by_impl_;  // addresses come again: as many as there were at a time
+  // By address of the TensorImpl. torch reuses addresses, so there are at most as many entries as tensors existed at
+  // one time.
+  absl::flat_hash_map<std::uint64_t, LatestWant> by_impl_;
 };
 
 }  // namespace memoir

@@ -7,19 +7,20 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "tools/analyze/categories/range_marks.h"
+#include "tools/analyze/categories/range_traits.h"
 #include "tools/analyze/driver/refusal.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 
 namespace memoir {
 namespace {
 
-// What a tensor shows is no workspace: mostly at once, so that few blocks are kept here. The rest has so little
-// evidence that it is all noted, for the rules to judge.
+// Follows the live blocks that no tensor has used yet; a block with a tensor is not a workspace. Most blocks get a
+// tensor immediately, so few blocks are stored at a time. A block without a tensor has little evidence, and all of it
+// is stored for the rules.
 class WorkspacePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
-  bool takes_repeats() const override { return true; }  // nothing that steps repeat outlives them
+  bool takes_repeats() const override { return true; }  // blocks of repeated steps do not outlive their step
   std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;
@@ -38,14 +39,14 @@ class WorkspacePass : public Visitor {
   LibraryWorkspaces Take() { return std::move(found_); }
 
  private:
-  using Place = std::pair<DeviceId, std::uint64_t>;  // and its address
-  struct Unseen {
+  using Place = std::pair<DeviceId, std::uint64_t>;  // device and address
+  struct UnseenBlock {
     std::uint64_t ordinal = 0;
     ThreadId thread;
-    std::int32_t operation = -1, optimizer = -1;           // depths; -1: none
-    std::uint64_t operation_call = 0, optimizer_call = 0;  // what ran there
+    std::int32_t operation = -1, optimizer = -1;           // depths of the ranges in the stack; -1: none
+    std::uint64_t operation_call = 0, optimizer_call = 0;  // OpenRange::call at these depths
     Evidence evidence;
-    std::optional<bool> at_cut;  // whether it was one where less began to be known
+    std::optional<bool> live_result;  // whether the block is a workspace, judged at the newest early end
   };
   void See(absl::Span<const Tensor> tensors) {
     if (unseen_.empty()) return;
@@ -60,13 +61,14 @@ class WorkspacePass : public Visitor {
   static std::uint64_t CallAt(const RangeStack& stack, std::int32_t depth) {
     return depth < 0 ? 0 : stack[static_cast<std::size_t>(depth)].call;
   }
-  bool IsWorkspace(const Unseen& block) const;
+  bool IsWorkspace(const UnseenBlock& block) const;
   void JudgeLive();
 
   const ReplayState* state_ = nullptr;
-  RangeMarkTable marks_;
-  absl::flat_hash_map<Place, Unseen> unseen_;                     // live
-  std::uint64_t ranges_ = 0, ranges_at_cut_ = ~std::uint64_t{0};  // that had begun
+  RangeTraitTable traits_;
+  absl::flat_hash_map<Place, UnseenBlock> unseen_;  // live blocks without a tensor, by place
+  // Number of ranges that have begun: so far, and until the newest early end.
+  std::uint64_t ranges_ = 0, ranges_at_early_end_ = ~std::uint64_t{0};
   LibraryWorkspaces found_;
 };
 
@@ -78,7 +80,7 @@ void WorkspacePass::OnAllocate(const AllocateEvent& event) {
   if (!has_operator || !block.thread.valid() || block.origin == BlockOrigin::kFound) return;
   if (!state_->memory(block.device).caching()) return;
   const OpenRange& innermost = event.stack->back();
-  Unseen unseen;
+  UnseenBlock unseen;
   unseen.ordinal = block.ordinal;
   unseen.thread = state_->working_thread(block.thread);
   unseen.operation = innermost.outermost_operator;
@@ -87,13 +89,13 @@ void WorkspacePass::OnAllocate(const AllocateEvent& event) {
   unseen.optimizer_call = CallAt(*event.stack, unseen.optimizer);
   unseen.evidence.phase = block.phase;
   unseen.evidence.Note(Sign::kInOperator);
-  if (innermost.user_name.valid() && marks_.Of(innermost.user_name, state_->dictionary()).loader)
+  if (innermost.user_name.valid() && traits_.FindTraits(innermost.user_name, state_->dictionary()).loader)
     unseen.evidence.Note(Sign::kLoaded);
   unseen_.emplace(Place(block.device, block.address), unseen);
 }
 
-bool WorkspacePass::IsWorkspace(const Unseen& block) const {
-  if (block.at_cut) return *block.at_cut;
+bool WorkspacePass::IsWorkspace(const UnseenBlock& block) const {
+  if (block.live_result) return *block.live_result;
   Evidence evidence = block.evidence;
   evidence.Note(Sign::kOutlivedOperator);
   if (!IsOpen(block.thread, block.optimizer, block.optimizer_call)) evidence.Note(Sign::kOutlivedStep);
@@ -111,14 +113,15 @@ void WorkspacePass::OnDeallocate(const DeallocateEvent& event) {
   unseen_.erase(found);
 }
 
-// Where a recording ends: what is being made is taken for a result of what makes it, as cut.cc does. Behind it ranges
-// end that nobody has seen end.
+// Judges the live blocks at an early end of the recording, as live_block_judgement.cc does. A block whose operator
+// still runs counts as a result of the operator, so it is no workspace. This must be judged now: later the replay
+// closes the ranges without a recorded end, and the operator no longer counts as running.
 void WorkspacePass::JudgeLive() {
-  if (ranges_ == ranges_at_cut_) return;
-  ranges_at_cut_ = ranges_;
+  if (ranges_ == ranges_at_early_end_) return;
+  ranges_at_early_end_ = ranges_;
   for (auto& [place, block] : unseen_) {
-    block.at_cut.reset();
-    block.at_cut = !IsOpen(block.thread, block.operation, block.operation_call) && IsWorkspace(block);
+    block.live_result.reset();
+    block.live_result = !IsOpen(block.thread, block.operation, block.operation_call) && IsWorkspace(block);
   }
 }
 
@@ -128,13 +131,13 @@ void WorkspacePass::OnProcessEnd(const ProcessEvent&) {
     if (IsWorkspace(block)) found_.insert(block.ordinal);
   }
   unseen_.clear();
-  ranges_at_cut_ = ~std::uint64_t{0};
+  ranges_at_early_end_ = ~std::uint64_t{0};
 }
 
 }  // namespace
 
 absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, ReplayOptions options) {
-  if (IsImported(capture)) return LibraryWorkspaces();  // which tensors operators made is not known
+  if (IsImported(capture)) return LibraryWorkspaces();  // an imported capture has no tensors
   WorkspacePass pass;
   options.tensors = options.modules = true;
   options.first_seen = false;

@@ -1,5 +1,5 @@
-// The blocks that the rule `workspace` is about, without the evidence that all other rules need: for summaries, which
-// are to tell them apart and would wait several times as long for categories.
+// Finds the blocks of the rule `workspace`, without collecting the evidence for the other rules. Summaries need only
+// these blocks; finding the categories of all blocks would take several times as long.
 #ifndef TOOLS_ANALYZE_CATEGORIES_LIBRARY_WORKSPACES_H_
 #define TOOLS_ANALYZE_CATEGORIES_LIBRARY_WORKSPACES_H_
 
@@ -12,15 +12,15 @@
 
 namespace memoir {
 
-// Block::ordinal, of devices with a caching allocator alone: elsewhere torch gives libraries no workspace.
+// Ordinals of blocks on devices with a caching allocator; on other devices torch provides no workspaces for libraries.
 using LibraryWorkspaces = absl::flat_hash_set<std::uint64_t>;
 
-// Of the whole recording, as CategorizeBlocks, but for what is only expected to be one (BlockCategories::IsExpected).
-// One pass; it keeps the blocks that no tensor has shown yet.
+// Searches the whole recording, as CategorizeBlocks does, but does not find expected workspaces
+// (BlockCategories::IsExpected). Needs one replay, and stores only live blocks that no recorded tensor has used yet.
 absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, ReplayOptions options);
 
-// Whether the rule is the one about them.
-inline bool IsOfLibrary(RuleNumber rule) { return Rules()[rule].keeper == Keeper::kLibrary; }
+// Returns true if the rule is `workspace`.
+inline bool IsOfLibrary(RuleNumber rule) { return Rules()[rule].holder == HolderKind::kLibrary; }
 
 }  // namespace memoir
 

@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-std::string LabelOf(const HeldName& held, std::uint32_t position, const Dictionary& dictionary) {
+std::string LabelOf(const ParameterName& held, std::uint32_t position, const Dictionary& dictionary) {
   const std::string name =
       held.name.valid() ? std::string(dictionary.text(held.name)) : absl::StrCat("parameter ", position);
   if (!held.module.valid()) return name;
@@ -27,16 +27,17 @@ bool Parameter::IsNamed(std::string_view name) const {
   return std::ranges::find(labels, name) != labels.end() || label() == name;
 }
 
-// Ids of one replay's dictionary mean something to another only once that has read as far.
+// Makes the labels at the end of the process, with the dictionary of this replay. The dictionary of another replay
+// contains the ids only after that replay has read as far as this one.
 void ParameterBook::EndProcess(const Dictionary& dictionary) {
   for (; labelled_ < parameters_.size(); ++labelled_) {
     Parameter& parameter = parameters_[labelled_];
-    const auto root_of = [&](const HeldName& held) {
+    const auto root_of = [&](const ParameterName& held) {
       return held.module.valid() ? std::string_view(dictionary.module(held.module).root) : std::string_view();
     };
     if (!parameter.names.empty()) parameter.root = root_of(parameter.names.back());
     for (const bool of_root : {true, false}) {
-      for (const HeldName& held : parameter.names) {
+      for (const ParameterName& held : parameter.names) {
         if ((root_of(held) == parameter.root) == of_root)
           parameter.labels.push_back(LabelOf(held, parameter.of_module, dictionary));
       }
@@ -51,8 +52,10 @@ void ParameterBook::EndProcess(const Dictionary& dictionary) {
   by_block_.clear();
 }
 
-// A tensor that stands on another block since its own has ended is mostly a new one at an old one's address. A module
-// whose parameter was given other memory says so at its next call, and that is known by its place.
+// Finds a tensor by the address of its TensorImpl. If the block of the tensor that was known at this address has been
+// freed, and `tensor` has another block, `tensor` is usually a new TensorImpl: returns nullopt. It may instead be a
+// known parameter that received new memory. Then its module reports it at the next call, and AddNamed finds it by its
+// module and name.
 std::optional<ParameterNumber> ParameterBook::Find(const BookedTensor& tensor) const {
   const auto known = by_impl_.find(tensor.impl);
   if (known == by_impl_.end()) return std::nullopt;
@@ -60,12 +63,12 @@ std::optional<ParameterNumber> ParameterBook::Find(const BookedTensor& tensor) c
   return known->second.number;
 }
 
-void ParameterBook::Know(const BookedTensor& tensor, ParameterNumber number) {
+void ParameterBook::Remember(const BookedTensor& tensor, ParameterNumber number) {
   by_impl_[tensor.impl] = {number, tensor.block};
   if (tensor.block != BookedTensor::kNoBlock) by_block_[tensor.block] = tensor.impl;
 }
 
-void ParameterBook::BlockEnds(std::uint64_t block) {
+void ParameterBook::EndBlock(std::uint64_t block) {
   const auto found = by_block_.find(block);
   if (found == by_block_.end()) return;
   const auto known = by_impl_.find(found->second);
@@ -79,33 +82,33 @@ ParameterNumber ParameterBook::Add(ProcessId process, const BookedTensor& tensor
   parameter.layout = tensor.layout;
   parameters_.push_back(std::move(parameter));
   const auto number = static_cast<ParameterNumber>(parameters_.size() - 1);
-  Know(tensor, number);
+  Remember(tensor, number);
   return number;
 }
 
-ParameterNumber ParameterBook::Held(ProcessId process, ModuleId module, NameId name, std::uint32_t position,
-                                    bool is_buffer, const BookedTensor& tensor) {
+ParameterNumber ParameterBook::AddNamed(ProcessId process, ModuleId module, NameId name, std::uint32_t position,
+                                        bool is_buffer, const BookedTensor& tensor) {
   const auto place = std::tuple(process, module, name.valid() ? name.value : position, is_buffer);
   const std::optional<ParameterNumber> known = Find(tensor);
   const auto here = by_place_.find(place);
   if (here != by_place_.end() && (!known || *known == here->second)) {
-    Know(tensor, here->second);  // another tensor in the same place, or the same again
+    Remember(tensor, here->second);  // another tensor with the same name, or the same tensor again
     return here->second;
   }
-  // A name that another tensor had is this one's from now on; what that one was stays what it was called.
+  // The name belongs to this tensor from now on. The parameter that had the name before keeps its own label.
   const bool leaf = known && parameters_[*known].names.empty();
   const ParameterNumber number = known ? *known : Add(process, tensor);
-  Know(tensor, number);
+  Remember(tensor, number);
   Parameter& parameter = parameters_[number];
   if (leaf || parameter.names.empty()) parameter.of_module = position;
   parameter.is_buffer = is_buffer;
-  const auto same = [&](const HeldName& held) { return held.module == module && held.name == name; };
+  const auto same = [&](const ParameterName& held) { return held.module == module && held.name == name; };
   if (std::ranges::none_of(parameter.names, same)) parameter.names.push_back({module, name});
   by_place_[place] = number;
   return number;
 }
 
-ParameterNumber ParameterBook::Leaf(ProcessId process, const BookedTensor& tensor) {
+ParameterNumber ParameterBook::AddLeaf(ProcessId process, const BookedTensor& tensor) {
   if (const std::optional<ParameterNumber> known = Find(tensor)) return *known;
   const ParameterNumber number = Add(process, tensor);
   parameters_[number].of_module = leaves_++;

@@ -1,4 +1,4 @@
-// Memoir's rules: what a block is, from what was seen of it. The first rule that holds counts.
+// Memoir's rules: the category of a block from its evidence. The first rule that holds applies.
 #ifndef TOOLS_ANALYZE_CATEGORIES_RULES_H_
 #define TOOLS_ANALYZE_CATEGORIES_RULES_H_
 
@@ -12,38 +12,43 @@
 
 namespace memoir {
 
-// Who keeps what a rule is about from being freed.
-enum class Keeper : std::uint8_t {
+// Who holds a block of a rule.
+enum class HolderKind : std::uint8_t {
   kNotKnown,
-  kHolder,         // who holds the parameter
+  kHolder,         // the module, optimizer or variable that holds the parameter or buffer
   kGradient,       // .grad of the parameter
-  kOptimizer,      // as state of the parameter
-  kGraph,          // autograd's, for backward
-  kUnusedGraph,    // likewise, but no backward came
-  kRetainedGraph,  // likewise, after a backward that kept it
-  kAutograd,       // on its way to the next node
-  kProgram,        // its own references
-  kMaker,          // what made it: an operator, a node, a step
+  kOptimizer,      // the optimizer, as state of the parameter
+  kGraph,          // the autograd graph, for backward
+  kUnusedGraph,    // the autograd graph, but no backward pass ran
+  kRetainedGraph,  // the autograd graph, after a backward pass that retained it
+  kAutograd,       // autograd, until the next node receives the block
+  kProgram,        // references in the program
+  kMaker,          // the operator, autograd node or optimizer step that made the block
   kLibrary,
   kCompiler,  // torch.compile
-  kRanks,     // who puts their parts together
+  kRanks,     // the communication between ranks
 };
 
 struct Rule {
   std::string_view name;  // "saved_for_backward"
   Category kept;
-  std::string_view detail;  // "recomputed"; "": none
-  Keeper keeper;
+  std::string_view detail;  // empty: no detail
+  HolderKind holder;
   bool (*holds)(const Evidence&);
   std::string_view because;  // "made in forward, read in backward"
 };
 
-// In their order; the last holds always.
+// The rules in their order. The last rule always holds.
 absl::Span<const Rule> Rules();
 using RuleNumber = std::uint8_t;  // index in Rules()
 inline constexpr std::size_t kMostRules = 64;
 
+// Returns true if a block of this rule is a bucket in which DDP reduces gradients. Other threads free buckets, so the
+// time of their frees varies from step to step.
+bool IsBucketOfRanks(const Rule& rule);
+
 RuleNumber RuleFor(const Evidence& evidence);
+bool IsSecondCopy(RuleNumber rule);  // the rule of a second copy of a model's parameters (second_copies.h)
 
 }  // namespace memoir
 

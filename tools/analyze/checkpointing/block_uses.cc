@@ -8,7 +8,7 @@ namespace {
 class UsesPass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
-  bool takes_repeats() const override { return true; }  // what repeats has no operators, and so no uses
+  bool takes_repeats() const override { return true; }  // repeated steps contain no operators, and so no uses
   std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnProcessEnd(const ProcessEvent&) override {
     calls_.EndProcess([](CallNumber) {});
@@ -27,7 +27,7 @@ class UsesPass : public Visitor {
     if (block.slot == Block::kNoSlot) return;
     if (block.slot >= made_in_.size()) made_in_.resize(block.slot + 1);
     made_in_[block.slot] =
-        block.phase == Phase::kForward && event.stack != nullptr ? calls_.Innermost(event.thread) : 0;
+        block.phase == Phase::kForward && event.stack != nullptr ? calls_.InnermostCall(event.thread) : 0;
   }
   void OnDeallocate(const DeallocateEvent& event) override {
     const Block& block = *event.block;
@@ -35,7 +35,7 @@ class UsesPass : public Visitor {
     const RangeStack& stack = state_->stack(event.thread);
     if (!stack.empty() && stack.back().innermost_backward >= 0)
       Note(block, [](BlockUse& use) { use.freed_in_backward = true; });
-    if (block.thread.valid() && calls_.Innermost(block.thread) != 0)
+    if (block.thread.valid() && calls_.InnermostCall(block.thread) != 0)
       Note(block, [](BlockUse& use) { use.freed_in_forward = true; });
   }
 
@@ -43,8 +43,9 @@ class UsesPass : public Visitor {
     const OpenRange& range = *event.range;
     if (range.source == RangeSource::kBackward) return;
     const bool forward = range.innermost_backward < 0;
-    if (forward && !IsOfUser(range.source) && range.sequence >= 0)
-      forward_.Note(state_->dictionary().thread(event.thread).torch_id, range.sequence, calls_.Innermost(event.thread));
+    if (forward && !IsUserRange(range.source) && range.sequence >= 0)
+      forward_.Note(state_->dictionary().thread(event.thread).torch_id, range.sequence,
+                    calls_.InnermostCall(event.thread));
     if (event.tensors.empty()) return;
     if (forward) return NoteReads(event);
     CallNumber saved_by = 0;
@@ -55,7 +56,7 @@ class UsesPass : public Visitor {
  private:
   template <class Function>
   void Note(const Block& block, const Function& function) {
-    BlockUse use = uses_.Of(block);
+    BlockUse use = uses_.UseOf(block);
     function(use);
     uses_.blocks.Set(block.ordinal, use);
   }
@@ -64,10 +65,10 @@ class UsesPass : public Visitor {
     return block != nullptr && block->slot < made_in_.size() && made_in_[block->slot] != 0 ? block : nullptr;
   }
   std::uint8_t CommonDepth(const Block& block, CallNumber call) const {
-    const std::uint32_t depth = calls_[calls_.Common(made_in_[block.slot], call)].depth;
+    const std::uint32_t depth = calls_[calls_.CommonCaller(made_in_[block.slot], call)].depth;
     return static_cast<std::uint8_t>(std::min<std::uint32_t>(depth, BlockUse::kNever - 1));
   }
-  // The node that the innermost range runs in.
+  // Finds the module call whose forward operator made the autograd node in which the innermost range runs.
   bool NodeAround(const RangeStack& stack, CallNumber* call) const {
     for (std::int32_t depth = stack.back().innermost_backward; depth >= 0; --depth) {
       const OpenRange& range = stack[static_cast<std::size_t>(depth)];
@@ -76,7 +77,7 @@ class UsesPass : public Visitor {
     return false;
   }
   void NoteReads(const RangeBeginEvent& event) {
-    const CallNumber call = calls_.Innermost(event.thread);
+    const CallNumber call = calls_.InnermostCall(event.thread);
     for (const Tensor& tensor : event.tensors) {
       const Block* block = MadeInCall(tensor);
       if (block == nullptr) continue;
@@ -101,7 +102,7 @@ class UsesPass : public Visitor {
   const ReplayState* state_ = nullptr;
   CallTree calls_;
   ForwardCalls forward_;
-  std::vector<CallNumber> made_in_;  // by Block::slot; 0: not in forward, or in none
+  std::vector<CallNumber> made_in_;  // by Block::slot; 0: made outside of forward, or outside of modules
   BlockUses uses_;
 };
 

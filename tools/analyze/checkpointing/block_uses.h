@@ -1,5 +1,5 @@
-// The uses of blocks that a module's call makes: which operators read them in forward, and which saved them for
-// backward, inside of the call or outside of it.
+// How the blocks that module calls make are used: which operators read a block in forward, and which operators saved it
+// for backward, inside or outside of the call that made it.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 
@@ -8,24 +8,25 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "tools/analyze/categories/by_ordinal.h"
+#include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Depths are those of the innermost call that both the block and who uses it are in.
+// The depth of a use is the depth of the innermost call that contains both the allocation of the block and the use.
 struct BlockUse {
   static constexpr std::uint8_t kNever = 0xff;
-  std::uint8_t saved_outermost = kNever;  // of the forward operators whose nodes read it
+  std::uint8_t saved_outermost = kNever;  // smallest depth of a forward operator whose autograd node reads the block
   std::uint8_t saved_innermost = 0;
-  std::uint8_t read_outermost = kNever;  // by operators of forward
+  std::uint8_t read_outermost = kNever;  // smallest depth of a forward operator that reads the block
   bool freed_in_backward = false;
-  bool freed_in_forward = false;  // before the outermost call that it was made in returned
-  std::uint32_t reads = 0;        // by operators of forward
+  bool freed_in_forward = false;  // while a module call ran on the thread that allocated the block
+  std::uint32_t reads = 0;        // number of forward operators that read the block
 
-  // Whether checkpointing the call at `depth`, in which it is made, keeps it all the same: an operator outside saved
-  // it. Where no node is seen to read it (compiled code), who reads it in forward is taken to have saved it.
+  // `depth`: the depth of a call that made the block. Returns true if the block stays live although this call is
+  // checkpointed, because an operator outside of the call saved the block. If no autograd node was recorded that reads
+  // the block (compiled code), all forward operators that read it are assumed to have saved it.
   bool Leaves(std::uint32_t depth) const {
     return (saved_outermost != kNever ? saved_outermost : read_outermost) < depth;
   }
@@ -34,18 +35,19 @@ struct BlockUse {
 };
 
 struct BlockUses {
-  ByOrdinal<BlockUse, BlockUse{}> blocks;
+  OrdinalTable<BlockUse, BlockUse{}> blocks;
 
-  BlockUse Of(const Block& block) const { return blocks.Of(block.ordinal); }
+  BlockUse UseOf(const Block& block) const { return blocks.At(block.ordinal); }
 };
 
-// In which call the forward operator of a node of autograd ran. Holds the newest 2^20 sequence numbers of each thread.
+// Maps an autograd node to the module call in which its forward operator ran. Stores the newest 2^20 sequence numbers
+// of each thread.
 class ForwardCalls {
  public:
   void Note(std::uint64_t torch_thread, std::int64_t sequence, CallNumber call) {
     calls_[{torch_thread, sequence & kMask}] = {sequence, call};
   }
-  // False: not known.
+  // Returns false if the call is unknown.
   bool Find(const OpenRange& node, CallNumber* call) const;
   void Clear() { calls_.clear(); }
 
@@ -54,7 +56,7 @@ class ForwardCalls {
   absl::flat_hash_map<std::pair<std::uint64_t, std::int64_t>, std::pair<std::int64_t, CallNumber>> calls_;
 };
 
-// Ordinals and calls are those of a replay with the same rank.
+// Every replay of the same rank gives the same numbers to blocks and calls.
 absl::StatusOr<BlockUses> FindBlockUses(const Capture& capture, ReplayOptions options);
 
 }  // namespace memoir

@@ -38,7 +38,7 @@ CallNumber CallTree::Enter(const ModuleEvent& event, const Dictionary& dictionar
   return number;
 }
 
-CallNumber CallTree::Common(CallNumber a, CallNumber b) const {
+CallNumber CallTree::CommonCaller(CallNumber a, CallNumber b) const {
   while (a != b) {
     if (calls_[a].depth >= calls_[b].depth) {
       a = calls_[a].caller;

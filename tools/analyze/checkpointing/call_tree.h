@@ -1,7 +1,7 @@
-// The calls of modules in a replay as a tree, by caller, and which calls are of modules that are alike.
+// The module calls of a replay as a tree, by caller, and the groups of alike modules.
 //
-// Every replay of the same processes numbers calls and groups in the same way, so that a pass can use what the pass
-// before found of a call. Calls inside autograd, which recompute a forward, are not in the tree.
+// Every replay of the same processes numbers calls and groups in the same way, so a pass can use the results of an
+// earlier pass. The tree contains only calls of forward: a module call in backward recomputes an earlier call.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CALL_TREE_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CALL_TREE_H_
 
@@ -16,16 +16,18 @@
 
 namespace memoir {
 
-// From 1 on, over all processes; 0: outside of all modules.
+// Number of a call, from 1, over all processes. 0: outside of all modules.
 using CallNumber = std::uint32_t;
-// Modules of one class whose paths differ in numbers alone: "layers.*.mlp".
+// Modules of one class whose paths differ only in numbers: "layers.*.mlp".
 using AlikeNumber = std::uint32_t;
 inline constexpr AlikeNumber kNoAlike = 0xffffffffu;
 
 struct ModuleCall {
   CallNumber caller = 0;
-  std::uint32_t depth = 0;       // calls around it and itself
-  AlikeNumber alike = kNoAlike;  // none also inside a call of the same: only the outermost counts
+  std::uint32_t depth = 0;  // the number of calls around it, plus one
+  // kNoAlike if the module is unknown. Also kNoAlike if the call lies inside of a call of the same group, because then
+  // only the outer call counts.
+  AlikeNumber alike = kNoAlike;
 };
 
 struct AlikeModules {
@@ -37,9 +39,10 @@ class CallTree {
  public:
   CallTree() : calls_(1) {}
 
-  // Of a ModuleEvent that is no gradient's. Returns the call that began; 0: none that counts.
+  // Begins the call of a module. Returns its number. 0 if the call is not part of the tree. Must not be called if
+  // `event.of_gradient`.
   CallNumber Enter(const ModuleEvent& event, const Dictionary& dictionary);
-  // `ended`: with the number of each call that ends, innermost first.
+  // Calls `ended` with the number of each call that ends, innermost first.
   template <class Function>
   void Exit(const ModuleEvent& event, Function ended) {
     Shorten(event.thread, event.depth, ended);
@@ -49,13 +52,13 @@ class CallTree {
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) Shorten(ThreadId{thread}, 0, ended);
   }
 
-  CallNumber Innermost(ThreadId thread) const {
+  CallNumber InnermostCall(ThreadId thread) const {
     if (!thread.valid() || thread.value >= threads_.size() || threads_[thread.value].empty()) return 0;
     return threads_[thread.value].back();
   }
   const ModuleCall& operator[](CallNumber call) const { return calls_[call]; }
-  // The innermost call that both are in.
-  CallNumber Common(CallNumber a, CallNumber b) const;
+  // Returns the innermost call that contains both calls.
+  CallNumber CommonCaller(CallNumber a, CallNumber b) const;
   AlikeNumber AlikeOf(ModuleId module, const Dictionary& dictionary);
   const std::vector<AlikeModules>& alike() const { return alike_; }
 
@@ -72,7 +75,7 @@ class CallTree {
   }
 
   std::vector<ModuleCall> calls_;                 // by CallNumber
-  std::vector<std::vector<CallNumber>> threads_;  // open calls by ThreadId, outermost first; 0: one that makes again
+  std::vector<std::vector<CallNumber>> threads_;  // open calls by ThreadId, outermost first; 0: not a forward call
   std::vector<AlikeModules> alike_;
   std::vector<AlikeNumber> alike_of_;  // by ModuleId
   std::map<std::string, AlikeNumber> by_key_;

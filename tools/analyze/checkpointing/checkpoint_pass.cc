@@ -5,37 +5,37 @@
 
 namespace memoir {
 
-std::vector<CheckpointPass::RuleMarks> CheckpointPass::MarksOfRules() {
-  std::vector<RuleMarks> marks;
+std::vector<CheckpointPass::RuleTraits> CheckpointPass::TraitsOfRules() {
+  std::vector<RuleTraits> traits;
   for (const Rule& rule : Rules()) {
     const bool activation = rule.kept == Category::kActivation;
     const bool cast = rule.name == "cast_parameter";
     const bool passes = activation || rule.kept == Category::kTemporary || rule.kept == Category::kInput;
-    marks.push_back({activation, cast, passes && !cast, rule.name == "workspace"});
+    traits.push_back({activation, cast, passes && !cast, rule.name == "workspace"});
   }
-  return marks;
+  return traits;
 }
 
-AlikePeaks& CheckpointPass::PeaksOf(DeviceId device, const Event& event) {
-  const auto known = std::ranges::find(devices_, device, &std::pair<DeviceId, AlikePeaks>::first);
+CheckpointedPeaks& CheckpointPass::PeaksOf(DeviceId device, const Event& event) {
+  const auto known = std::ranges::find(devices_, device, &std::pair<DeviceId, CheckpointedPeaks>::first);
   if (known != devices_.end()) return known->second;
-  devices_.emplace_back(device, AlikePeaks());
+  devices_.emplace_back(device, CheckpointedPeaks());
   if (in_window()) devices_.back().second.OpenWindow(event.tick);
   return devices_.back().second;
 }
 
-void CheckpointPass::WindowOpens(const Event& event) {
+void CheckpointPass::SeeWindowOpen(const Event& event) {
   for (auto& [device, peaks] : devices_) peaks.OpenWindow(event.tick);
 }
 
-void CheckpointPass::WindowCloses(const Event&) {
+void CheckpointPass::SeeWindowClose(const Event&) {
   for (auto& [device, peaks] : devices_) peaks.CloseWindow();
 }
 
-CheckpointPass::CallOnDevice& CheckpointPass::On(Call& call, DeviceId device, const AlikePeaks& peaks) {
+CheckpointPass::CallOnDevice& CheckpointPass::FindDevice(Call& call, DeviceId device, const CheckpointedPeaks& peaks) {
   const auto known = std::ranges::find(call.devices, device, &CallOnDevice::device);
   if (known != call.devices.end()) return *known;
-  return call.devices.emplace_back(CallOnDevice{device, peaks.heights().now(), peaks.live()});
+  return call.devices.emplace_back(CallOnDevice{device, peaks.history().now(), peaks.live()});
 }
 
 void CheckpointPass::SeeModuleEnter(const ModuleEvent& event) {
@@ -47,11 +47,11 @@ void CheckpointPass::SeeModuleEnter(const ModuleEvent& event) {
   if (alike >= counted_.size()) counted_.resize(alike + 1);
   if (alike >= already_.size()) already_.resize(alike + 1);
   if (in_window()) ++(again ? already_ : counted_)[alike];
-  if (number == 0 || calls_[number].depth > Watched::kMostDepth) return;
+  if (number == 0 || calls_[number].depth > WatchedBlock::kMostDepth) return;
   Call& call = open_[number];
   call.alike = alike;
   call.depth = calls_[number].depth;
-  for (const auto& [device, peaks] : devices_) On(call, device, peaks);
+  for (const auto& [device, peaks] : devices_) FindDevice(call, device, peaks);
 }
 
 void CheckpointPass::SeeModuleExit(const ModuleEvent& event) {
@@ -84,18 +84,18 @@ void CheckpointPass::SeeRangeBegin(const RangeBeginEvent& event) {
 }
 
 void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
-  const CallNumber call = calls_.Innermost(event.thread);
+  const CallNumber call = calls_.InnermostCall(event.thread);
   for (const Tensor& tensor : event.tensors) {
-    Watched* watched = WatchedAt(tensor);
+    WatchedBlock* watched = WatchedAt(tensor);
     if (watched == nullptr) continue;
     if (watched->may_be_input && call != watched->call) NoteInput(*watched, call);
     if (!watched->activation) continue;
-    // Operators below autograd have no number, and save nothing.
-    if (event.range->sequence >= 0) NoteMost(*watched, calls_.Common(watched->call, call), watched->device);
+    // An operator below autograd has no sequence number, and saves no tensor.
+    if (event.range->sequence >= 0) NoteMost(*watched, calls_.CommonCaller(watched->call, call), watched->device);
     if (watched->reads == 0) continue;
     --watched->reads;
     if (watched->reads > 0) continue;
-    // A frame that gave it to a last call mostly has something else in its place when that returns: x = layer(x).
+    // The frame that holds the block usually replaces its reference when the last reading call returns: x = layer(x).
     const CallNumber last = AtDepth(call, calls_[watched->holder].depth + 1);
     if (last != 0 && !watched->cast) watched->holder = last;
     AwaitReturn(static_cast<std::uint32_t>(watched - watched_.data()));
@@ -104,56 +104,57 @@ void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
 
 void CheckpointPass::NoteBackwardReads(const RangeBeginEvent& event) {
   for (const Tensor& tensor : event.tensors) {
-    const Watched* watched = WatchedAt(tensor);
+    const WatchedBlock* watched = WatchedAt(tensor);
     if (watched != nullptr && watched->activation) MakeAgainCallsOf(*watched, event.thread);
   }
 }
 
-CheckpointPass::Watched* CheckpointPass::WatchedAt(const Tensor& tensor) {
+CheckpointPass::WatchedBlock* CheckpointPass::WatchedAt(const Tensor& tensor) {
   if (tensor.storage == 0) return nullptr;
   const Block* block = state().LiveBlockAt(tensor.device, tensor.storage);
   if (block == nullptr || block->slot >= watched_.size()) return nullptr;
-  Watched& watched = watched_[block->slot];
+  WatchedBlock& watched = watched_[block->slot];
   return watched.ordinal == block->ordinal ? &watched : nullptr;
 }
 
-CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
+CheckpointPass::WatchedBlock& CheckpointPass::Watch(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (block.slot >= watched_.size()) watched_.resize(block.slot + 1);
-  Watched& watched = watched_[block.slot];
+  WatchedBlock& watched = watched_[block.slot];
   watched.inputs_of.clear();
-  const RuleMarks marks = marks_[categories_.RuleOf(block)];
+  const RuleTraits traits = traits_[categories_.RuleOf(block)];
   const bool forward = block.phase == Phase::kForward && event.stack != nullptr;
-  const BlockUse use = uses_.Of(block);
+  const BlockUse use = uses_.UseOf(block);
   watched.ordinal = block.ordinal;
-  watched.call = forward ? calls_.Innermost(event.thread) : 0;
-  // Autocast keeps its copies of parameters, too: one that goes in backward was the graph's alone by then.
-  watched.activation = marks.activation && watched.call != 0 && (!marks.cast || use.freed_in_backward);
-  watched.may_be_input = marks.may_be_input;
+  watched.call = forward ? calls_.InnermostCall(event.thread) : 0;
+  // Autocast also holds the copies that it makes of parameters. A copy counts only if backward frees it, because then
+  // only the graph held the copy.
+  watched.activation = traits.activation && watched.call != 0 && (!traits.cast || use.freed_in_backward);
+  watched.may_be_input = traits.may_be_input;
   watched.reads = use.reads;
   watched.settled = false;
-  watched.cast = marks.cast;
+  watched.cast = traits.cast;
   watched.device = block.device;
   watched.bytes = block.bytes;
   watched.freed_in_backward = use.freed_in_backward;
   watched.leaves = watched.saved_in = 0;
-  for (std::uint32_t depth = 1; depth <= std::min(calls_[watched.call].depth, Watched::kMostDepth); ++depth) {
-    if (use.Leaves(depth)) watched.leaves |= Watched::Bit(depth);
-    if (use.IsSavedInside(depth)) watched.saved_in |= Watched::Bit(depth);
+  for (std::uint32_t depth = 1; depth <= std::min(calls_[watched.call].depth, WatchedBlock::kMostDepth); ++depth) {
+    if (use.Leaves(depth)) watched.leaves |= WatchedBlock::Bit(depth);
+    if (use.IsSavedInside(depth)) watched.saved_in |= WatchedBlock::Bit(depth);
   }
-  const std::uint32_t holder = marks.cast ? 1 : use.read_outermost;
+  const std::uint32_t holder = traits.cast ? 1 : use.read_outermost;
   watched.holder = AtDepth(watched.call, std::min(holder, calls_[watched.call].depth));
   return watched;
 }
 
 void CheckpointPass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
-  AlikePeaks& peaks = PeaksOf(block.device, event);
-  const Watched* watched = block.slot == Block::kNoSlot ? nullptr : &Watch(event);
+  CheckpointedPeaks& peaks = PeaksOf(block.device, event);
+  const WatchedBlock* watched = block.slot == Block::kNoSlot ? nullptr : &Watch(event);
   const bool activation = watched != nullptr && watched->activation;
   if (activation) AddMade(*watched, peaks);
   peaks.Change(peaks.live() + block.bytes, event.tick);
-  if (watched != nullptr && marks_[categories_.RuleOf(block)].workspace && !uses_.Of(block).freed_in_forward)
+  if (watched != nullptr && traits_[categories_.RuleOf(block)].workspace && !uses_.UseOf(block).freed_in_forward)
     LeaveOut(block, peaks);
   if (!activation) return;
   NoteResult(event, *watched);
@@ -162,8 +163,8 @@ void CheckpointPass::SeeAllocate(const AllocateEvent& event) {
 
 void CheckpointPass::SeeDeallocate(const DeallocateEvent& event) {
   const Block& block = *event.block;
-  AlikePeaks& peaks = PeaksOf(block.device, event);
-  Watched* watched = block.slot < watched_.size() ? &watched_[block.slot] : nullptr;
+  CheckpointedPeaks& peaks = PeaksOf(block.device, event);
+  WatchedBlock* watched = block.slot < watched_.size() ? &watched_[block.slot] : nullptr;
   if (watched != nullptr && watched->ordinal != block.ordinal) watched = nullptr;
   const bool activation = watched != nullptr && watched->activation;
   const RangeStack* stack = event.thread.valid() ? &state().stack(event.thread) : nullptr;
@@ -182,7 +183,7 @@ void CheckpointPass::SeeDeallocate(const DeallocateEvent& event) {
 }
 
 void CheckpointPass::SeeProcessEnd(const ProcessEvent& event) {
-  if (selection().window.kind == Window::Kind::kAll) TouchWaiting();
+  if (selection().window.kind == SelectionWindow::Kind::kAll) TouchWaiting();
   calls_.EndProcess([](CallNumber) {});
   for (const auto& [device, peaks] : devices_) FinishDevice(device, peaks, event.process);
   open_.clear();
@@ -196,7 +197,7 @@ void CheckpointPass::SeeProcessEnd(const ProcessEvent& event) {
   already_.clear();
 }
 
-void CheckpointPass::FinishDevice(DeviceId device, const AlikePeaks& peaks, ProcessId process) {
+void CheckpointPass::FinishDevice(DeviceId device, const CheckpointedPeaks& peaks, ProcessId process) {
   CheckpointDevice row;
   row.name = ToString(state().dictionary().device(device));
   row.process = process;
@@ -207,7 +208,7 @@ void CheckpointPass::FinishDevice(DeviceId device, const AlikePeaks& peaks, Proc
   for (AlikeNumber alike = 0; alike < counted_.size(); ++alike) {
     const std::uint64_t already = alike < already_.size() ? already_[alike] : 0;
     if (counted_[alike] + already == 0) continue;
-    AlikePeaks::Group group;
+    CheckpointedPeaks::Group group;
     group.peak = peaks.peak();
     if (alike < peaks.groups().size()) group = peaks.groups()[alike];
     const AlikeModules& modules = calls_.alike()[alike];

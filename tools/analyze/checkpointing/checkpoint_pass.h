@@ -1,12 +1,14 @@
-// The pass behind AnalyzeCheckpointing: follows what each group of modules would free and hold while a replay runs.
+// The pass of AnalyzeCheckpointing: follows, for each group of modules, the blocks that checkpointing would free, and
+// the blocks that checkpointing would keep live.
 //
-// A block that a call made passes through this, for each call that it was made in:
+// The stages of a block, for each call in which it was made:
 //
 //     made ──► last read in forward, ──► backward reads it ──► freed
-//              and who holds it returns │                    │
-//                    settled            └─ counts as freed ──┘ all of the call's is made again
+//              and its holder returns │                    │
+//                    settled            └─ counts as freed ──┘ all of the call's blocks are recomputed
 //
-// unless it leaves the call: saved by an operator outside, or an input of another call of the same modules.
+// A block leaves a call if an operator outside of the call saved it, or if another call of the same group receives it
+// as an input. Checkpointing of the call does not free such a block.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
 
@@ -17,9 +19,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analyze/checkpointing/alike_peaks.h"
 #include "tools/analyze/checkpointing/block_uses.h"
 #include "tools/analyze/checkpointing/call_tree.h"
+#include "tools/analyze/checkpointing/checkpointed_peaks.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
@@ -31,12 +33,12 @@ class CheckpointPass : public WindowedVisitor {
                  const BlockUses& uses)
       : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {}
   std::vector<CheckpointDevice> Take() { return std::move(rows_); }
-  bool takes_repeats() const override { return true; }  // peaks are those of the steps that are shown
+  bool takes_repeats() const override { return true; }  // visited steps contain the peaks of repeated steps
 
  protected:
   void SeeProcessEnd(const ProcessEvent& event) override;
-  void WindowOpens(const Event& event) override;
-  void WindowCloses(const Event& event) override;
+  void SeeWindowOpen(const Event& event) override;
+  void SeeWindowClose(const Event& event) override;
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
@@ -46,77 +48,78 @@ class CheckpointPass : public WindowedVisitor {
   void SeeModuleExit(const ModuleEvent& event) override;
 
  private:
-  struct RuleMarks {
+  struct RuleTraits {
     bool activation, cast, may_be_input, workspace;
   };
-  // A block that is live.
-  struct Watched {
+  // A live block.
+  struct WatchedBlock {
     std::uint64_t ordinal = ~std::uint64_t{0};
-    CallNumber call = 0;        // the innermost that made it in forward
-    bool activation = false;    // that calls made
-    bool cast = false;          // a copy of a parameter
-    bool may_be_input = false;  // of calls: nothing that lives as long as the model
-    bool settled = false;       // forward reads it no more, and the frame that had it has returned
-    CallNumber holder = 0;      // whose frame may have it: the innermost call that all its readers are in
+    CallNumber call = 0;        // innermost call that made it in forward
+    bool activation = false;    // an activation that a module call made
+    bool cast = false;          // a copy of a parameter, made in forward (autocast)
+    bool may_be_input = false;  // can be an input of calls, because it does not live as long as the model
+    bool settled = false;       // forward does not read the block any more, and its holder has returned
+    CallNumber holder = 0;      // innermost call that contains all readers of the block: its frame may hold it
     DeviceId device;
     std::uint64_t bytes = 0;
-    std::uint32_t reads = 0;     // in forward, to come
-    std::uint64_t leaves = 0;    // bit by depth of a call
-    std::uint64_t saved_in = 0;  // likewise: an operator inside saved it
+    std::uint32_t reads = 0;     // number of reads in forward that are still to come
+    std::uint64_t leaves = 0;    // a bit for each depth: the block leaves the call at this depth
+    std::uint64_t saved_in = 0;  // a bit for each depth: an operator inside of that call saved the block
     bool freed_in_backward = false;
     std::vector<CallNumber> inputs_of;
     bool Leaves(std::uint32_t depth) const { return (leaves & Bit(depth)) != 0; }
     bool IsSavedIn(std::uint32_t depth) const { return (saved_in & Bit(depth)) != 0; }
-    // Whether the call has to be made again for it.
+    // Returns true if backward needs this block from a recomputation of the call at `depth`.
     bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
-    // It is there twice while the call is made again, but what was left of the first is gone by then.
+    // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first.
     bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }
-    static constexpr std::uint32_t kMostDepth = 64;  // calls deeper than that are not followed
+    static constexpr std::uint32_t kMostDepth = 64;  // deeper calls are not followed
     static std::uint64_t Bit(std::uint32_t depth) { return std::uint64_t{1} << (depth - 1); }
   };
   struct CallOnDevice {
     DeviceId device;
-    LiveHeights::Instant begin = 0;
+    PeakHistory::Instant begin = 0;
     std::uint64_t live_at_begin = 0;
-    std::uint64_t most = 0;      // above that, until the last operator that saves something
-    std::uint64_t settled = 0;   // of its blocks that do not leave it
-    std::uint64_t replaced = 0;  // see IsReplaced
+    std::uint64_t most = 0;      // most live bytes minus live_at_begin, up to the last operator that saves a tensor
+    std::uint64_t settled = 0;   // bytes of settled blocks that do not leave the call
+    std::uint64_t replaced = 0;  // bytes of blocks for which IsReplaced() holds
   };
   struct Call {
     bool ended = false;
     bool made_again = false;
     AlikeNumber alike = 0;
     std::uint32_t depth = 0;
-    std::uint64_t blocks = 0;  // live and counting
+    std::uint64_t blocks = 0;  // live blocks for which Counts() holds
     std::vector<CallOnDevice> devices;
-    std::vector<std::size_t> held;                                 // in held_
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;  // blocks that settle when it ends: slot, ordinal
+    std::vector<std::size_t> held;  // indices in held_
+    // Blocks that settle when the call ends: slot, ordinal.
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;
   };
-  // An input that is freed, but would be held by the calls that it was given to.
-  struct Held {
+  // An input that the program freed. With checkpointing the calls that received it would still hold it.
+  struct HeldInput {
     DeviceId device;
     AlikeNumber alike = 0;
     std::uint64_t bytes = 0;
     std::uint32_t calls = 0;
   };
 
-  // A block that an operator made which has not ended: it saves its results at its end.
+  // A block that an open operator allocated, and that may be its result. The operator saves its results when it ends.
   struct Result {
     std::uint64_t operator_call = 0;  // OpenRange::call
     std::uint32_t slot = 0;
     std::uint64_t ordinal = 0;
   };
 
-  static std::vector<RuleMarks> MarksOfRules();
-  // The call itself, or the one around it, that has this depth; 0: none has.
+  static std::vector<RuleTraits> TraitsOfRules();
+  // Returns the call at this depth: `call` itself, or a call around it. 0 if `call` is less deep.
   CallNumber AtDepth(CallNumber call, std::uint32_t depth) const {
     while (calls_[call].depth > depth) call = calls_[call].caller;
     return calls_[call].depth == depth ? call : 0;
   }
-  AlikePeaks& PeaksOf(DeviceId device, const Event& event);
-  Watched* WatchedAt(const Tensor& tensor);
-  static CallOnDevice& On(Call& call, DeviceId device, const AlikePeaks& peaks);
-  // Calls `function` with each call that a block was made in and which has something to free, innermost first.
+  CheckpointedPeaks& PeaksOf(DeviceId device, const Event& event);
+  WatchedBlock* WatchedAt(const Tensor& tensor);
+  static CallOnDevice& FindDevice(Call& call, DeviceId device, const CheckpointedPeaks& peaks);
+  // Calls `function` with each entry of open_ for the calls around a block, innermost first.
   template <class Function>
   void ForCallsOf(CallNumber innermost, Function function) {
     for (CallNumber number = innermost; number != 0; number = calls_[number].caller) {
@@ -124,44 +127,45 @@ class CheckpointPass : public WindowedVisitor {
     }
   }
   std::size_t DeviceIndex(DeviceId device) const {
-    return static_cast<std::size_t>(std::ranges::find(devices_, device, &std::pair<DeviceId, AlikePeaks>::first) -
-                                    devices_.begin());
+    return static_cast<std::size_t>(
+        std::ranges::find(devices_, device, &std::pair<DeviceId, CheckpointedPeaks>::first) - devices_.begin());
   }
-  Watched& Watch(const AllocateEvent& event);
-  void LeaveOut(const Block& workspace, const AlikePeaks& peaks);
-  void NoteResult(const AllocateEvent& event, const Watched& watched);
+  WatchedBlock& Watch(const AllocateEvent& event);
+  void LeaveOut(const Block& workspace, const CheckpointedPeaks& peaks);
+  void NoteResult(const AllocateEvent& event, const WatchedBlock& watched);
   void NoteForwardReads(const RangeBeginEvent& event);
   void NoteBackwardReads(const RangeBeginEvent& event);
-  void NoteMost(const Watched& watched, CallNumber within, DeviceId device);
-  void NoteInput(Watched& watched, CallNumber call);
-  void LeaveSibling(Watched& watched, CallNumber common, AlikeNumber alike);
+  void NoteMost(const WatchedBlock& watched, CallNumber within, DeviceId device);
+  void NoteInput(WatchedBlock& watched, CallNumber call);
+  void LeaveSibling(WatchedBlock& watched, CallNumber common, AlikeNumber alike);
   void AwaitReturn(std::uint32_t slot);
-  void Settle(Watched& watched);
-  void AddMade(const Watched& watched, AlikePeaks& peaks);
-  void RemoveMade(const Watched& watched, AlikePeaks& peaks);
-  void HoldInput(const Watched& watched, AlikePeaks& peaks);
-  std::size_t NewHeld(const Held& held);
-  void MakeAgainCallsOf(const Watched& watched, ThreadId thread);
+  void Settle(WatchedBlock& watched);
+  void AddMade(const WatchedBlock& watched, CheckpointedPeaks& peaks);
+  void RemoveMade(const WatchedBlock& watched, CheckpointedPeaks& peaks);
+  void HoldInput(const WatchedBlock& watched, CheckpointedPeaks& peaks);
+  std::size_t AddHeldInput(const HeldInput& held);
+  void MakeAgainCallsOf(const WatchedBlock& watched, ThreadId thread);
   void MakeAgain(Call& call, ThreadId thread);
   std::int64_t MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const;
   void TouchCutOff(Call& call);
   void TouchWaiting();
   void EndCall(CallNumber number);
   void Release(CallNumber number);
-  void FinishDevice(DeviceId device, const AlikePeaks& peaks, ProcessId process);
+  void FinishDevice(DeviceId device, const CheckpointedPeaks& peaks, ProcessId process);
 
   const BlockCategories& categories_;
   const BlockUses& uses_;
-  const std::vector<RuleMarks> marks_ = MarksOfRules();  // by RuleNumber
+  const std::vector<RuleTraits> traits_ = TraitsOfRules();  // by RuleNumber
   CallTree calls_;
-  absl::flat_hash_map<CallNumber, Call> open_;  // that have not ended, or have blocks that count
-  std::vector<Watched> watched_;                // by Block::slot
-  std::vector<Held> held_;
-  std::vector<std::size_t> unheld_;                       // free places of held_
-  std::vector<std::pair<DeviceId, AlikePeaks>> devices_;  // of the process in hand
-  std::vector<std::vector<std::uint64_t>> live_at_node_;  // by ThreadId: of devices_, when its newest node began
-  std::vector<std::vector<Result>> results_;              // by ThreadId
-  std::vector<std::uint64_t> counted_, already_;          // calls of the process in hand, by AlikeNumber
+  absl::flat_hash_map<CallNumber, Call> open_;  // calls that have not ended, or that have counted blocks
+  std::vector<WatchedBlock> watched_;           // by Block::slot
+  std::vector<HeldInput> held_;
+  std::vector<std::size_t> unheld_;                              // free indices of held_
+  std::vector<std::pair<DeviceId, CheckpointedPeaks>> devices_;  // of the current process
+  // By ThreadId: the live bytes of each of devices_ at the begin of the thread's newest autograd node.
+  std::vector<std::vector<std::uint64_t>> live_at_node_;
+  std::vector<std::vector<Result>> results_;      // by ThreadId
+  std::vector<std::uint64_t> counted_, already_;  // numbers of all calls and of recomputed calls, by AlikeNumber
   std::vector<CheckpointDevice> rows_;
 };
 

@@ -24,10 +24,10 @@ absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const
   CheckpointPass pass(capture, selection, categories, *uses);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   Checkpointing checkpointing{pass.Take(), categories.missing, *std::move(report)};
   std::erase_if(checkpointing.devices, [](const CheckpointDevice& device) { return device.peak_bytes == 0; });
-  // GPUs before hosts, then by their peaks.
+  // GPUs before hosts, then largest peak first.
   std::ranges::stable_sort(checkpointing.devices, [](const CheckpointDevice& a, const CheckpointDevice& b) {
     return std::pair(b.caching, b.peak_bytes) < std::pair(a.caching, a.peak_bytes);
   });

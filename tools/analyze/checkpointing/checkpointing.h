@@ -1,9 +1,9 @@
-// What activation checkpointing (torch.utils.checkpoint, use_reentrant=False) of modules would do to the peak of a
-// device: the recording is replayed as if their activations were freed after each call and recomputed when backward
-// first needs one of them.
+// Estimates how activation checkpointing (torch.utils.checkpoint, use_reentrant=False) would change the peak of a
+// device. The replay runs as if a module's activations were freed after each call, and recomputed when backward first
+// needs one of them.
 //
-// An estimate in that the program was not run so; each group of modules by itself, all calls of it. What stays: what
-// operators outside of a call saved of it, and what a call is given.
+// Each group of alike modules is estimated separately, with all of its calls. Two kinds of tensors stay live: tensors
+// that operators outside of a call saved, and the inputs of a call.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
 
@@ -15,35 +15,36 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Modules of one class whose paths differ in numbers alone.
+// A group of modules of one class whose paths differ only in numbers.
 struct CheckpointRow {
-  std::string name;  // "layers.*.mlp", or the root where there is no path
+  std::string name;  // "layers.*.mlp"; the root if the path is empty
   std::string root, path, class_name;
   std::uint64_t modules = 0;
-  std::uint64_t calls = 0;        // in forward, in the window; inside a call of the same they are a part of it
-  std::uint64_t already = 0;      // in backward, which checkpointing has made already
-  std::uint64_t peak_bytes = 0;   // as it would be
-  std::int64_t freed_bytes = 0;   // the peak as it is, less that
-  std::uint64_t kept_bytes = 0;   // activations of them at the peak as it is that would be given back
-  std::uint64_t again_bytes = 0;  // most that one call would have to make again
-  bool cut_off = false;           // the peak is of a forward that ran out of memory: it would be at least peak_bytes
+  std::uint64_t calls = 0;        // forward calls in the selection; not counting calls inside of a call of the group
+  std::uint64_t already = 0;      // calls in backward: the program already checkpoints them
+  std::uint64_t peak_bytes = 0;   // peak with checkpointing
+  std::int64_t freed_bytes = 0;   // recorded peak minus peak_bytes
+  std::uint64_t kept_bytes = 0;   // bytes that are live at the recorded peak and that checkpointing frees
+  std::uint64_t again_bytes = 0;  // most bytes that one call would recompute
+  bool cut_off = false;           // the peak is in a forward that ran out of memory; peak_bytes is a lower bound
 };
 
 struct CheckpointDevice {
   std::string name;  // "cuda:0"
   ProcessId process;
-  std::optional<std::uint32_t> rank;  // empty: of no rank
+  std::optional<std::uint32_t> rank;  // empty: the process has no rank
   bool caching = false;
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
-  std::vector<CheckpointRow> rows;  // what frees most first
-  // What frees most, where it is worth its time: at least a twentieth of the peak. Not one module alone that backward
-  // never came to, as after an error in forward: what making it again would take is not known.
+  std::vector<CheckpointRow> rows;  // most freed bytes first
+  // Returns the row with the most freed bytes. nullptr if these are less than a twentieth of the peak. Skips a row of a
+  // single module that backward never reached, for example after an error in forward, because the recomputation of the
+  // module cannot be estimated.
   const CheckpointRow* best() const {
     const auto known = [](const CheckpointRow& row) { return row.modules > 1 || row.again_bytes > 0; };
     const auto row = std::ranges::find_if(rows, known);
@@ -54,14 +55,14 @@ struct CheckpointDevice {
 };
 
 struct Checkpointing {
-  std::vector<CheckpointDevice> devices;  // that had something live
-  std::string missing;                    // what the capture lacks, in one line; mostly empty
+  std::vector<CheckpointDevice> devices;  // devices with live blocks
+  std::string missing;                    // one line: the information that the capture lacks; usually empty
   ReplayReport report;
 };
 
-// NotFound as AnalyzeSummary.
+// Returns the same errors as AnalyzeSummary.
 absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const Selection& selection);
-// `categories`: of the same capture and rank.
+// `categories`: the result of CategorizeBlocks for the same capture and rank.
 absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const Selection& selection,
                                                    const BlockCategories& categories);
 

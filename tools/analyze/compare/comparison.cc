@@ -6,10 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analyze/compare/lines_below_peak.h"
 #include "tools/analyze/compare/main_cause.h"
 #include "tools/analyze/compare/matched_parts.h"
-#include "tools/analyze/compare/recorded_otherwise.h"
-#include "tools/model/snapshots.h"
+#include "tools/analyze/compare/program_changes.h"
+#include "tools/analyze/compare/recording_differences.h"
+#include "tools/model/snapshot_trigger.h"
 
 namespace memoir {
 namespace {
@@ -21,67 +23,68 @@ bool IsMadeOfFacets(GroupBy by) {
          by == GroupBy::kCategoryModule || by == GroupBy::kCategoryLine;
 }
 
-GroupBy UsualGrouping(const Held& a, const Held& b) {
+GroupBy DefaultGrouping(const CaptureHoldings& a, const CaptureHoldings& b) {
   if (!a.lines.empty() || !b.lines.empty()) return GroupBy::kLine;
   return a.modules.empty() && b.modules.empty() ? GroupBy::kOperator : GroupBy::kModule;
 }
 
-std::string MissingOf(const Held& held, GroupBy by) {
+std::string MissingOf(const CaptureHoldings& held, GroupBy by) {
   std::string lines = NeedsStacks(by) ? held.missing_lines : "";
   return lines.empty() && NeedsCategories(by) ? held.missing_categories : lines;
 }
 
-struct Analysed {
+struct CaptureAnalysis {
   Summary summary;
-  Held held;
+  CaptureHoldings held;
 };
 
-absl::StatusOr<Analysed> Analyse(const Capture& capture, const Selection& selection, const CompareOptions& options) {
+absl::StatusOr<CaptureAnalysis> Analyse(const Capture& capture, const Selection& selection,
+                                        const CompareOptions& options) {
   const Capture::SharedDecoding shared(capture);
   SummaryOptions of_summary;
   static_cast<Selection&>(of_summary) = selection;
   of_summary.checkpointing = false;
   absl::StatusOr<Summary> summary = AnalyzeSummary(capture, of_summary);
   if (!summary.ok()) return summary.status();
-  HeldOptions of_held;
+  CaptureHoldingsOptions of_held;
   static_cast<Selection&>(of_held) = selection;
   of_held.at = options.at;
-  // A snapshot has no earlier instant.
-  if (IsSnapshot(capture) && options.at.kind == At::Kind::kPeak) of_held.at.kind = At::Kind::kEnd;
+  // A snapshot has only one instant, so its peak is its end.
+  if (IsSnapshot(capture) && options.at.kind == InstantChoice::Kind::kPeak) of_held.at.kind = InstantChoice::Kind::kEnd;
   if (options.by && !IsMadeOfFacets(*options.by)) of_held.other = options.by;
-  absl::StatusOr<Held> held = AnalyzeHeld(capture, of_held);
+  absl::StatusOr<CaptureHoldings> held = AnalyzeCaptureHoldings(capture, of_held);
   if (!held.ok()) return held.status();
-  // What it lists last has led to nothing.
+  // A snapshot does not show which allocation led to its instant.
   for (HeldDevice& device : held->devices) {
     if (IsSnapshot(capture)) device.phase.reset();
     if (IsSnapshot(capture)) device.module.clear();
   }
-  return Analysed{*std::move(summary), *std::move(held)};
+  return CaptureAnalysis{*std::move(summary), *std::move(held)};
 }
 
-// Of a peak in parts that are gone nothing is known but its size.
+// Returns one HeldPart for a whole peak, for which only the size is known because the peak was evicted.
 HeldPart PartOfEvicted(std::uint64_t bytes) {
   HeldPart part;
   part.operator_name = part.module_label = part.line_label = part.category = part.other = kEvicted;
-  part.bytes = bytes;
+  part.bytes = part.requested = bytes;
   return part;
 }
 
-// One device of a recording, with what it holds.
-struct OneSide {
+// One device of a recording, with its holdings.
+struct SideInputs {
   ComparedSide side;
   HeldDevice held;
 };
 
-std::vector<OneSide> SidesOf(const Analysed& analysed, const At& at) {
-  std::vector<OneSide> sides;
+std::vector<SideInputs> SidesOf(const CaptureAnalysis& analysed, const InstantChoice& at) {
+  std::vector<SideInputs> sides;
   for (const DeviceRow& device : analysed.summary.devices) {
-    OneSide one;
+    SideInputs one;
     one.side.device = device;
     for (const HeldDevice& held : analysed.held.devices) {
       if (held.process == device.process && held.name == device.name) one.held = held;
     }
-    if (device.peak_is_folded && at.kind == At::Kind::kPeak) {
+    if (device.peak_is_evicted && at.kind == InstantChoice::Kind::kPeak) {
       one.held.parts = {PartOfEvicted(device.peak_allocated_bytes)};
       one.held.bytes = device.peak_allocated_bytes;
       one.held.blocks = 0;
@@ -98,14 +101,15 @@ std::vector<OneSide> SidesOf(const Analysed& analysed, const At& at) {
   return sides;
 }
 
-// Devices of one rank and name, in their order: a rank that was started anew has several. `alone`: each recording is of
-// one process, whatever its rank.
+// The rank, the name, and a number that distinguishes devices with the same rank and name: a restarted rank has
+// several.
 using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
 
-std::map<DeviceKey, const OneSide*> ByKey(const std::vector<OneSide>& sides, bool alone) {
-  std::map<DeviceKey, const OneSide*> by_key;
+// `alone`: true if each recording has one process. Then its rank is ignored.
+std::map<DeviceKey, const SideInputs*> ByKey(const std::vector<SideInputs>& sides, bool alone) {
+  std::map<DeviceKey, const SideInputs*> by_key;
   std::map<std::pair<std::int64_t, std::string>, std::size_t> counts;
-  for (const OneSide& one : sides) {
+  for (const SideInputs& one : sides) {
     const std::int64_t rank = alone || !one.side.device.rank ? -1 : static_cast<std::int64_t>(*one.side.device.rank);
     const std::string& name = one.side.device.name;
     by_key[{rank, name, counts[{rank, name}]++}] = &one;
@@ -113,26 +117,27 @@ std::map<DeviceKey, const OneSide*> ByKey(const std::vector<OneSide>& sides, boo
   return by_key;
 }
 
-std::size_t Processes(const std::vector<OneSide>& sides) {
+std::size_t Processes(const std::vector<SideInputs>& sides) {
   std::vector<ProcessId> processes;
-  for (const OneSide& one : sides) processes.push_back(one.side.device.process);
+  for (const SideInputs& one : sides) processes.push_back(one.side.device.process);
   std::ranges::sort(processes);
   return static_cast<std::size_t>(std::ranges::unique(processes).begin() - processes.begin());
 }
 
-// What segments were taken for, in the place of what is held.
-HeldDevice ReservedOf(const OneSide& one) {
+// Returns a HeldDevice with the parts of the reserved bytes in place of the parts of the live bytes.
+HeldDevice ReservedOf(const SideInputs& one) {
   HeldDevice reserved;
   reserved.parts = one.held.reserved_parts;
   return reserved;
 }
 
-bool KnowsReserved(const OneSide& one) {
+bool KnowsReserved(const SideInputs& one) {
   return one.side.device.caching && one.held.reserved_bytes > 0 &&
          one.held.reserved_bytes == one.side.device.peak_reserved_bytes;
 }
 
-ComparedDevice CompareDevices(const OneSide* a, const OneSide* b, MatchedNames& names, GroupBy by, bool with_reserved) {
+ComparedDevice CompareDevices(const SideInputs* a, const SideInputs* b, MatchedNames& names, GroupBy by,
+                              bool with_reserved, const std::vector<ProgramChange>& changes) {
   ComparedDevice compared;
   compared.name = (b != nullptr ? b : a)->side.device.name;
   if (a != nullptr) compared.sides[0] = a->side;
@@ -140,19 +145,21 @@ ComparedDevice CompareDevices(const OneSide* a, const OneSide* b, MatchedNames& 
   if (a != nullptr) compared.rank_a = a->side.device.rank;
   if (b != nullptr) compared.rank_b = b->side.device.rank;
   const std::vector<MatchedPart> parts =
-      names.Parts(a != nullptr ? &a->held : nullptr, b != nullptr ? &b->held : nullptr);
+      names.MatchParts(a != nullptr ? &a->held : nullptr, b != nullptr ? &b->held : nullptr);
   compared.cause = MainCauseOf(parts);
   if (!compared.has_both()) return compared;
   compared.rows = RowsOf(parts, by);
   if (with_reserved && KnowsReserved(*a) && KnowsReserved(*b)) {
     const HeldDevice reserved_a = ReservedOf(*a), reserved_b = ReservedOf(*b);
-    compared.reserved_cause = ReservedCauseOf(names.Parts(&reserved_a, &reserved_b));
+    compared.reserved_cause = ReservedCauseOf(names.MatchParts(&reserved_a, &reserved_b));
   }
   compared.factor = CommonFactorOf(RowsOf(parts, GroupBy::kLine));
+  compared.causes = CausesAmong(changes, parts);
+  compared.below = LinesBelowPeak(a->held, b->held, parts, names);
   return compared;
 }
 
-// In the order in which a reader wants them.
+// Returns the sort key of a device, for the order of Comparison::devices.
 auto Rank(const ComparedDevice& device) {
   const bool caching =
       (device.sides[0] && device.sides[0]->device.caching) || (device.sides[1] && device.sides[1]->device.caching);
@@ -201,34 +208,37 @@ bool ComparedDevice::is_same() const {
 }
 
 absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options) {
-  const absl::StatusOr<Analysed> analysed_a = Analyse(a, options.a, options);
+  const absl::StatusOr<CaptureAnalysis> analysed_a = Analyse(a, options.a, options);
   if (!analysed_a.ok()) return analysed_a.status();
-  const absl::StatusOr<Analysed> analysed_b = Analyse(b, options.b, options);
+  const absl::StatusOr<CaptureAnalysis> analysed_b = Analyse(b, options.b, options);
   if (!analysed_b.ok()) return analysed_b.status();
-  const std::vector<OneSide> sides_a = SidesOf(*analysed_a, options.at), sides_b = SidesOf(*analysed_b, options.at);
+  const std::vector<SideInputs> sides_a = SidesOf(*analysed_a, options.at), sides_b = SidesOf(*analysed_b, options.at);
   const bool alone = Processes(sides_a) <= 1 && Processes(sides_b) <= 1;
-  const GroupBy by = options.by.value_or(UsualGrouping(analysed_a->held, analysed_b->held));
+  const GroupBy by = options.by.value_or(DefaultGrouping(analysed_a->held, analysed_b->held));
   MatchedNames names(analysed_a->held, analysed_b->held, options.renames, by);
   const auto of_a = ByKey(sides_a, alone), of_b = ByKey(sides_b, alone);
-  // Segments are of all blocks.
-  const bool with_reserved = options.at.kind == At::Kind::kPeak && options.a.takes_all_blocks();
+  // A segment may contain both selected blocks and other blocks. So reserved bytes are compared only if all blocks are
+  // selected.
+  const bool with_reserved = options.at.kind == InstantChoice::Kind::kPeak && options.a.takes_all_blocks();
   Comparison comparison;
+  comparison.changes = FindProgramChanges(analysed_a->held, analysed_b->held, names);
   for (const auto& [key, one] : of_a) {
     const auto same = of_b.find(key);
     comparison.devices.push_back(
-        CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by, with_reserved));
+        CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by, with_reserved, comparison.changes));
   }
   for (const auto& [key, one] : of_b) {
-    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by, with_reserved));
+    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by, with_reserved, {}));
   }
+  for (ComparedDevice& device : comparison.devices) AddShapes(analysed_a->held, analysed_b->held, device.cause);
   std::ranges::stable_sort(comparison.devices,
                            [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });
-  comparison.of_snapshots = IsSnapshot(a) && IsSnapshot(b) && options.at.kind == At::Kind::kPeak;
+  comparison.of_snapshots = IsSnapshot(a) && IsSnapshot(b) && options.at.kind == InstantChoice::Kind::kPeak;
   comparison.by = by;
   comparison.at = options.at;
-  comparison.unlike = RecordedOtherwise({a, analysed_a->summary, analysed_a->held},
-                                        {b, analysed_b->summary, analysed_b->held}, names.modules());
-  comparison.unused_renames = names.renames().Unused();
+  comparison.unlike = FindRecordingDifferences({a, analysed_a->summary, analysed_a->held},
+                                               {b, analysed_b->summary, analysed_b->held}, names.modules());
+  comparison.unused_renames = names.renames().UnusedRenames();
   comparison.missing = MissingOf(analysed_a->held, by);
   if (comparison.missing.empty()) comparison.missing = MissingOf(analysed_b->held, by);
   comparison.report_a = analysed_a->held.report;

@@ -1,6 +1,7 @@
-// Two recordings compared at their peaks (or at another instant): per device the difference, and rows that sum to it.
+// Compares two recordings at their peaks or at another instant. The result has for each device the difference, and rows
+// whose differences sum to it.
 //
-// Differences are of the second, B, against the first, A: what B has more is positive. Names are those of B.
+// A is the first recording, B is the second. A difference is B's value minus A's value. Names are B's names.
 #ifndef TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 #define TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 
@@ -13,8 +14,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/compare/held.h"
+#include "tools/analyze/compare/capture_holdings.h"
+#include "tools/analyze/compare/line_peaks.h"
 #include "tools/analyze/compare/module_names.h"
+#include "tools/analyze/compare/program_change.h"
 #include "tools/analyze/compare/renames.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
@@ -27,92 +30,105 @@ std::string_view ToString(RowState state);  // "new", "gone", ...
 struct Amount {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
+  std::uint64_t requested = 0;  // bytes without the allocator's rounding; only in parts and rows of live blocks
 };
 
 struct ComparedRow {
-  std::string name;           // as rows of `memoir show` with this grouping, modules without wrappers
-  std::string name_a;         // where A calls it otherwise, as a line that moved; else ""
-  CommonModule module;        // of rows of a module
-  SourceLine source;          // of rows of a line
-  bool is_line_of_a = false;  // A alone has the line, and `source` is A's
+  std::string name;           // as in `memoir show` with this grouping, but module paths lack wrappers
+  std::string name_a;         // A's name if it differs, for example for a line that moved; otherwise empty
+  CommonModule module;        // for rows with a module
+  SourceLine source;          // for rows with a line
+  bool is_line_of_a = false;  // only A has the line, so `source` is the line in A
   Amount a, b;
   std::int64_t difference() const { return static_cast<std::int64_t>(b.bytes) - static_cast<std::int64_t>(a.bytes); }
   std::int64_t more_blocks() const { return static_cast<std::int64_t>(b.blocks) - static_cast<std::int64_t>(a.blocks); }
   RowState state() const;
 };
 
-// What of a device's difference has most to say: the line (of recordings with stacks; else the module or operator) that
-// changed most in the direction of the whole, and what most of that is.
+// The main cause of a device's difference: the line whose requested bytes changed most in the direction of the
+// difference, and the operator, module and category that make up most of the line's change. If the difference is less
+// than a tenth of the largest growth of a line, the cause is the line that grew most. If no stacks were recorded, the
+// cause is a module or an operator instead of a line.
 struct MainCause {
-  std::string line;  // as rows are called; "": not known
+  std::string line;    // label of its row; empty: unknown
+  std::string line_a;  // A's label; empty if A lacks the line
   SourceLine source;
-  std::string operator_name, module, category;  // ""; several, none of which is most of it
+  std::string operator_name, module, category;  // each empty if no single value makes up most of the change
   std::int64_t bytes = 0;
-  std::int64_t bytes_of_category = 0;  // at all lines
-  std::size_t others = 0;              // lines that changed besides
+  std::int64_t more_blocks = 0;
+  std::int64_t bytes_of_category = 0;  // difference of `category`, summed over all lines
+  std::size_t others = 0;              // number of other lines that changed
+  std::string shape_a, shape_b;        // of the line's largest tensor; empty if equal or if more_blocks is not 0
 };
 
-// Rows that all are so many times as large in B: what a larger input or a wider data type does.
+// A factor by which many rows are larger in B than in A. A larger input or a wider data type causes such a factor.
 struct CommonFactor {
-  double factor = 0;  // 0: there is none
+  double factor = 0;  // 0: no common factor
   std::size_t rows = 0;
   std::int64_t bytes = 0;
 };
 
 struct ComparedSide {
-  DeviceRow device;  // its peak and sums
-  Amount held;       // at the instant; the rows sum to it
+  DeviceRow device;  // the device's peak and sums
+  Amount held;       // live at the instant; the sum of the rows
   std::uint64_t ns = 0;
-  std::optional<Phase> phase;  // of the allocation that led there
+  std::optional<Phase> phase;  // phase of the allocation that led to the instant
   std::string module;
 };
 
 struct ComparedDevice {
   std::string name;
   std::optional<std::uint32_t> rank_a, rank_b;
-  std::array<std::optional<ComparedSide>, 2> sides;  // A's and B's; one of them: the other recording has no such device
-  std::vector<ComparedRow> rows;                     // largest differences first; of devices that both have
-  MainCause cause;                                   // of one that one recording alone has: of all that it held
-  MainCause reserved_cause;  // of reserved_difference(), its category a ReservedPlace; of peaks of all blocks
+  std::array<std::optional<ComparedSide>, 2> sides;  // A's and B's; nullopt if the recording has no such device
+  std::vector<ComparedRow> rows;  // largest differences first; empty unless both recordings have the device
+  MainCause cause;                // if only one recording has the device: the main cause of its bytes
+  // Main cause of reserved_difference(). Its category is a ReservedPlace. Unknown unless the instant is the peak and
+  // all blocks are selected.
+  MainCause reserved_cause;
   CommonFactor factor;
+  std::vector<ProgramChange> causes;  // the entries of Comparison::changes that made the difference, main ones first
+  std::vector<LineBelowPeak> below;   // lines and categories that differ only below the peak, largest first
   bool has_both() const { return sides[0] && sides[1]; }
   const ComparedSide& a() const { return *sides[0]; }
   const ComparedSide& b() const { return *sides[1]; }
-  std::int64_t difference() const;           // at the instant
-  std::int64_t peak_difference() const;      // of most allocated bytes
-  std::int64_t reserved_difference() const;  // of most reserved bytes, where reserved_cause is known; else 0
-  bool is_same() const;                      // no row differs
+  std::int64_t difference() const;           // of the live bytes at the instant
+  std::int64_t peak_difference() const;      // of the peaks of allocated bytes
+  std::int64_t reserved_difference() const;  // of the peaks of reserved bytes if reserved_cause is known; otherwise 0
+  bool is_same() const;                      // true if no row differs
 };
 
-// Something in which the recordings themselves differ: "torch", "2.11.0", "2.15.0". Of "modules" those that the other
-// has not; "": none.
-struct Unlike {
+// A difference between the recordings other than memory: "torch", "2.11.0", "2.15.0". For "modules", `a` lists modules
+// that B lacks, and `b` lists modules that A lacks; each may be empty.
+struct RecordingDifference {
   std::string what, a, b;
 };
 
 struct Comparison {
   GroupBy by = GroupBy::kLine;
-  At at;
-  std::vector<ComparedDevice> devices;  // that both have first: GPUs before hosts, largest difference first
-  std::vector<Unlike> unlike;
+  InstantChoice at;
+  // Devices that both recordings have come first. Among these, GPUs come before hosts, then the largest difference
+  // first.
+  std::vector<ComparedDevice> devices;
+  std::vector<RecordingDifference> unlike;
+  std::vector<ProgramChange> changes;
   std::vector<Rename> unused_renames;
-  bool of_snapshots = false;  // both are, and the instant is theirs
-  std::string missing;        // what is not known of the rows, in one line; mostly empty
+  bool of_snapshots = false;  // both captures are snapshots, compared at the instants of the snapshots
+  std::string missing;        // one line: the information that the rows lack; usually empty
   ReplayReport report_a, report_b;
-  // That the text is about; nullptr: no device is in both.
+  // Returns the device that the text of `memoir diff` describes. nullptr if no device is in both recordings.
   const ComparedDevice* focus() const {
     return devices.empty() || !devices.front().has_both() ? nullptr : &devices.front();
   }
 };
 
 struct CompareOptions {
-  Selection a, b;  // the same, but for what each recording counts as steps
-  At at;
-  std::optional<GroupBy> by;  // none: line, where either has lines; else module, else operator
+  Selection a, b;  // equal, except that each recording may define steps in its own way
+  InstantChoice at;
+  std::optional<GroupBy> by;  // nullopt: by line if a recording has stacks, else by module, else by operator
   std::vector<Rename> renames;
 };
 
-// Errors are those of the analyses of each.
+// Returns the errors that the analysis of a recording returns.
 absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options);
 
 }  // namespace memoir

@@ -13,12 +13,12 @@
 namespace memoir {
 namespace {
 
-using Number = std::int64_t;
-// The lines of one function: line number ──► index in the span.
-using Lines = std::map<Number, std::size_t>;
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+using LineNumber = std::int64_t;
+// The lines of one function: line number, and index in the span of all lines.
+using LinesByNumber = std::map<LineNumber, std::size_t>;
+using IndexPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-// How many parts two paths have in common at their ends.
+// Returns how many parts, counted from the end, two paths have in common.
 std::size_t CommonEnd(std::string_view a, std::string_view b) {
   std::size_t parts = 0, same = 0;
   while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) {
@@ -30,7 +30,8 @@ std::size_t CommonEnd(std::string_view a, std::string_view b) {
   return parts + (same > 0 && at_part_a && at_part_b ? 1 : 0);
 }
 
-// The one of `others` that has most in common with `file`; none where two have as much.
+// Returns the file in `others` with the most parts in common with `file`, counted from the end. nullopt if two files
+// have equally many.
 std::optional<std::string> Nearest(const std::string& file, const std::set<std::string>& others) {
   std::size_t most = 0;
   std::optional<std::string> nearest;
@@ -43,7 +44,7 @@ std::optional<std::string> Nearest(const std::string& file, const std::set<std::
   return nearest;
 }
 
-// Of files of `a`, what they are called in `b`.
+// Maps the files of lines in `a` to files of lines in `b`.
 std::map<std::string, std::string> MatchFiles(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b) {
   std::set<std::string> of_a, of_b;
   for (const SeenLine& line : a) of_a.insert(line.line.file);
@@ -65,10 +66,11 @@ std::map<std::string, std::string> MatchFiles(absl::Span<const SeenLine> a, absl
 
 class FunctionMatch {
  public:
-  FunctionMatch(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b, const Lines& lines_a, const Lines& lines_b)
+  FunctionMatch(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b, const LinesByNumber& lines_a,
+                const LinesByNumber& lines_b)
       : a_(a), b_(b), all_a_(lines_a), all_b_(lines_b), left_a_(lines_a), left_b_(lines_b) {}
 
-  Pairs Match() {
+  IndexPairs Match() {
     MatchAlike();
     MatchExpected([&](std::size_t in_a, std::size_t in_b) { return HaveCommon(in_a, in_b); });
     const bool moved = std::ranges::any_of(shifts_, [](const auto& shift) { return shift.second != 0; });
@@ -80,7 +82,7 @@ class FunctionMatch {
   }
 
  private:
-  void Take(Number in_a, Number in_b) {
+  void Take(LineNumber in_a, LineNumber in_b) {
     pairs_.emplace_back(left_a_.at(in_a), left_b_.at(in_b));
     shifts_[in_a] = in_b - in_a;
     left_a_.erase(in_a);
@@ -90,7 +92,7 @@ class FunctionMatch {
     return std::ranges::any_of(a_[in_a].marks, [&](const std::string& mark) { return b_[in_b].marks.contains(mark); });
   }
 
-  // Have a mark that no other line has.
+  // Returns true if the two lines have a common mark that no other line of the function has.
   bool AreAlone(std::size_t in_a, std::size_t in_b) const {
     return std::ranges::any_of(a_[in_a].marks, [&](const std::string& mark) {
       const auto has_a = [&](const auto& line) { return a_[line.second].marks.contains(mark); };
@@ -100,14 +102,16 @@ class FunctionMatch {
     });
   }
 
-  static bool MoveTogether(const std::vector<Number>& in_a, const std::vector<Number>& in_b) {
+  static bool MoveTogether(const std::vector<LineNumber>& in_a, const std::vector<LineNumber>& in_b) {
     for (std::size_t i = 1; i < in_a.size(); ++i) {
       if (in_b[i] - in_a[i] != in_b[0] - in_a[0]) return false;
     }
     return true;
   }
-  // As many bytes at another line, and not at the one in the same place: of the lines one is gone, and another is new.
-  bool OtherOrderFits(const std::vector<Number>& in_a, const std::vector<Number>& in_b) const {
+  // Returns true if the bytes show another order: a line of A has as many bytes as a line of B at another position, but
+  // not as many as the line of B at its own position. Then a line was removed and another was added, and equal
+  // positions do not match.
+  bool OtherOrderFits(const std::vector<LineNumber>& in_a, const std::vector<LineNumber>& in_b) const {
     const auto bytes_a = [&](std::size_t i) { return a_[all_a_.at(in_a[i])].bytes; };
     const auto bytes_b = [&](std::size_t i) { return b_[all_b_.at(in_b[i])].bytes; };
     for (std::size_t i = 0; i < in_a.size(); ++i) {
@@ -120,7 +124,7 @@ class FunctionMatch {
   }
 
   void MatchAlike() {
-    using Alike = std::pair<std::vector<Number>, std::vector<Number>>;
+    using Alike = std::pair<std::vector<LineNumber>, std::vector<LineNumber>>;
     std::map<std::set<std::string>, Alike> alike;
     for (const auto& [number, index] : left_a_) alike[a_[index].marks].first.push_back(number);
     for (const auto& [number, index] : left_b_) alike[b_[index].marks].second.push_back(number);
@@ -132,14 +136,16 @@ class FunctionMatch {
     }
   }
 
-  // Between the same matched lines, as many on each side, in their order.
+  // Matches, in their order, the lines that lie between the same two matched lines, if A and B have equally many of
+  // them.
   void MatchBetween() {
-    std::set<Number> matched_b;
+    std::set<LineNumber> matched_b;
     for (const auto& [in_a, shift] : shifts_) {
-      if (!matched_b.empty() && in_a + shift < *matched_b.rbegin()) return;  // they cross: nothing is between the same
+      // If the matched lines have different orders in A and B, no line lies between the same two matched lines in both.
+      if (!matched_b.empty() && in_a + shift < *matched_b.rbegin()) return;
       matched_b.insert(in_a + shift);
     }
-    std::map<std::ptrdiff_t, std::pair<std::vector<Number>, std::vector<Number>>> gaps;
+    std::map<std::ptrdiff_t, std::pair<std::vector<LineNumber>, std::vector<LineNumber>>> gaps;
     for (const auto& [number, index] : left_a_)
       gaps[std::distance(shifts_.begin(), shifts_.lower_bound(number))].first.push_back(number);
     for (const auto& [number, index] : left_b_)
@@ -153,7 +159,7 @@ class FunctionMatch {
     }
   }
 
-  Number Expected(Number in_a) const {
+  LineNumber Expected(LineNumber in_a) const {
     if (shifts_.empty()) return in_a;
     const auto below = shifts_.upper_bound(in_a);
     return in_a + (below == shifts_.begin() ? below->second : std::prev(below)->second);
@@ -161,8 +167,8 @@ class FunctionMatch {
 
   template <class Condition>
   void MatchExpected(const Condition& condition) {
-    std::vector<std::pair<Number, Number>> found;
-    std::map<Number, int> wanted;
+    std::vector<std::pair<LineNumber, LineNumber>> found;
+    std::map<LineNumber, int> wanted;
     for (const auto& [number, index] : left_a_) {
       const auto other = left_b_.find(Expected(number));
       if (other == left_b_.end() || !condition(index, other->second)) continue;
@@ -175,10 +181,10 @@ class FunctionMatch {
   }
 
   absl::Span<const SeenLine> a_, b_;
-  const Lines &all_a_, &all_b_;
-  Lines left_a_, left_b_;
-  std::map<Number, Number> shifts_;  // of lines of A that are matched
-  Pairs pairs_;
+  const LinesByNumber &all_a_, &all_b_;
+  LinesByNumber left_a_, left_b_;
+  std::map<LineNumber, LineNumber> shifts_;  // line number in B minus line number in A, by line number in A
+  IndexPairs pairs_;
 };
 
 }  // namespace
@@ -187,16 +193,16 @@ std::string MarkOf(std::string_view maker, std::string_view module_path) {
   return absl::StrCat(std::string(maker), "\n", WithLayersMerged(module_path));
 }
 
-Pairs MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b) {
+IndexPairs MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b) {
   const auto files = MatchFiles(a, b);
-  using Function = std::pair<std::string, std::string>;  // file as B has it, name
-  std::map<Function, std::pair<Lines, Lines>> functions;
+  using Function = std::pair<std::string, std::string>;  // path of the file in B, and name of the function
+  std::map<Function, std::pair<LinesByNumber, LinesByNumber>> functions;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto file = files.find(a[i].line.file);
     if (file != files.end()) functions[{file->second, a[i].line.function}].first[a[i].line.line] = i;
   }
   for (std::size_t i = 0; i < b.size(); ++i) functions[{b[i].line.file, b[i].line.function}].second[b[i].line.line] = i;
-  Pairs pairs;
+  IndexPairs pairs;
   for (const auto& [function, lines] : functions) {
     for (const auto& pair : FunctionMatch(a, b, lines.first, lines.second).Match()) pairs.push_back(pair);
   }

@@ -1,18 +1,18 @@
-// Which lines of two recordings are the same line of the program, also where an edit has moved them.
+// Matches the lines of two recordings of a program, even if an edit has moved the lines.
 //
-// Files match by their path, else by as much of its end as one pair alone has in common. Inside a function of such a
-// file, whose name is the same, in this order:
+// Two files match if they have the same path, or if the ends of their paths agree in more parts than with any other
+// file. Within a function of the same name in such a file, lines match in this order:
 //
-//     1. lines at which the same operators ran in the same modules, where as many lines on each side have just those:
-//        the same in their order, wherever they stand; but for lines that did not move together, where the bytes that
-//        were allocated at them say otherwise
-//     2. of what is left, lines with an operator in common that stand where the lines matched so far say: as many lines
-//        moved as the nearest one above (where there is none, below)
-//     3. in a function in which no line has moved: lines of the same number
-//     4. between the same matched lines as many lines on each side that each have an operator in common: in their order
-//     5. the only two lines left, where they have an operator in common that ran at no other line of the function
+//     1. lines with the same operators in the same modules, if both sides have the same number of them: in their order,
+//        at any place. Exception: the lines moved by different distances, and their bytes match in another order
+//     2. remaining lines with a common operator, at the place that matched lines predict: moved as many lines as the
+//        nearest matched line above (or below, if no matched line is above)
+//     3. in a function without moved lines: lines with the same number
+//     4. lines between the same two matched lines, in order, if both sides have the same number of them and each pair
+//        has a common operator
+//     5. the only two lines left, if they have a common operator that ran at no other line of the function
 //
-// All else is not the same: nothing is guessed.
+// All other lines do not match.
 #ifndef TOOLS_ANALYZE_COMPARE_LINE_MATCH_H_
 #define TOOLS_ANALYZE_COMPARE_LINE_MATCH_H_
 
@@ -31,12 +31,12 @@ namespace memoir {
 
 struct SeenLine {
   SourceLine line;
-  std::set<std::string> marks;  // MarkOf what allocated there
-  std::uint64_t bytes = 0;      // allocated there in the recording
+  std::set<std::string> marks;  // a MarkOf() for each operator and module that allocated at the line
+  std::uint64_t bytes = 0;      // allocated at the line in the recording
 };
 std::string MarkOf(std::string_view maker, std::string_view module_path);
 
-// Numbers of lines in `a` and in `b`; each at most once.
+// Returns pairs of indices in `a` and `b`. Each index occurs at most once.
 std::vector<std::pair<std::size_t, std::size_t>> MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b);
 
 }  // namespace memoir

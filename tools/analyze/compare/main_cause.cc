@@ -17,12 +17,14 @@ namespace memoir {
 namespace {
 
 using Naming = std::function<std::string(const MatchedPart&)>;
+using Measure = std::int64_t (MatchedPart::*)() const;
 
-// Differences by a name, those of the direction of `sign` first.
+// Returns the differences, multiplied by `sign`, and their names; largest first.
 std::vector<std::pair<std::int64_t, std::string>> Changed(const std::vector<const MatchedPart*>& parts,
-                                                          const Naming& name_of, std::int64_t sign) {
+                                                          const Naming& name_of, std::int64_t sign,
+                                                          Measure measure = &MatchedPart::difference) {
   std::map<std::string, std::int64_t> sums;
-  for (const MatchedPart* part : parts) sums[name_of(*part)] += sign * part->difference();
+  for (const MatchedPart* part : parts) sums[name_of(*part)] += sign * (part->*measure)();
   std::vector<std::pair<std::int64_t, std::string>> changed;
   for (const auto& [name, sum] : sums) {
     if (sum != 0) changed.emplace_back(sum, name);
@@ -31,14 +33,35 @@ std::vector<std::pair<std::int64_t, std::string>> Changed(const std::vector<cons
   return changed;
 }
 
-// The name of more than half of `bytes`; "": none is.
-std::string Most(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
+// As Changed(), in the direction of `total`, the difference of all parts. The allocator rounds a block up to what is
+// free, so requested bytes show what the program does. Leaves out names whose blocks have as many bytes. If no name is
+// left, the blocks' bytes count.
+std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::vector<const MatchedPart*>& parts,
+                                                                   const Naming& name_of, std::int64_t total) {
+  auto changed = Changed(parts, name_of, 1, &MatchedPart::requested_difference);
+  const auto of_blocks = Changed(parts, name_of, 1);
+  std::set<std::string> names;
+  for (const auto& [difference, name] : of_blocks) names.insert(name);
+  std::erase_if(changed, [&](const auto& one) { return !names.contains(one.second); });
+  if (changed.empty()) changed = of_blocks;
+  if (changed.empty() || total >= 0) return changed;
+  // A small total is the rest of larger changes in both directions. Then the growth is of interest.
+  constexpr std::int64_t kSmall = 10;
+  if (kSmall * std::abs(total) < changed.front().first) return changed;
+  for (auto& [difference, name] : changed) difference = -difference;
+  std::ranges::stable_sort(changed, [](const auto& x, const auto& y) { return x.first > y.first; });
+  return changed;
+}
+
+// Returns the name whose parts have more than half of the difference `bytes`. Empty if there is no such name.
+std::string DominantName(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
   const std::int64_t sign = bytes < 0 ? -1 : 1;
   const auto changed = Changed(parts, name_of, sign);
   return !changed.empty() && 2 * changed.front().first > std::abs(bytes) ? changed.front().second : "";
 }
 
-// Of several models the paths alone do not tell which: "Generator.image".
+// Returns true if the parts belong to several models. Then a path alone does not identify a module, and names contain
+// the model: "Generator.image".
 bool HaveSeveralModels(const std::vector<MatchedPart>& parts) {
   std::set<std::string> roots;
   for (const MatchedPart& part : parts) {
@@ -51,26 +74,27 @@ std::string WithModel(const MatchedPart& part) {
   if (!part.is_of_module) return "";
   return part.module.path.empty() ? part.module.root : part.module.root + "." + part.module.path;
 }
-// A number alone says nothing: "Sequential.1".
+// Adds the model to a path that is only a number: "Sequential.1".
 std::string ModuleName(const MatchedPart& part) {
   const std::string& path = part.module.path;
   const bool is_numbered = !path.empty() && path.front() >= '0' && path.front() <= '9';
   return is_numbered || !part.is_of_module ? WithModel(part) : part.module.place();
 }
 
-// The first `depth` names of a path: "layers.*" of "layers.*.fc", 2.
+// Returns the first `depth` names of a path: "layers.*" for "layers.*.fc" and 2.
 std::string BeginningOf(const std::string& path, std::size_t depth) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < depth && end != std::string::npos; ++i) end = path.find('.', end + (i > 0 ? 1 : 0));
   return end == std::string::npos ? path : path.substr(0, end);
 }
 
-// What paths begin with that most of the bytes are of: "layers.*.attention".
+// Returns the longest beginning of module paths whose parts have more than half of the difference:
+// "layers.*.attention".
 std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes, const Naming& name_of) {
-  if (std::string one = Most(parts, name_of, bytes); !one.empty()) return one;
+  if (std::string one = DominantName(parts, name_of, bytes); !one.empty()) return one;
   const auto pattern = [&](const MatchedPart& part) { return WithLayersMerged(name_of(part)); };
-  if (std::string alike = Most(parts, pattern, bytes); !alike.empty()) return alike;
-  // From the longest beginning to the shortest: each step takes the last name off the paths that have most.
+  if (std::string alike = DominantName(parts, pattern, bytes); !alike.empty()) return alike;
+  // Tries beginnings from the longest to the shortest. Each step removes the last name from the longest paths.
   constexpr std::size_t kDeepest = 64;
   std::map<const MatchedPart*, std::string> paths;
   std::size_t depth = 0;
@@ -80,7 +104,9 @@ std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64
   }
   for (depth = std::min(depth, kDeepest); depth > 0; --depth) {
     for (auto& [part, path] : paths) path = BeginningOf(path, depth);
-    if (std::string around = Most(parts, [&](const MatchedPart& part) { return paths[&part]; }, bytes); !around.empty())
+    if (std::string around = DominantName(
+            parts, [&](const MatchedPart& part) { return paths[&part]; }, bytes);
+        !around.empty())
       return around;
   }
   return "";
@@ -90,7 +116,7 @@ std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64
 
 CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows) {
   constexpr double kAlike = 0.02;
-  constexpr double kSmallestChange = 0.05;  // less would be shown as 1.0
+  constexpr double kSmallestChange = 0.05;  // smaller changes would be printed as 1.0
   constexpr std::size_t kFewest = 3;
   const auto factor_of = [](const ComparedRow& row) {
     return row.a.bytes == 0 ? 0 : static_cast<double>(row.b.bytes) / static_cast<double>(row.a.bytes);
@@ -127,20 +153,27 @@ MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
     return part.operator_name.empty() ? std::string("(unnamed)") : part.operator_name;
   };
   const Naming name_of = has_lines ? Naming(line_key) : has_modules ? Naming(module) : Naming(maker);
-  const auto changed = Changed(all, name_of, total < 0 ? -1 : 1);
+  const auto changed = ChangedByProgram(all, name_of, total);
   MainCause cause;
   if (changed.empty()) return cause;
-  // Where nothing is of the whole's direction, as when it is 0, the largest.
+  // `changed` is sorted in the direction of the total. If all changes have the other direction, takes the largest of
+  // these.
   const bool against = changed.front().first < 0;
   const auto& most = against ? changed.back() : changed.front();
   std::erase_if(all, [&](const MatchedPart* part) { return name_of(*part) != most.second; });
-  for (const MatchedPart* part : all) cause.bytes += part->difference();
+  for (const MatchedPart* part : all) {
+    cause.bytes += part->difference();
+    cause.more_blocks += static_cast<std::int64_t>(part->b.blocks) - static_cast<std::int64_t>(part->a.blocks);
+  }
   cause.others = changed.size() - 1;
   if (has_lines) cause.line = all.front()->line;
   if (has_lines) cause.source = all.front()->source;
-  cause.operator_name = Most(all, maker, cause.bytes);
+  for (const MatchedPart* part : all) {
+    if (part->a.bytes > 0 && has_lines) cause.line_a = part->line_a.empty() ? part->line : part->line_a;
+  }
+  cause.operator_name = DominantName(all, maker, cause.bytes);
   cause.module = MostModules(all, cause.bytes, HaveSeveralModels(parts) ? WithModel : ModuleName);
-  cause.category = Most(all, [](const MatchedPart& part) { return part.category; }, cause.bytes);
+  cause.category = DominantName(all, [](const MatchedPart& part) { return part.category; }, cause.bytes);
   for (const MatchedPart& part : parts) {
     if (part.category == cause.category) cause.bytes_of_category += part.difference();
   }
@@ -154,7 +187,7 @@ MainCause ReservedCauseOf(const std::vector<MatchedPart>& parts) {
     all.push_back(&part);
     total += part.difference();
   }
-  const std::string place = Most(all, [](const MatchedPart& part) { return part.category; }, total);
+  const std::string place = DominantName(all, [](const MatchedPart& part) { return part.category; }, total);
   if (place.empty()) return MainCauseOf(parts);
   std::vector<MatchedPart> in_place = parts;
   std::erase_if(in_place, [&](const MatchedPart& part) { return part.category != place; });

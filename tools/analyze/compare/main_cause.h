@@ -1,4 +1,4 @@
-// What the first line of `memoir diff` names.
+// The main cause of a difference, which `memoir diff` prints in its first line.
 #ifndef TOOLS_ANALYZE_COMPARE_MAIN_CAUSE_H_
 #define TOOLS_ANALYZE_COMPARE_MAIN_CAUSE_H_
 
@@ -9,9 +9,11 @@
 namespace memoir {
 
 MainCause MainCauseOf(const std::vector<MatchedPart>& parts);
-// Of segments, whose category is their place: where one place beside the default pool is most of it, of that one.
+// Returns the cause of a difference in reserved bytes. The category of a part is its ReservedPlace. If one place other
+// than the default pool has most of the difference, the cause is found among the parts of this place alone.
 MainCause ReservedCauseOf(const std::vector<MatchedPart>& parts);
-// Of rows of any grouping: at least three, and most of the difference.
+// Returns the factor that at least three rows share, if these rows have most of the difference. Otherwise 0. `rows` may
+// have any grouping.
 CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows);
 
 }  // namespace memoir

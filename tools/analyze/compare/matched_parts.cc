@@ -12,9 +12,10 @@
 namespace memoir {
 namespace {
 
-// What a recording shows of its modules: those that were called, and those that blocks are of.
-std::vector<Module> ModulesOf(const Held& held) {
+// Returns all modules of a recording: modules that were called, that have parameters, or that allocated live blocks.
+std::vector<Module> ModulesOf(const CaptureHoldings& held) {
   std::vector<Module> modules = held.modules;
+  for (const SeenParameter& parameter : held.facts.parameters) modules.push_back(parameter.module);
   for (const HeldDevice& device : held.devices) {
     for (const HeldPart& part : device.parts) {
       if (part.module_label.empty()) modules.push_back(part.module);
@@ -23,14 +24,21 @@ std::vector<Module> ModulesOf(const Held& held) {
   return modules;
 }
 
+ModuleNames::Shapes ShapesOf(const CaptureHoldings& held) {
+  ModuleNames::Shapes shapes;
+  for (const SeenParameter& parameter : held.facts.parameters)
+    absl::StrAppend(&shapes[parameter.module.full_path()], parameter.name, " ", ToString(parameter.shape), "\n");
+  return shapes;
+}
+
 std::vector<SeenLine> Renamed(std::vector<SeenLine> lines, Renames& renames) {
   for (SeenLine& line : lines) {
-    line.line.file = renames.OfFile(line.line.file);
-    line.line.function = renames.OfName(line.line.function);
+    line.line.file = renames.RenameFile(line.line.file);
+    line.line.function = renames.RenameName(line.line.function);
     std::set<std::string> marks;
     for (const std::string& mark : line.marks) {
       const std::size_t end = mark.find('\n');
-      marks.insert(MarkOf(renames.OfName(mark.substr(0, end)), renames.OfPath(mark.substr(end + 1))));
+      marks.insert(MarkOf(renames.RenameName(mark.substr(0, end)), renames.RenamePath(mark.substr(end + 1))));
     }
     line.marks = std::move(marks);
   }
@@ -40,6 +48,7 @@ std::vector<SeenLine> Renamed(std::vector<SeenLine> lines, Renames& renames) {
 void AddTo(Amount& sum, const Amount& amount) {
   sum.bytes += amount.bytes;
   sum.blocks += amount.blocks;
+  sum.requested += amount.requested;
 }
 
 struct RowName {
@@ -73,8 +82,13 @@ RowName RowNameOf(const MatchedPart& part, GroupBy by) {
 
 }  // namespace
 
-MatchedNames::MatchedNames(const Held& a, const Held& b, std::vector<Rename> renames, GroupBy by)
-    : by_(by), renames_(std::move(renames)), modules_(ModulesOf(a), ModulesOf(b), renames_) {
+std::string MatchedNames::LineKeyOf(const std::string& line_of_a) const {
+  const auto same = lines_of_a_.find(line_of_a);
+  return same == lines_of_a_.end() ? line_of_a + "\n" : ToString(same->second);
+}
+
+MatchedNames::MatchedNames(const CaptureHoldings& a, const CaptureHoldings& b, std::vector<Rename> renames, GroupBy by)
+    : by_(by), renames_(std::move(renames)), modules_(ModulesOf(a), ModulesOf(b), renames_, ShapesOf(a), ShapesOf(b)) {
   const std::vector<SeenLine> of_a = Renamed(a.lines, renames_);
   for (const auto& [in_a, in_b] : MatchLines(of_a, b.lines))
     lines_of_a_[ToString(a.lines[in_a].line)] = b.lines[in_b].line;
@@ -84,32 +98,32 @@ std::string MatchedNames::OtherName(const std::string& name) const {
   return by_ == GroupBy::kParameter ? PathWithoutWrappers(name) : name;
 }
 
-MatchedPart MatchedNames::OfB(const HeldPart& part) const {
+MatchedPart MatchedNames::PartOfB(const HeldPart& part) const {
   MatchedPart common;
   common.operator_name = part.operator_name;
   common.is_of_module = part.module_label.empty();
-  common.module = common.is_of_module ? modules_.OfB(part.module) : CommonModule{"", part.module_label};
+  common.module = common.is_of_module ? modules_.CommonNameInB(part.module) : CommonModule{"", part.module_label};
   common.source = part.line;
   common.line = part.line.known() ? ToString(part.line) : part.line_label;
   common.line_key = common.line;
   common.category = part.category;
   common.is_of_library = part.is_of_library;
   common.other = OtherName(part.other);
-  common.b = {part.bytes, part.blocks};
+  common.b = {part.bytes, part.blocks, part.requested};
   return common;
 }
 
-MatchedPart MatchedNames::OfA(const HeldPart& part) {
-  MatchedPart common = OfB(part);
+MatchedPart MatchedNames::PartOfA(const HeldPart& part) {
+  MatchedPart common = PartOfB(part);
   common.a = std::exchange(common.b, {});
-  common.operator_name = renames_.OfName(part.operator_name);
-  if (common.is_of_module) common.module = modules_.OfA(part.module);
-  if (by_ == GroupBy::kParameter) common.other = renames_.OfPath(common.other);
+  common.operator_name = renames_.RenameName(part.operator_name);
+  if (common.is_of_module) common.module = modules_.CommonNameInA(part.module);
+  if (by_ == GroupBy::kParameter) common.other = renames_.RenamePath(common.other);
   if (common.other != part.other) common.other_a = part.other;
   if (!part.line.known()) return common;
   const auto same = lines_of_a_.find(common.line);
   if (same == lines_of_a_.end()) {
-    common.line_key += "\n";
+    common.line_key += '\n';
     common.is_line_of_a = true;
     return common;
   }
@@ -120,7 +134,7 @@ MatchedPart MatchedNames::OfA(const HeldPart& part) {
   return common;
 }
 
-std::vector<MatchedPart> MatchedNames::Parts(const HeldDevice* a, const HeldDevice* b) {
+std::vector<MatchedPart> MatchedNames::MatchParts(const HeldDevice* a, const HeldDevice* b) {
   using Key = std::tuple<std::string, CommonModule, std::string, std::string, std::string>;
   std::map<Key, MatchedPart> parts;
   const auto add = [&](MatchedPart part) {
@@ -132,8 +146,8 @@ std::vector<MatchedPart> MatchedNames::Parts(const HeldDevice* a, const HeldDevi
     if (found->second.line_a.empty()) found->second.line_a = part.line_a;
     if (found->second.other_a.empty()) found->second.other_a = part.other_a;
   };
-  if (a != nullptr) std::ranges::for_each(a->parts, [&](const HeldPart& part) { add(OfA(part)); });
-  if (b != nullptr) std::ranges::for_each(b->parts, [&](const HeldPart& part) { add(OfB(part)); });
+  if (a != nullptr) std::ranges::for_each(a->parts, [&](const HeldPart& part) { add(PartOfA(part)); });
+  if (b != nullptr) std::ranges::for_each(b->parts, [&](const HeldPart& part) { add(PartOfB(part)); });
   std::vector<MatchedPart> result;
   for (auto& [key, part] : parts) result.push_back(std::move(part));
   return result;

@@ -1,4 +1,6 @@
-// What two devices hold, part by part under common names: what rows and the main cause (main_cause.h) are made of.
+// Matches the memory of one device in recording A with the memory of one device in recording B, under common names. A
+// part is the live bytes with one operator, module, line and category. Rows and the main cause (main_cause.h) are
+// computed from the matched parts.
 #ifndef TOOLS_ANALYZE_COMPARE_MATCHED_PARTS_H_
 #define TOOLS_ANALYZE_COMPARE_MATCHED_PARTS_H_
 
@@ -11,13 +13,13 @@
 
 namespace memoir {
 
-// A part of A and the same of B.
+// A part of A's live bytes, and the part of B's live bytes with the same names.
 struct MatchedPart {
   std::string operator_name;
-  CommonModule module;  // of no module: its path is a label as "(no module)"
+  CommonModule module;  // if !is_of_module: its path is a label such as "(no module)"
   bool is_of_module = false;
-  std::string line_key;      // tells lines apart: two that do not match may have one name
-  std::string line, line_a;  // as rows are called; A's where that differs
+  std::string line_key;      // identifies the line; lines that do not match may have the same label
+  std::string line, line_a;  // label of its row; A's label if it differs from B's, otherwise empty
   SourceLine source;
   bool is_line_of_a = false;
   std::string category;
@@ -25,26 +27,31 @@ struct MatchedPart {
   std::string other, other_a;
   Amount a, b;
   std::int64_t difference() const { return static_cast<std::int64_t>(b.bytes) - static_cast<std::int64_t>(a.bytes); }
+  std::int64_t requested_difference() const {
+    return static_cast<std::int64_t>(b.requested) - static_cast<std::int64_t>(a.requested);
+  }
 };
 
-// Of two recordings; devices of them one after another.
+// Matches the parts of two recordings, for one device at a time.
 class MatchedNames {
  public:
-  MatchedNames(const Held& a, const Held& b, std::vector<Rename> renames, GroupBy by);
-  // nullptr: a side that has nothing.
-  std::vector<MatchedPart> Parts(const HeldDevice* a, const HeldDevice* b);
+  MatchedNames(const CaptureHoldings& a, const CaptureHoldings& b, std::vector<Rename> renames, GroupBy by);
+  // Returns the matched parts of two devices. `a` or `b` is nullptr if the recording has no such device.
+  std::vector<MatchedPart> MatchParts(const HeldDevice* a, const HeldDevice* b);
   const ModuleNames& modules() const { return modules_; }
   const Renames& renames() const { return renames_; }
+  // Returns the MatchedPart::line_key of a line of A.
+  std::string LineKeyOf(const std::string& line_of_a) const;
 
  private:
-  MatchedPart OfA(const HeldPart& part);
-  MatchedPart OfB(const HeldPart& part) const;
+  MatchedPart PartOfA(const HeldPart& part);
+  MatchedPart PartOfB(const HeldPart& part) const;
   std::string OtherName(const std::string& name) const;
 
   GroupBy by_;
   Renames renames_;
   ModuleNames modules_;
-  std::map<std::string, SourceLine> lines_of_a_;  // ToString of A's line ──► the same line in B
+  std::map<std::string, SourceLine> lines_of_a_;  // ToString of A's line, and the matching line of B
 };
 
 std::vector<ComparedRow> RowsOf(const std::vector<MatchedPart>& parts, GroupBy by);

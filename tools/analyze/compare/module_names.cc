@@ -43,23 +43,43 @@ ModuleNames::Roots ModuleNames::RootsOf(const std::vector<Module>& modules) {
   return roots;
 }
 
-ModuleNames::ModuleNames(const std::vector<Module>& of_a, const std::vector<Module>& of_b, Renames& renames)
+ModuleNames::ModuleNames(const std::vector<Module>& of_a, const std::vector<Module>& of_b, Renames& renames,
+                         const Shapes& shapes_a, const Shapes& shapes_b)
     : renames_(renames), of_a_(RootsOf(of_a)), of_b_(RootsOf(of_b)) {
-  for (auto& [root, inner] : of_a_) roots_a_.insert(inner = renames_.OfName(inner));
+  for (auto& [root, inner] : of_a_) roots_a_.insert(inner = renames_.RenameName(inner));
   for (const auto& [root, inner] : of_b_) roots_b_.insert(inner);
   std::vector<std::string> only_a, only_b;
   std::ranges::set_difference(roots_a_, roots_b_, std::back_inserter(only_a));
   std::ranges::set_difference(roots_b_, roots_a_, std::back_inserter(only_b));
   if (only_a.size() == 1 && only_b.size() == 1) renamed_[only_a.front()] = only_b.front();
+  std::vector<AlignedModule> aligned_a, aligned_b;
+  const auto shapes_of = [](const Shapes& shapes, const Module& module) {
+    const auto found = shapes.find(module.full_path());
+    return found == shapes.end() ? "" : found->second;
+  };
+  for (const Module& module : of_a) {
+    const CommonModule common = BeforeAlignment(module);
+    aligned_a.push_back({common.root, common.path, module.class_name, shapes_of(shapes_a, module)});
+  }
+  for (const Module& module : of_b) {
+    const CommonModule common = CommonNameInB(module);
+    aligned_b.push_back({common.root, common.path, module.class_name, shapes_of(shapes_b, module)});
+  }
+  alignment_ = LayerAlignment(aligned_a, aligned_b);
 }
 
-CommonModule ModuleNames::OfA(const Module& module) const {
+CommonModule ModuleNames::CommonNameInA(const Module& module) const {
+  const CommonModule common = BeforeAlignment(module);
+  return {common.root, alignment_.PlaceInB(common.root, common.path)};
+}
+
+CommonModule ModuleNames::BeforeAlignment(const Module& module) const {
   std::string root = RootOf(of_a_, module.root);
   if (const auto found = renamed_.find(root); found != renamed_.end()) root = found->second;
-  return {root, renames_.OfPath(PathWithoutWrappers(module.path))};
+  return {root, renames_.RenamePath(PathWithoutWrappers(module.path))};
 }
 
-CommonModule ModuleNames::OfB(const Module& module) const {
+CommonModule ModuleNames::CommonNameInB(const Module& module) const {
   return {RootOf(of_b_, module.root), PathWithoutWrappers(module.path)};
 }
 

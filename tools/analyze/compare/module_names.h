@@ -1,4 +1,5 @@
-// Modules of two recordings under one name: without the wrappers around them, and with models matched.
+// Finds common names for the modules of two recordings. A common name lacks wrappers, and contains the class of the
+// matching model in B.
 //
 //     module.layers.3.mlp (DistributedDataParallel)     ──►  layers.3.mlp of Net
 //     _orig_mod.layers.3.mlp (OptimizedModule)          ──►  layers.3.mlp of Net
@@ -12,43 +13,51 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/analyze/compare/layer_alignment.h"
 #include "tools/analyze/compare/renames.h"
 #include "tools/model/dictionary.h"
 
 namespace memoir {
 
-// `_orig_mod`, `_fsdp_wrapped_module` and `_checkpoint_wrapped_module` wherever they stand, `module` at the beginning.
+// Removes `_orig_mod`, `_fsdp_wrapped_module` and `_checkpoint_wrapped_module` anywhere in the path, and `module` at
+// its begin.
 std::string PathWithoutWrappers(std::string_view path);
 
 // A module under its common name.
 struct CommonModule {
   std::string root;  // class of the outermost module
-  std::string path;  // "": it itself
+  std::string path;  // empty: the outermost module itself
   const std::string& place() const { return path.empty() ? root : path; }
   auto operator<=>(const CommonModule&) const = default;
 };
 
-// Outermost modules match by their class without wrappers. Where each recording has one left that the other has not,
-// these two match.
+// Outermost modules match if their classes without wrappers are equal. If exactly one outermost module of each
+// recording has no match, these two match. Numbered modules match by LayerAlignment (layer_alignment.h).
 class ModuleNames {
  public:
-  // All modules that the recordings show. `renames` are of the first.
-  ModuleNames(const std::vector<Module>& of_a, const std::vector<Module>& of_b, Renames& renames);
-  CommonModule OfA(const Module& module) const;
-  CommonModule OfB(const Module& module) const;
-  // Outermost modules that match without having the same class, of A and of B.
+  using Shapes = std::map<std::string, std::string>;  // shapes of a module's parameters, by Module::full_path()
+
+  // `of_a`, `of_b`: all modules of the two recordings. `renames` apply to names of A.
+  ModuleNames(const std::vector<Module>& of_a, const std::vector<Module>& of_b, Renames& renames,
+              const Shapes& shapes_a = {}, const Shapes& shapes_b = {});
+  CommonModule CommonNameInA(const Module& module) const;
+  CommonModule CommonNameInB(const Module& module) const;
+  // Returns the outermost modules of A and B that match although their classes differ.
   const std::map<std::string, std::string>& renamed_roots() const { return renamed_; }
   const std::set<std::string>& roots_of_a() const { return roots_a_; }
   const std::set<std::string>& roots_of_b() const { return roots_b_; }
+  const std::vector<LayerCount>& layer_counts() const { return alignment_.counts(); }
 
  private:
-  using Roots = std::map<std::string, std::string>;  // outermost class ──► that without wrappers
+  using Roots = std::map<std::string, std::string>;  // class of the outermost module, and its class without wrappers
   static Roots RootsOf(const std::vector<Module>& modules);
+  CommonModule BeforeAlignment(const Module& module) const;  // for a module of A
 
   Renames& renames_;
   Roots of_a_, of_b_;
   std::map<std::string, std::string> renamed_;
   std::set<std::string> roots_a_, roots_b_;
+  LayerAlignment alignment_;
 };
 
 }  // namespace memoir

@@ -10,7 +10,7 @@ std::optional<Rename> ParseRename(std::string_view text) {
   return Rename{std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
 }
 
-std::string Renames::OfPath(std::string_view path, char separator) {
+std::string Renames::RenamePath(std::string_view path, char separator) {
   for (std::size_t i = 0; i < renames_.size(); ++i) {
     const std::string& from = renames_[i].from;
     const bool begins = path.starts_with(from) && (path.size() == from.size() || path[from.size()] == separator);
@@ -23,7 +23,7 @@ std::string Renames::OfPath(std::string_view path, char separator) {
   return std::string(path);
 }
 
-std::string Renames::OfName(std::string_view name) {
+std::string Renames::RenameName(std::string_view name) {
   for (std::size_t i = 0; i < renames_.size(); ++i) {
     if (renames_[i].from != name) continue;
     used_[i] = true;
@@ -32,7 +32,7 @@ std::string Renames::OfName(std::string_view name) {
   return std::string(name);
 }
 
-std::string Renames::OfFile(std::string_view file) {
+std::string Renames::RenameFile(std::string_view file) {
   for (std::size_t i = 0; i < renames_.size(); ++i) {
     const std::string& from = renames_[i].from;
     const std::size_t at = file.rfind(from);
@@ -47,7 +47,7 @@ std::string Renames::OfFile(std::string_view file) {
   return std::string(file);
 }
 
-std::vector<Rename> Renames::Unused() const {
+std::vector<Rename> Renames::UnusedRenames() const {
   std::vector<Rename> unused;
   for (std::size_t i = 0; i < renames_.size(); ++i) {
     if (!used_[i]) unused.push_back(renames_[i]);

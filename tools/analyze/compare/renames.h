@@ -1,6 +1,6 @@
-// What `memoir diff --map OLD=NEW` says: what the first recording calls OLD, the second calls NEW.
+// Renames of `memoir diff --map OLD=NEW`: the name OLD in the first recording becomes the name NEW in the second.
 //
-// OLD may be a module's path or the beginning of one, a class, an operator, a function, a file, or a folder of files.
+// OLD is the path of a module, the first names of such a path, a class, an operator, a function, a file, or a folder.
 #ifndef TOOLS_ANALYZE_COMPARE_RENAMES_H_
 #define TOOLS_ANALYZE_COMPARE_RENAMES_H_
 
@@ -15,20 +15,22 @@ namespace memoir {
 struct Rename {
   std::string from, to;
 };
-// "layers=blocks"; none: there is no '=', or nothing before it.
+// Parses "layers=blocks". nullopt if '=' or the name before it is missing.
 std::optional<Rename> ParseRename(std::string_view text);
 
 class Renames {
  public:
   explicit Renames(std::vector<Rename> renames = {}) : renames_(std::move(renames)), used_(renames_.size()) {}
-  // A path of names between `separator`: "layers.3.mlp" with layers=blocks is "blocks.3.mlp".
-  std::string OfPath(std::string_view path, char separator = '.');
-  // One name as a whole: of an operator, a class.
-  std::string OfName(std::string_view name);
-  // Parts of a path of a file that stand together: "/src/net.py" with net.py=model.py, "/a/old/x.py" with old=new.
-  std::string OfFile(std::string_view file);
-  // Those that nothing had the name of.
-  std::vector<Rename> Unused() const;
+  // Renames parts of a path. `separator` stands between the names of the path. With layers=blocks, "layers.3.mlp"
+  // becomes "blocks.3.mlp".
+  std::string RenamePath(std::string_view path, char separator = '.');
+  // Renames a whole name, such as an operator's or a class's.
+  std::string RenameName(std::string_view name);
+  // Renames consecutive parts of a file's path. With net.py=model.py, "/src/net.py" becomes "/src/model.py". With
+  // old=new, "/a/old/x.py" becomes "/a/new/x.py".
+  std::string RenameFile(std::string_view file);
+  // Returns the renames whose old name has not occurred.
+  std::vector<Rename> UnusedRenames() const;
 
  private:
   std::vector<Rename> renames_;

@@ -35,7 +35,7 @@ ReservedPlace PlaceOf(const Block& block) {
 void ReservedBook::Grow(const Block& segment, const ReservedKey& key) {
   const std::size_t taken = keys_.size();
   keys_.push_back(key);
-  Shrink(segment.address, segment.bytes);  // of a free that was lost
+  Shrink(segment.address, segment.bytes);  // removes pieces whose free was not recorded
   pieces_[segment.address] = {taken, segment.bytes};
   changes_.push_back({taken, static_cast<std::int64_t>(segment.bytes)});
   awaiting_.emplace_back(segment, taken);
@@ -58,7 +58,7 @@ void ReservedBook::Shrink(std::uint64_t address, std::uint64_t bytes) {
     at = pieces_.erase(at);
     const std::uint64_t cut = std::min(end, piece_end) - std::max(begin, address);
     changes_.push_back({piece.taken, -static_cast<std::int64_t>(cut)});
-    // An expandable segment may be unmapped in part.
+    // An expandable segment may be unmapped in part. The rest stays reserved.
     if (begin < address) Keep(begin, {piece.taken, address - begin});
     if (piece_end > end) Keep(end, {piece.taken, piece_end - end});
   }

@@ -1,6 +1,7 @@
-// Which lines, operators and modules a caching allocator's segments were taken for, at the most that was reserved.
+// The lines, operators and modules for which a caching allocator reserved segments, at the peak of reserved bytes.
 //
-// A segment is of the first block that lies in it: that the allocator had nothing free for it is why it was taken.
+// A segment belongs to the first block that is allocated in it: the allocator reserved the segment because it had no
+// free memory for this block.
 #ifndef TOOLS_ANALYZE_COMPARE_RESERVED_BOOK_H_
 #define TOOLS_ANALYZE_COMPARE_RESERVED_BOOK_H_
 
@@ -17,30 +18,31 @@
 
 namespace memoir {
 
-// Groups of the operator, module and line, and one of ReservedPlace.
+// The groups of an operator, a module and a line, and a ReservedPlace.
 using ReservedKey = std::array<Group, 4>;
 enum class ReservedPlace : Group { kDefault, kOtherStream, kGraphPool, kMemPool };
 std::string ToString(ReservedPlace place);  // "", "another stream", ...
 ReservedPlace PlaceOf(const Block& block);
 
-// Of one device.
+// The segments of one device.
 class ReservedBook {
  public:
-  // A segment that grows is of `key` until a block in it says better.
+  // Adds a reserved segment. The segment belongs to `key` until TakeFor() is called with the first block in it.
   void Grow(const Block& segment, const ReservedKey& key);
   void Shrink(std::uint64_t address, std::uint64_t bytes);
   bool awaits_block() const { return !awaiting_.empty(); }
   void TakeFor(const Block& block, const ReservedKey& key);
-  // After a change, inside of the window: `reserved` bytes are so by the allocator's own numbers.
+  // Notes the reserved bytes that the allocator itself reports, after a change inside of the window.
   void NoteReserved(std::uint64_t reserved);
 
   std::uint64_t peak() const { return peak_; }
-  // At the peak; may sum to less, where segments are from before the recording.
+  // Returns the reserved bytes by key at the peak. Their sum is smaller than peak() if some segments were reserved
+  // before the recording.
   std::map<ReservedKey, std::uint64_t> AtPeak() const;
 
  private:
   struct Piece {
-    std::size_t taken = 0;  // in keys_
+    std::size_t taken = 0;  // index in keys_
     std::uint64_t bytes = 0;
   };
   struct Change {
@@ -49,7 +51,7 @@ class ReservedBook {
   };
   void Keep(std::uint64_t address, const Piece& piece);
 
-  std::vector<ReservedKey> keys_;  // of each time that it grew
+  std::vector<ReservedKey> keys_;  // one key for each added segment
   std::map<std::uint64_t, Piece> pieces_;
   std::vector<Change> changes_;
   std::vector<std::pair<Block, std::size_t>> awaiting_;

@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view kRegion = "Torch-Compiled Region";
 
-// "Torch-Compiled Region: 1/0" -> "1/0"; "" of one without a number.
+// Returns "1/0" for "Torch-Compiled Region: 1/0". Empty if the region has no number.
 std::string_view IdOfRegion(std::string_view name) {
   name.remove_prefix(std::min(name.size(), kRegion.size() + 2));
   return name;
 }
 
-// Frames and their compilations in the order of their numbers: "2/0" before "10/0".
+// Returns the sort key of a compilation, its two numbers: "2/0" comes before "10/0".
 std::pair<std::uint64_t, std::uint64_t> Numbers(std::string_view id) {
   std::pair<std::uint64_t, std::uint64_t> numbers{~std::uint64_t{0}, 0};
   const auto frame = std::from_chars(id.data(), id.data() + id.size(), numbers.first);
@@ -32,12 +32,13 @@ std::pair<std::uint64_t, std::uint64_t> Numbers(std::string_view id) {
   return numbers;
 }
 
-// Of what a thread makes while torch.compile works on it, from the outermost of its events to its end.
+// The blocks that a thread allocates while torch.compile works on this thread, that is, within the outermost compile
+// event.
 struct CompilingThread {
-  struct OfDevice {
+  struct DeviceSums {
     std::uint64_t live = 0, peak = 0;
   };
-  absl::flat_hash_map<DeviceId, OfDevice> devices;
+  absl::flat_hash_map<DeviceId, DeviceSums> devices;
   absl::flat_hash_map<std::uint32_t, std::pair<DeviceId, std::uint64_t>> blocks;  // live, by Block::slot
 };
 
@@ -67,7 +68,7 @@ class CompiledPass : public WindowedVisitor {
   absl::flat_hash_map<std::pair<ProcessId, std::string>, std::size_t> frames_;
   absl::flat_hash_map<std::string, std::size_t> breaks_;
   absl::flat_hash_map<ThreadId, CompilingThread> threads_;
-  absl::flat_hash_map<std::uint32_t, ThreadId> thread_of_;  // of live blocks, by their slot
+  absl::flat_hash_map<std::uint32_t, ThreadId> thread_of_;  // the allocating thread of live blocks, by slot
 };
 
 CompiledFrame* CompiledPass::FrameOf(ProcessId process, std::string_view id) {
@@ -144,7 +145,7 @@ void CompiledPass::SeeAllocate(const AllocateEvent& event) {
   if (block.compiling) {
     if (block.slot == Block::kNoSlot) return;
     CompilingThread& thread = threads_[block.thread];
-    CompilingThread::OfDevice& device = thread.devices[block.device];
+    CompilingThread::DeviceSums& device = thread.devices[block.device];
     device.live += block.bytes;
     device.peak = std::max(device.peak, device.live);
     thread.blocks[block.slot] = {block.device, block.bytes};
@@ -170,12 +171,12 @@ void CompiledPass::SeeDeallocate(const DeallocateEvent& event) {
   thread_of_.erase(known);
 }
 
-// Bytes at the peak of each device, as the summary has them.
+// Fills in bytes_at_peak of each device from the summary.
 void AddPeaks(const Summary& summary, CompiledFrames& frames) {
   for (CompiledFrame& frame : frames.frames) {
     const std::string name = frame.id.empty() ? std::string(kRegion) : std::string(kRegion) + ": " + frame.id;
-    const auto row = std::ranges::find_if(summary.rows, [&](const Row& candidate) {
-      return candidate.kind == Row::Kind::kNamed && candidate.name == name;
+    const auto row = std::ranges::find_if(summary.rows, [&](const SummaryRow& candidate) {
+      return candidate.kind == SummaryRow::Kind::kNamed && candidate.name == name;
     });
     if (row == summary.rows.end()) continue;
     for (CompiledBytes& bytes : frame.by_device) {
@@ -212,7 +213,7 @@ absl::StatusOr<CompiledFrames> AnalyzeCompiledFrames(const Capture& capture, con
   CompiledPass pass(capture, selection, *categories);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   CompiledFrames frames = pass.Take();
   frames.missing = categories->missing;
   frames.report = *std::move(report);

@@ -1,8 +1,8 @@
-// What torch.compile made: each frame and each of its compilations, with what compiling took, what its code allocates
-// and what that keeps for backward; and where graphs broke.
+// The results of torch.compile: for each frame its compilations, the memory that compiling needed, the allocations of
+// the compiled code, and the tensors that this code keeps for backward. Also the graph breaks.
 //
-// A frame is known by its number and that of its compilation, "1/0", as torch names the region "Torch-Compiled Region:
-// 1/0" in which its code runs. Backward counts for the region of its forward.
+// A compilation is identified by two numbers, such as "1/0": the number of its frame, and its own number within the
+// frame. Its code runs in the region "Torch-Compiled Region: 1/0". Backward belongs to the region of its forward.
 #ifndef TOOLS_ANALYZE_COMPILED_COMPILED_FRAMES_H_
 #define TOOLS_ANALYZE_COMPILED_COMPILED_FRAMES_H_
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -21,19 +21,19 @@ namespace memoir {
 struct CompiledBytes {
   std::string device;
   bool caching = false;
-  std::uint64_t allocations = 0;  // of its code, in the window
+  std::uint64_t allocations = 0;  // number of allocations by the compiled code, in the window
   std::uint64_t allocated_bytes = 0;
-  std::uint64_t bytes_at_peak = 0;       // of the device
-  std::uint64_t saved_bytes = 0;         // of the allocated, activations of its forward
-  std::uint64_t compile_peak_bytes = 0;  // most that was live of what one compilation of it made while it worked
+  std::uint64_t bytes_at_peak = 0;       // bytes of the compiled code that are live at the peak of the device
+  std::uint64_t saved_bytes = 0;         // part of allocated_bytes: activations of the forward
+  std::uint64_t compile_peak_bytes = 0;  // peak of the memory that compiling itself needed
 };
 
 struct CompiledFrame {
   ProcessId process;
-  std::optional<std::uint32_t> rank;   // empty: of no rank
-  std::string id;                      // "1/0"; "" of a region without a number
-  std::optional<Compilation> forward;  // empty: it was compiled where nothing is known of it
-  std::uint64_t calls = 0;             // of its code, in the window
+  std::optional<std::uint32_t> rank;   // empty: the process has no rank
+  std::string id;                      // "1/0"; empty for a region without a number
+  std::optional<Compilation> forward;  // empty: the compilation was not recorded
+  std::uint64_t calls = 0;             // number of calls of the compiled code, in the window
   std::vector<CompiledBytes> by_device;
 };
 
@@ -44,14 +44,14 @@ struct GraphBreaks {
 
 struct CompiledFrames {
   static constexpr std::size_t kMost = 10'000;
-  std::vector<CompiledFrame> frames;  // most bytes at the peak first, then most allocated bytes, then by their numbers
-  std::vector<GraphBreaks> breaks;    // as they came
-  std::uint64_t left_out = 0;         // compilations past kMost of each
-  std::string missing;                // as Summary's
+  std::vector<CompiledFrame> frames;  // most bytes at the peak first, then most allocated bytes, then by number
+  std::vector<GraphBreaks> breaks;    // in the order of time
+  std::uint64_t left_out = 0;         // events of compilations and graph breaks beyond the first kMost
+  std::string missing;                // see Summary::missing
   ReplayReport report;
 };
 
-// NotFound as AnalyzeSummary.
+// Returns the same errors as AnalyzeSummary.
 absl::StatusOr<CompiledFrames> AnalyzeCompiledFrames(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

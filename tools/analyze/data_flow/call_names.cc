@@ -19,7 +19,7 @@ std::uint32_t& At(std::vector<std::uint32_t>& numbers, std::uint32_t index) {
 
 }  // namespace
 
-std::uint32_t CallNames::Of(CodeId code, const Dictionary& dictionary, EventTree& tree) {
+std::uint32_t CallNames::IndexOf(CodeId code, const Dictionary& dictionary, EventTree& tree) {
   if (!code.valid()) {
     if (unknown_ == TreeNode::kNone) unknown_ = Add("(unknown)", tree);
     return unknown_;
@@ -30,9 +30,9 @@ std::uint32_t CallNames::Of(CodeId code, const Dictionary& dictionary, EventTree
   return number = Add(TorchCallName(dictionary.code(code), folder_), tree);
 }
 
-TorchOpenNodes::Node CallNames::Begins(const CallEvent& event, TorchOpenNodes& nodes, const Dictionary& dictionary) {
+TorchOpenNodes::Node CallNames::BeginCall(const CallEvent& event, TorchOpenNodes& nodes, const Dictionary& dictionary) {
   nodes.End(true, event.around);
-  const CalledCode& code = facts_.Of(event.code, dictionary);
+  const CalledCode& code = facts_.FactsOf(event.code, dictionary);
   TorchOpenNodes::Node open{TreeNode::kNone, event.around, true};
   open.hidden = code.of_memoir || nodes.HidesCalls();
   open.calls_module = code.calls_module;
@@ -40,7 +40,7 @@ TorchOpenNodes::Node CallNames::Begins(const CallEvent& event, TorchOpenNodes& n
   return open;
 }
 
-std::uint32_t CallNames::OfModule(ModuleId module, const Dictionary& dictionary, EventTree& tree) {
+std::uint32_t CallNames::IndexOfModule(ModuleId module, const Dictionary& dictionary, EventTree& tree) {
   std::uint32_t& number = At(of_module_, module.value);
   if (number != TreeNode::kNone) return number;
   const std::string& class_name = dictionary.module(module).class_name;

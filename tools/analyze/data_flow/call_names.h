@@ -1,5 +1,5 @@
-// How torch.profiler names calls of Python functions: "torch/_tensor.py(0): __torch_function__", and where the function
-// is Module.__call__, after the module: "nn.Module: Linear_1", the second one of its class that was called.
+// The names that torch.profiler gives to calls of Python functions: "torch/_tensor.py(0): __torch_function__". A call
+// of Module.__call__ has the name of its module: "nn.Module: Linear_1" is the second Linear that was called.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_CALL_NAMES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_CALL_NAMES_H_
 
@@ -16,24 +16,24 @@
 
 namespace memoir {
 
-// All of one process; numbers are of EventTree::names.
+// The names in one process. Numbers are indices in EventTree::names.
 class CallNames {
  public:
-  // Of the program's main file, whose folder torch.profiler leaves out.
+  // `program`: path of the main file. torch.profiler omits the folder of this file from names.
   explicit CallNames(std::string program = "") : program_(std::move(program)) {}
 
-  // What `nodes` is to hold of a call that begins, after what was over without a word.
-  TorchOpenNodes::Node Begins(const CallEvent& event, TorchOpenNodes& nodes, const Dictionary& dictionary);
-  std::uint32_t Of(CodeId code, const Dictionary& dictionary, EventTree& tree);
-  std::uint32_t OfModule(ModuleId module, const Dictionary& dictionary, EventTree& tree);
+  // Returns the node of a call that begins. First closes calls whose ends were not recorded.
+  TorchOpenNodes::Node BeginCall(const CallEvent& event, TorchOpenNodes& nodes, const Dictionary& dictionary);
+  std::uint32_t IndexOf(CodeId code, const Dictionary& dictionary, EventTree& tree);
+  std::uint32_t IndexOfModule(ModuleId module, const Dictionary& dictionary, EventTree& tree);
 
  private:
   const std::string program_;
   CalledCodes facts_;
-  std::string folder_;  // of the program, once it is known
+  std::string folder_;  // folder of the program; empty while unknown
   std::vector<std::uint32_t> of_code_, of_module_;
   std::uint32_t unknown_ = TreeNode::kNone;
-  absl::flat_hash_map<std::string, std::uint32_t> called_;  // modules by class
+  absl::flat_hash_map<std::string, std::uint32_t> called_;  // number of called modules, by class
 };
 
 }  // namespace memoir

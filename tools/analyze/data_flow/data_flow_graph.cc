@@ -6,17 +6,18 @@
 namespace memoir {
 namespace {
 
-// What a leaf's subtree does to one storage.
+// How a leaf (FindLeaves), or an event inside of the leaf, uses one storage.
 struct Use {
   AllocationId storage = 0;
   bool argument = false;
-  bool written = false;      // by a schema that says so
-  bool not_written = false;  // by a schema that denies it
+  bool written = false;      // a fitting schema of a call writes to the storage
+  bool not_written = false;  // the fitting schemas of a call do not write to the storage
   bool freed = false;
   bool allocated = false;
 };
 
-// The node of the graph that each event belongs to: itself, or the one around it.
+// Returns for each event its leaf: the node of the graph that contains the event. This is the event itself, or an event
+// around it. torch.profiler calls such events leaves, although they may contain other events.
 std::vector<std::uint32_t> FindLeaves(const EventTree& tree) {
   std::vector<std::uint32_t> leaves(tree.nodes.size(), TreeNode::kNone);
   for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
@@ -28,9 +29,10 @@ std::vector<std::uint32_t> FindLeaves(const EventTree& tree) {
   return leaves;
 }
 
-// Events by their leaf, of each leaf in order of time: `order` holds them, `begin` where those of a leaf start.
+// The events of each leaf, in the order of time. `order` contains the events, and `begin` the index in `order` of each
+// leaf's first event.
 struct Subtrees {
-  std::vector<std::uint32_t> begin;  // by event, and one more
+  std::vector<std::uint32_t> begin;  // by leaf, with one more element
   std::vector<std::uint32_t> order;
 };
 
@@ -88,16 +90,16 @@ class Builder {
       (node.kind == TreeNode::Kind::kAllocate ? use.allocated : use.freed) = true;
       return;
     }
-    const std::vector<SchemaMatch::Written>& written = tree_.calls[node.call].written;
+    const std::vector<SchemaMatch::Mutation>& written = tree_.calls[node.call].written;
     for (const TreeInput& input : tree_.InputsOf(event)) {
       Use& use = UseOf(input.allocation);
       use.argument = true;
-      use.written |= written[input.argument] == SchemaMatch::Written::kYes;
-      use.not_written |= written[input.argument] == SchemaMatch::Written::kNo;
+      use.written |= written[input.argument] == SchemaMatch::Mutation::kYes;
+      use.not_written |= written[input.argument] == SchemaMatch::Mutation::kNo;
     }
   }
 
-  // An argument counts as written to where a schema says so, and where none was found at all.
+  // An argument counts as written if a fitting schema writes to it, or if no schema fits.
   FlowEdge EdgeOf(const Use& use) {
     FlowEdge edge;
     edge.storage = use.storage;
@@ -110,8 +112,8 @@ class Builder {
 
   const EventTree& tree_;
   DataFlowGraph graph_;
-  std::vector<Use> uses_;             // of the leaf in hand
-  std::vector<std::uint32_t> place_;  // by AllocationId: in `uses_`
+  std::vector<Use> uses_;             // of the current leaf
+  std::vector<std::uint32_t> place_;  // by AllocationId: index in `uses_`
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The data-flow graph of torch.profiler's memory profiler (torch/profiler/_memory_profiler.py): which versions of which
-// storages each operator or node of autograd reads, makes, frees.
+// The data-flow graph of torch.profiler's memory profiler (torch/profiler/_memory_profiler.py): the versions of
+// storages that each operator or autograd node reads, makes and frees.
 //
-// A node is a topmost operator, a node of autograd, or an allocation or free outside of both. A storage begins with
-// version 0; each node that may write to it makes the next one.
+// A node is a topmost operator, an autograd node, or an allocation or free outside of both. A storage begins with
+// version 0. Each node that may write to the storage makes its next version.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_DATA_FLOW_GRAPH_H_
 #define TOOLS_ANALYZE_DATA_FLOW_DATA_FLOW_GRAPH_H_
 
@@ -18,9 +18,9 @@ struct FlowEdge {
   static constexpr std::uint32_t kAllocated = 0xffffffffu;
 
   AllocationId storage = 0;
-  std::uint32_t version = kAllocated;  // that the node was given; kAllocated: it made the storage
+  std::uint32_t version = kAllocated;  // version that the node received; kAllocated: the node allocated the storage
   bool mutated = false;
-  bool freed = false;  // comes before `mutated`
+  bool freed = false;  // takes precedence over `mutated`
 
   bool allocated() const { return version == kAllocated; }
   bool is_input() const { return !allocated(); }
@@ -30,14 +30,15 @@ struct FlowEdge {
 };
 
 struct FlowNode {
-  std::uint32_t event = 0;  // in EventTree::nodes
-  std::uint32_t edges = 0;  // its first in DataFlowGraph::edges; they end where the next node's begin
+  std::uint32_t event = 0;  // index in EventTree::nodes
+  // First index in DataFlowGraph::edges. The node's edges end where the edges of the next node begin.
+  std::uint32_t edges = 0;
 };
 
 struct DataFlowGraph {
-  std::vector<FlowNode> nodes;          // by the time of their begin
-  std::vector<FlowEdge> edges;          // of a node by tensor, then storage
-  std::vector<std::uint32_t> versions;  // by AllocationId: the last one
+  std::vector<FlowNode> nodes;          // in the order in which they begin
+  std::vector<FlowEdge> edges;          // the edges of a node are ordered by tensor, then by storage
+  std::vector<std::uint32_t> versions;  // newest version, by AllocationId
 
   absl::Span<const FlowEdge> EdgesOf(std::size_t node) const;
 };

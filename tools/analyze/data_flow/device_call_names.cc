@@ -49,7 +49,7 @@ std::uint32_t TreeNames::Index(std::string_view name, std::vector<std::string>& 
   return known->second;
 }
 
-std::string DeviceCallNames::WhatRuns(const DeviceCallEvent& event, const Dictionary& dictionary) {
+std::string DeviceCallNames::NameOf(const DeviceCallEvent& event, const Dictionary& dictionary) {
   if (event.call == v1::STREAM_BEGIN_CAPTURE && event.result == 0) ++captures_;
   if (event.call == v1::STREAM_END_CAPTURE && captures_ > 0) --captures_;
   if (event.result != 0 || captures_ > 0) return "";

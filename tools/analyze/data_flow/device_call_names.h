@@ -1,4 +1,5 @@
-// Names in torch.profiler's event tree: of ranges, of calls of CUDA, and of what runs on the device for them.
+// Names in torch.profiler's event tree for ranges, for CUDA calls, and for the work that CUDA calls start on the
+// device.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_DEVICE_CALL_NAMES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_DEVICE_CALL_NAMES_H_
 
@@ -13,10 +14,10 @@
 
 namespace memoir {
 
-// The place of a name in EventTree::names, which gets it where it is new.
+// Finds or adds names in EventTree::names, and returns their indices.
 class TreeNames {
  public:
-  // Of a range, without an operator's overload.
+  // Omits the overload from the name of a range.
   std::uint32_t Index(NameId name, const Dictionary& dictionary, std::vector<std::string>& names);
   std::uint32_t Index(std::string_view name, std::vector<std::string>& names);
 
@@ -25,22 +26,23 @@ class TreeNames {
   absl::flat_hash_map<std::string, std::uint32_t> others_;
 };
 
-// One without a name, Memoir's own of torch.compile's work (docs/event_schema.md), or one of NVTX: torch.profiler sees
-// none of them.
+// Returns true if torch.profiler does not record the range: it has no name, it is Memoir's own range for
+// torch.compile's work (docs/event_schema.md), or it is an NVTX range.
 bool TorchHides(const OpenRange& range, const Dictionary& dictionary);
 
-// "cudaMalloc"; "" of what is no call of the program's.
+// Returns the name of a call, such as "cudaMalloc". Empty if `call` is not a function that programs call.
 std::string_view NameOfDriverCall(v1::DriverCall call);
 
-// Of the calls of a process, in their order.
+// Serves one process. NameOf must see all of its calls, in order.
 class DeviceCallNames {
  public:
-  // The kernel of a launch, unless a graph took it, and what a fill is on the device; "": nothing that is known. What a
-  // copy is there depends on whether its host memory is pinned, which nobody has said.
-  std::string WhatRuns(const DeviceCallEvent& event, const Dictionary& dictionary);
+  // Returns the name of the work on the device: the kernel of a launch, or a fill. Empty if the name is unknown, if the
+  // call failed, or if a graph captured the call. Empty for a copy: torch.profiler's name of a copy depends on whether
+  // the host memory is pinned, and this is not recorded.
+  std::string NameOf(const DeviceCallEvent& event, const Dictionary& dictionary);
 
  private:
-  std::uint32_t captures_ = 0;  // of streams, that are under way
+  std::uint32_t captures_ = 0;  // stream captures in progress
 };
 
 }  // namespace memoir

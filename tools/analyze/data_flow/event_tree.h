@@ -1,8 +1,8 @@
-// What a process did, as torch.profiler's event tree has it: ranges with the tensors that they were given, allocations
-// and frees inside the range that made them, and what modules and optimizers hold at their first call. Where it is
-// asked for, calls of Python functions stand in it, too.
+// The work of a process as torch.profiler's event tree: ranges with their tensors, the allocations and frees inside of
+// each range, and the tensors of each module and optimizer at its first call. Calls of Python functions are optional.
 //
-// Flat: nodes stand in the order of their begin, so a parent comes before its children, and numbers are indices.
+// The tree is a list: nodes are in the order in which they begin, so a parent comes before its children. Nodes refer to
+// each other, to names and to inputs by index.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_H_
 #define TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_H_
 
@@ -25,15 +25,15 @@ struct TreeNode {
   enum class Kind : std::uint8_t { kRange, kCall, kAllocate, kFree };
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
-  std::uint64_t ns = 0;  // of its begin, since the start of the capture
+  std::uint64_t ns = 0;  // begin; ns since the start of the capture
   std::uint32_t parent = kNone;
-  std::uint32_t name = kNone;  // range, call of a Python function: in EventTree::names
-  std::uint32_t inputs = 0;    // range: its first in EventTree::inputs; they end where the next range's begin
-  std::uint32_t call = kNone;  // range: in EventTree::calls; allocation: in EventTree::allocations
+  std::uint32_t name = kNone;  // range or Python call: index in EventTree::names
+  std::uint32_t inputs = 0;    // range: first index in EventTree::inputs, up to the first index of the next range
+  std::uint32_t call = kNone;  // range: index in EventTree::calls; allocation or free: in EventTree::allocations
   Kind kind = Kind::kRange;
-  bool is_backward = false;  // a node of autograd's
-  bool in_backward = false;  // is one, or is inside one
-  bool fits_schema = false;  // its arguments fit that of its operator
+  bool is_backward = false;  // an autograd node
+  bool in_backward = false;  // an autograd node, or inside of one
+  bool fits_schema = false;  // the arguments fit a schema of the operator
 };
 
 struct TreeInput {
@@ -51,49 +51,51 @@ struct TreeAllocation {
 struct EventTree {
   std::vector<TreeNode> nodes;
   std::vector<TreeInput> inputs;
-  std::vector<std::string> names;  // without overload, as torch.profiler has them: "aten::add_"
-  std::vector<SchemaMatch> calls;  // ranges with equal arguments, by their kinds, share one
+  std::vector<std::string> names;  // operators without overload, as in torch.profiler: "aten::add_"
+  std::vector<SchemaMatch> calls;  // ranges whose arguments have the same kinds share an entry
   std::vector<TreeAllocation> allocations;
 
-  // By AllocationId.
+  // Arrays by AllocationId.
   std::vector<TensorId> tensors;
-  std::vector<std::uint64_t> bytes;  // of its allocation, else the largest extent of a tensor in it
+  // Bytes of the allocation. If the allocation was not recorded: the largest extent of a tensor in its memory.
+  std::vector<std::uint64_t> bytes;
   std::vector<DeviceId> devices;
   std::vector<std::uint64_t> addresses;
-  std::vector<bool> chosen;  // whether the selection takes them by module and size; empty: it takes all
+  std::vector<bool> chosen;  // selected by module and size; empty: all allocations are selected
 
-  // What AccumulateGrad was seen to write.
+  // Gradients that AccumulateGrad wrote.
   std::vector<AllocationId> gradients;
-  // What modules and optimizers held when first called; kNoAllocation: it had none.
-  struct Held {
+  // Tensors of each module and optimizer at its first call. kNoAllocation: the tensor has no memory.
+  struct ParameterGradient {
     AllocationId parameter = kNoAllocation;
     AllocationId gradient = kNoAllocation;
   };
-  std::vector<Held> held;
+  std::vector<ParameterGradient> parameter_gradients;
   std::vector<AllocationId> optimizer_state;
 
   std::vector<std::string> device_names;  // by DeviceId
-  // Of the whole process, inside and outside of any window, by DeviceId: 0 of those without a caching allocator.
+  // Peaks over the whole process, inside and outside of windows, by DeviceId. 0 for devices without a caching
+  // allocator.
   struct Peak {
     std::uint64_t allocated = 0, reserved = 0;
   };
   std::vector<Peak> peaks;
   ProcessId process;
-  std::size_t other_processes = 0;  // that the selection leaves open as well
+  std::size_t other_processes = 0;  // number of further processes in the selection
   ReplayReport report;
 
   absl::Span<const TreeInput> InputsOf(std::uint32_t node) const;
   bool IsChosen(AllocationId allocation) const { return chosen.empty() || chosen[allocation]; }
 };
 
-// Every node behind its parent and what stands before it there: children stand behind their parent in `nodes`, too, but
-// with those of other threads in between.
+// Visits each node directly after its parent, or after the subtree of its previous sibling. In EventTree::nodes, nodes
+// of other threads may lie between a parent and its children.
 void WalkDepthFirst(const EventTree& tree, const std::function<void(std::size_t depth, const TreeNode& node)>& see);
 
-// Where a caching allocator has the device: more than its peaks so far are the new ones.
+// Raises EventTree::peaks to the current bytes, if the device has a caching allocator.
 void NotePeak(const DeviceMemory& memory, DeviceId device, EventTree& tree);
 
-// Storages that are tensors', in the order in which torch sorts its keys: by tensor, then by number.
+// Returns the storages that belong to tensors, in torch.profiler's order: by TensorId, then by AllocationId.
 std::vector<AllocationId> TensorStorages(const EventTree& tree);
 
 }  // namespace memoir

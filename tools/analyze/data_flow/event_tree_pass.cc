@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
-constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";  // (self, what its data become)
+// Arguments: self, and the tensor whose data `self` receives.
+constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";
 
 }  // namespace
 
-// A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch
-// (build_tree in torch/csrc/profiler/collection.cpp). So does the engine's range around one, where the node is the very
-// next thing that happens in the process (set_autograd_evaluate there).
+// Returns the parent of a range. An autograd node on a thread without open ranges gets the innermost open node of its
+// forward thread as parent, as in torch (build_tree in torch/csrc/profiler/collection.cpp). So does the autograd
+// engine's range directly around such a node. In torch the node must be the very next event of the process after the
+// engine's range (set_autograd_evaluate in the same file).
 std::uint32_t EventTreePass::ParentOf(const RangeBeginEvent& event, const TorchThread& thread) {
   const std::uint32_t own = thread.nodes.Innermost();
   if (event.range->forward_thread == 0) return own;
@@ -47,24 +49,25 @@ void EventTreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_
   tree_.devices[allocation] = device;
   tree_.addresses.resize(allocation + 1);
   tree_.addresses[allocation] = address;
-  if (filter_.takes_all()) return;
+  if (filter_.selects_all()) return;
   const auto chosen = is_chosen_.find({device, address});
   tree_.chosen.resize(allocation + 1);
   tree_.chosen[allocation] = chosen != is_chosen_.end() && chosen->second;
 }
 
 AllocationId EventTreePass::AddTensor(const Tensor& tensor) {
-  const AllocationId allocation = identities_.Seen(tensor);
+  const AllocationId allocation = identities_.NoteTensor(tensor);
   Cover(allocation, tensor.device, tensor.storage);
   if (tensor.storage == 0) return kNoAllocation;
   if (tensor.layout.valid()) {
     std::uint64_t& extent = extents_[allocation];
-    extent = std::max(extent, layout_extents_.Of(tensor.layout, state().dictionary()));
+    extent = std::max(extent, layout_extents_.FindExtent(tensor.layout, state().dictionary()));
   }
   return allocation;
 }
 
-// `kinds`: as shown, changed where a tensor has no storage, or a list an undefined one: that is not shown either.
+// Adds the tensors among the arguments. Changes `kinds` for arguments that torch.profiler does not show: a tensor
+// without storage, or a list with an undefined tensor.
 void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);
@@ -72,9 +75,10 @@ void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread,
   const auto take = [&](std::uint32_t argument) {
     const Tensor& shown = event.tensors[tensor];
     if (shown.impl == 0) return true;
-    // What an open range was given lives: the operator has resized it, as those that are given `out`.
+    // If an open range received this TensorImpl with another storage, an operator has resized it, for example as its
+    // `out` argument.
     if (identities_.IsElsewhere(shown.impl, shown.storage) && thread.WasGiven(shown.impl))
-      identities_.StorageChanges(shown.impl, shown.storage);
+      identities_.NoteStorageChange(shown.impl, shown.storage);
     thread.frames[thread.open].impls.push_back(shown.impl);
     const AllocationId allocation = AddTensor(shown);
     if (allocation != kNoAllocation) tree_.inputs.push_back({allocation, argument});
@@ -95,8 +99,8 @@ void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread,
   }
 }
 
-// The first child of AccumulateGrad says which tensor is the gradient: a new one is detached, one that is there added
-// to.
+// The first child of AccumulateGrad shows the gradient: AccumulateGrad detaches a new gradient (aten::detach), or adds
+// to an existing gradient (aten::add_).
 void EventTreePass::NoteGradient(std::uint32_t node) {
   const TreeNode& child = tree_.nodes[node];
   if (childless_.empty() || childless_.erase(child.parent) == 0) return;
@@ -108,7 +112,7 @@ void EventTreePass::NoteGradient(std::uint32_t node) {
 }
 
 bool EventTreePass::IsLikeWindow(const OpenRange& range) const {
-  return selection().window.kind == Window::Kind::kRange && IsOfUser(range.source) &&
+  return selection().window.kind == SelectionWindow::Kind::kRange && IsUserRange(range.source) &&
          state().dictionary().text(range.name) == selection().window.range;
 }
 
@@ -135,11 +139,11 @@ void EventTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   node.name = names_.Index(event.range->name, state().dictionary(), tree_.names);
   node.is_backward = node.in_backward = event.range->source == RangeSource::kBackward;
   const std::uint32_t index = AddNode(node, event);
-  std::string kinds = calls_.ShownKinds(event, state().dictionary());
+  std::string kinds = calls_.TextOfKinds(event, state().dictionary());
   AddInputs(event, thread, kinds);
   if (tree_.names[node.name] == kSetsData && event.tensors.size() == 2)
-    identities_.StorageChanges(event.tensors[0].impl, event.tensors[1].storage);
-  const KnownCalls::Call call = calls_.Of(event, kinds, state().dictionary());
+    identities_.NoteStorageChange(event.tensors[0].impl, event.tensors[1].storage);
+  const MatchedCalls::Call call = calls_.MatchCall(event, kinds, state().dictionary());
   tree_.nodes[index].call = call.index;
   tree_.nodes[index].fits_schema = call.fits;
   frame.node = index;
@@ -158,9 +162,9 @@ void EventTreePass::SeeRangeEnd(const RangeEndEvent& event) {
     for (const Tensor& tensor : event.tensors) {
       if (tensor.impl == 0) continue;
       if (thread.WasGiven(tensor.impl)) {
-        identities_.StorageChanges(tensor.impl, tensor.storage);
+        identities_.NoteStorageChange(tensor.impl, tensor.storage);
       } else {
-        identities_.Returned(tensor.impl, tensor.storage);
+        identities_.NoteResult(tensor.impl, tensor.storage);
       }
     }
   }
@@ -168,13 +172,13 @@ void EventTreePass::SeeRangeEnd(const RangeEndEvent& event) {
   thread.nodes.End(false, event.range->depth);
 }
 
-void EventTreePass::AddHolding(const HeldTensors::Holding* holding) {
+void EventTreePass::AddHolding(const HolderTensors::Holding* holding) {
   if (holding == nullptr) return;
   for (std::size_t i = 0; i < holding->parameters.size(); ++i) {
-    EventTree::Held held;
+    EventTree::ParameterGradient held;
     held.parameter = AddHeld(holding->parameters[i]);
     if (i < holding->gradients.size()) held.gradient = AddHeld(holding->gradients[i]);
-    tree_.held.push_back(held);
+    tree_.parameter_gradients.push_back(held);
   }
   for (const Tensor& tensor : holding->state) {
     const AllocationId allocation = AddHeld(tensor);
@@ -183,7 +187,7 @@ void EventTreePass::AddHolding(const HeldTensors::Holding* holding) {
 }
 
 void EventTreePass::SeeHolds(const HoldsEvent& event) {
-  if (!skip_) AddHolding(held_.Take(event, state().dictionary(), in_window()));
+  if (!skip_) AddHolding(held_.AddHolding(event, state().dictionary(), in_window()));
 }
 
 void EventTreePass::SeeModuleEnter(const ModuleEvent& event) {
@@ -192,18 +196,18 @@ void EventTreePass::SeeModuleEnter(const ModuleEvent& event) {
   if (!calls_are_nodes_) return;
   const std::uint32_t call = ThreadOf(event.thread).nodes.TakeModuleCall();
   if (call != TreeNode::kNone)
-    tree_.nodes[call].name = call_names_->OfModule(event.module, state().dictionary(), tree_);
+    tree_.nodes[call].name = call_names_->IndexOfModule(event.module, state().dictionary(), tree_);
 }
 
 void EventTreePass::SeeCallBegin(const CallEvent& event) {
   if (!calls_are_nodes_) return;
   TorchOpenNodes& nodes = ThreadOf(event.thread).nodes;
-  TorchOpenNodes::Node open = call_names_->Begins(event, nodes, state().dictionary());
+  TorchOpenNodes::Node open = call_names_->BeginCall(event, nodes, state().dictionary());
   if (!open.hidden && !skip_ && in_window()) {
     TreeNode node;
     node.kind = TreeNode::Kind::kCall;
     node.parent = nodes.Innermost();
-    node.name = call_names_->Of(event.code, state().dictionary(), tree_);
+    node.name = call_names_->IndexOf(event.code, state().dictionary(), tree_);
     open.node = AddNode(node, event);
   }
   nodes.Begin(open);
@@ -231,7 +235,7 @@ std::uint32_t EventTreePass::AddCall(const Event& event, std::string_view name, 
 
 void EventTreePass::SeeDeviceCall(const DeviceCallEvent& event) {
   if (!device_calls_) return;
-  const std::string runs = device_calls_->WhatRuns(event, state().dictionary());
+  const std::string runs = device_calls_->NameOf(event, state().dictionary());
   const std::uint32_t call = AddCall(event, ToString(event.call));
   if (call != TreeNode::kNone) AddCall(event, runs, call);
 }
@@ -239,14 +243,15 @@ void EventTreePass::SeeDeviceCall(const DeviceCallEvent& event) {
 void EventTreePass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (IsPinned(block.device)) return;
-  if (!skip_ && !filter_.takes_all())
-    is_chosen_[{block.device, block.address}] = filter_.Takes(block, state().dictionary());
+  if (!skip_ && !filter_.selects_all())
+    is_chosen_[{block.device, block.address}] = filter_.Selects(block, state().dictionary());
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
-  // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
+  // torch.profiler also knows the sizes of blocks from its earlier runs. A range with the selected name corresponds to
+  // a run.
   if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
     sizes_[{block.device, block.address}] = block.bytes;
   if (skip_ || !in_window() || block.bytes == 0 || block.origin != BlockOrigin::kRecorded) return;
-  AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.Allocated(block.device, block.address));
+  AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.NoteAllocation(block.device, block.address));
 }
 
 void EventTreePass::SeeDeallocate(const DeallocateEvent& event) {
@@ -259,7 +264,7 @@ void EventTreePass::SeeDeallocate(const DeallocateEvent& event) {
     if (block.slot == Block::kNoSlot || known.empty()) return;
     block.bytes = known.mapped();
   }
-  AddAllocation(TreeNode::Kind::kFree, event, block, identities_.Deallocated(block.device, block.address));
+  AddAllocation(TreeNode::Kind::kFree, event, block, identities_.NoteDeallocation(block.device, block.address));
 }
 
 }  // namespace memoir

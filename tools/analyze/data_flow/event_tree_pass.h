@@ -1,4 +1,4 @@
-// The pass behind BuildEventTree: makes the nodes of torch.profiler's event tree while a replay runs.
+// The pass of BuildEventTree: adds the nodes of torch.profiler's event tree while a replay runs.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_PASS_H_
 #define TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_PASS_H_
 
@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "tools/analyze/data_flow/call_names.h"
 #include "tools/analyze/data_flow/device_call_names.h"
-#include "tools/analyze/data_flow/held_tensors.h"
-#include "tools/analyze/data_flow/known_calls.h"
+#include "tools/analyze/data_flow/holder_tensors.h"
+#include "tools/analyze/data_flow/matched_calls.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
 #include "tools/analyze/data_flow/torch_open_nodes.h"
@@ -24,7 +24,7 @@ namespace memoir {
 
 class EventTreePass : public WindowedVisitor {
  public:
-  // `selection`: of all blocks; `filter`: which of them are asked for.
+  // `selection` must contain all blocks. `filter` finds the blocks that the user selected.
   EventTreePass(const Capture& capture, const Selection& selection, BlockFilter& filter, const EventTreeOptions& asked)
       : WindowedVisitor(capture, selection), filter_(filter), calls_are_nodes_(asked.calls) {
     if (asked.device_calls) device_calls_.emplace();
@@ -47,7 +47,7 @@ class EventTreePass : public WindowedVisitor {
     tree_.process = event.process;
     call_names_.emplace(capture().processes()[event.process.value].info.program());
     is_chosen_.clear();
-    held_ = HeldTensors();
+    held_ = HolderTensors();
     like_window_ = 0;
   }
   void SeeProcessEnd(const ProcessEvent&) override {
@@ -81,7 +81,8 @@ class EventTreePass : public WindowedVisitor {
     return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
   }
   bool IsLikeWindow(const OpenRange& range) const;
-  // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
+  // Returns true for pinned host memory. torch does not report its allocations to profilers
+  // (ATen/core/CachingHostAllocator.h).
   bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
   std::uint32_t ParentOf(const RangeBeginEvent& event, const TorchThread& thread);
   std::uint32_t AddNode(TreeNode node, const Event& event);
@@ -91,29 +92,32 @@ class EventTreePass : public WindowedVisitor {
   void NoteGradient(std::uint32_t node);
   std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
-  void AddHolding(const HeldTensors::Holding* holding);  // may be null
+  void AddHolding(const HolderTensors::Holding* holding);  // `holding` may be nullptr
   AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
 
   EventTree tree_;
   BlockFilter& filter_;
-  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, bool> is_chosen_;  // what was allocated last at an address
+  // By device and address: whether the newest allocation at this address is selected.
+  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, bool> is_chosen_;
   TensorIdentities identities_;
-  HeldTensors held_;
+  HolderTensors held_;
   std::vector<TorchThread> threads_;                // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
-  // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
-  // Allocators of other devices know what they free.
+  // Sizes by device and address, like torch's ProfiledCPUMemoryReporter::size_table_. If a block is freed while no
+  // profiler runs, its entry stays, and may be used for the next block at the address. Only for the CPU: allocators of
+  // other devices report the size of a freed block.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
   TreeNames names_;
-  KnownCalls calls_;
+  MatchedCalls calls_;
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
   LayoutExtents layout_extents_;
-  absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
-  std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
+  absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad that have no children yet
+  // Open ranges with the name of the selected range, inside or outside of the selection.
+  std::uint32_t like_window_ = 0;
   bool skip_ = false;
   const bool calls_are_nodes_;
-  std::optional<CallNames> call_names_;          // of the process
-  std::optional<DeviceCallNames> device_calls_;  // where they are asked for
+  std::optional<CallNames> call_names_;          // of the current process
+  std::optional<DeviceCallNames> device_calls_;  // set if device calls are requested
 };
 
 }  // namespace memoir

@@ -8,7 +8,8 @@
 namespace memoir {
 namespace {
 
-// The position of the next `wanted` outside of brackets and quotes, from `from` on; the text's size: none.
+// Returns the position of the first `wanted` at or after `from` that is outside of brackets and quotes. The size of
+// `text` if there is no such position.
 std::size_t FindOutside(std::string_view text, char wanted, std::size_t from) {
   int depth = 0;
   bool quoted = false;
@@ -23,7 +24,7 @@ std::size_t FindOutside(std::string_view text, char wanted, std::size_t from) {
   return text.size();
 }
 
-// "Tensor(a!)[]" without what stands in parentheses behind a type's name, and whether that has a '!'.
+// Returns "Tensor[]" for "Tensor(a!)[]". Sets `written` if the parentheses contain a '!'.
 std::string WithoutAliases(std::string_view type, bool* written) {
   std::string plain;
   int depth = 0;
@@ -64,7 +65,7 @@ ArgumentType TypeOf(std::string_view type) {
 
 SchemaArgument ParseArgument(std::string_view text) {
   text = text.substr(0, FindOutside(text, '=', 0));
-  std::size_t end = text.size();  // of the type: the name behind it has no space
+  std::size_t end = text.size();  // end of the type; the name after it contains no space
   for (std::size_t i = FindOutside(text, ' ', 0); i < text.size(); i = FindOutside(text, ' ', i + 1)) end = i;
   SchemaArgument argument;
   std::string type = WithoutAliases(text.substr(0, end), &argument.written);
@@ -77,7 +78,7 @@ SchemaArgument ParseArgument(std::string_view text) {
 }
 
 bool Fits(const SchemaArgument& argument, char kind) {
-  // What torch.profiler keeps of an argument: tensors, lists of tensors, numbers, bools.
+  // torch.profiler shows arguments of these kinds: tensors, lists of tensors, numbers, bools.
   const bool shown = std::string_view("TLybidc").find(kind) != std::string_view::npos;
   if (argument.optional && !shown) return true;
   switch (argument.type) {
@@ -90,7 +91,7 @@ bool Fits(const SchemaArgument& argument, char kind) {
     case ArgumentType::kBool:
       return kind == 'b';
     case ArgumentType::kInt:
-      return kind == 'i' || kind == 'b';  // to Python a bool is an int
+      return kind == 'i' || kind == 'b';  // in Python a bool is an int
     case ArgumentType::kFloat:
       return kind == 'd';
     case ArgumentType::kComplex:
@@ -149,16 +150,16 @@ OperatorSchemas ParseSchemas(const Schema& schema) {
 }
 
 SchemaMatch MatchSchemas(const OperatorSchemas* schemas, std::string_view kinds) {
-  using Written = SchemaMatch::Written;
+  using Mutation = SchemaMatch::Mutation;
   SchemaMatch match;
-  match.written.assign(kinds.size(), Written::kUnknown);
+  match.written.assign(kinds.size(), Mutation::kUnknown);
   if (schemas == nullptr) return match;
   for (const auto& [name, schema] : schemas->overloads) {
     if (!FitsSchema(schema, kinds)) continue;
     match.overloads.push_back(name);
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      if (schema[i].written) match.written[i] = Written::kYes;
-      if (match.written[i] == Written::kUnknown) match.written[i] = Written::kNo;
+      if (schema[i].written) match.written[i] = Mutation::kYes;
+      if (match.written[i] == Mutation::kUnknown) match.written[i] = Mutation::kNo;
     }
   }
   return match;

@@ -1,5 +1,5 @@
-// Whether a call's arguments fit the operator's schema, and which of them it may write to, by the rules of
-// torch.profiler's SchemaMatcher, to which a profile shows less than the call had.
+// Matches the arguments of a call with the schemas of its operator, and finds the arguments that the call may write to.
+// Follows the rules of torch.profiler's SchemaMatcher. SchemaMatcher does not see all arguments of a call.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_SCHEMA_MATCH_H_
 #define TOOLS_ANALYZE_DATA_FLOW_SCHEMA_MATCH_H_
 
@@ -33,33 +33,33 @@ struct SchemaArgument {
   bool written = false;
 };
 
-// Of the text as torch prints it: "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
-// Empty where it is none.
+// Parses torch's text of a schema: "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
+// Empty if `schema` is not a schema.
 std::vector<SchemaArgument> ParseSchemaArguments(std::string_view schema);
 
-// "Tensor" of the above; "" where it has none.
+// Returns "Tensor" for the example above. Empty without an overload.
 std::string_view OverloadOf(std::string_view schema);
 
-// An operator's own schema, and by their overloads those of all operators of its name.
+// The arguments of an operator (`own`), and, by overload, the arguments of all operators with its name.
 struct OperatorSchemas {
   std::vector<SchemaArgument> own;
   std::vector<std::pair<std::string, std::vector<SchemaArgument>>> overloads;
 };
 OperatorSchemas ParseSchemas(const Schema& schema);
 
-// Kinds of a signature (docs/capture_format.md) as torch.profiler has them: `schema` may be empty.
-// A tensor without storage has the kind kNoStorage, a list that holds one kListNoStorage.
+// Kinds of a signature (docs/capture_format.md) as torch.profiler shows them. A tensor without storage has the kind
+// kNoStorage. A list with such a tensor has the kind kListNoStorage.
 inline constexpr char kNoStorage = 'x';
 inline constexpr char kListNoStorage = 'y';
-inline constexpr char kNotShown = 'N';  // as None
+inline constexpr char kNotShown = 'N';  // shown as None
 bool FitsSchema(const std::vector<SchemaArgument>& schema, std::string_view kinds);
 
 struct SchemaMatch {
-  enum class Written : std::uint8_t { kNo, kYes, kUnknown };
-  std::vector<Written> written;        // per argument: by any schema that fits; kUnknown: none does
-  std::vector<std::string> overloads;  // whose schemas fit: "Tensor"
+  enum class Mutation : std::uint8_t { kNo, kYes, kUnknown };
+  std::vector<Mutation> written;       // by argument: whether a fitting schema writes to it; kUnknown: no schema fits
+  std::vector<std::string> overloads;  // overloads whose schemas fit: "Tensor"
 };
-// nullptr: it is no operator.
+// `schemas`: nullptr if the range is not an operator.
 SchemaMatch MatchSchemas(const OperatorSchemas* schemas, std::string_view kinds);
 
 }  // namespace memoir

@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// By the name that ends in its bits; others by what they are.
+// Returns the bytes of an element of this dtype. 0 if the dtype is unknown.
 std::uint64_t BytesOfElement(std::string_view dtype) {
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 20> kBytes = {{
       {"float32", 4},   {"float16", 2},     {"bfloat16", 2}, {"float64", 8}, {"int64", 8},
@@ -35,7 +35,7 @@ std::uint64_t ExtentOf(const Layout& layout) {
   return static_cast<std::uint64_t>(most) * BytesOfElement(layout.dtype_name);
 }
 
-std::uint64_t LayoutExtents::Of(LayoutId layout, const Dictionary& dictionary) {
+std::uint64_t LayoutExtents::FindExtent(LayoutId layout, const Dictionary& dictionary) {
   constexpr std::uint64_t kNotAsked = ~std::uint64_t{0};
   if (known_.size() <= layout.value) known_.resize(layout.value + 1, kNotAsked);
   std::uint64_t& extent = known_[layout.value];

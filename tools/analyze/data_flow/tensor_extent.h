@@ -1,4 +1,4 @@
-// How far a tensor reaches into its storage, as torch.profiler's SizeMap takes it from sizes and strides.
+// The extent of a tensor in its storage, as torch.profiler's SizeMap computes it from sizes and strides.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_
 #define TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_
 
@@ -9,13 +9,13 @@
 
 namespace memoir {
 
-// Bytes; 0 for what is no strided tensor, or of a dtype that is not known.
+// Returns the extent in bytes. 0 if the tensor is not strided, or if its dtype is unknown.
 std::uint64_t ExtentOf(const Layout& layout);
 
-// Of layouts, each once.
+// Caches the extents of layouts.
 class LayoutExtents {
  public:
-  std::uint64_t Of(LayoutId layout, const Dictionary& dictionary);
+  std::uint64_t FindExtent(LayoutId layout, const Dictionary& dictionary);
 
  private:
   std::vector<std::uint64_t> known_;  // by LayoutId

@@ -4,14 +4,14 @@
 
 namespace memoir {
 
-AllocationId TensorIdentities::At(DeviceId device, std::uint64_t address) {
+AllocationId TensorIdentities::AllocationAt(DeviceId device, std::uint64_t address) {
   const auto [known, added] = live_.try_emplace({device.value, address}, static_cast<AllocationId>(has_tensor_.size()));
   if (added) has_tensor_.push_back(false);
   return known->second;
 }
 
-AllocationId TensorIdentities::Seen(const Tensor& tensor) {
-  const AllocationId allocation = At(tensor.device, tensor.storage);
+AllocationId TensorIdentities::NoteTensor(const Tensor& tensor) {
+  const AllocationId allocation = AllocationAt(tensor.device, tensor.storage);
   has_tensor_[allocation] = true;
   Impl& impl = impls_[tensor.impl];
   if (impl.last != allocation) {
@@ -26,28 +26,29 @@ AllocationId TensorIdentities::Seen(const Tensor& tensor) {
   return allocation;
 }
 
-AllocationId TensorIdentities::Deallocated(DeviceId device, std::uint64_t address) {
-  const AllocationId allocation = At(device, address);
+AllocationId TensorIdentities::NoteDeallocation(DeviceId device, std::uint64_t address) {
+  const AllocationId allocation = AllocationAt(device, address);
   live_.erase({device.value, address});
   return allocation;
 }
 
-void TensorIdentities::StorageChanges(std::uint64_t impl, std::uint64_t storage) {
+void TensorIdentities::NoteStorageChange(std::uint64_t impl, std::uint64_t storage) {
   const auto known = impls_.find(impl);
   if (known == impls_.end() || known->second.storage == storage) return;
   known->second.changes = true;
   known->second.expected = storage;
 }
 
-void TensorIdentities::Returned(std::uint64_t impl, std::uint64_t storage) {
+void TensorIdentities::NoteResult(std::uint64_t impl, std::uint64_t storage) {
   const auto known = impls_.find(impl);
   if (known == impls_.end() || known->second.storage == storage) return;
-  // Made inside, and given to an operator that has resized it (aten::arange and its `out`).
+  // The tensor was made inside of the range. An inner operator that received the tensor resized it (aten::arange with
+  // its `out`).
   if (known->second.changes && known->second.expected == storage) return;
   impls_.erase(known);
 }
 
-// As torch does it, step by step: pairs in order, each of a first and a second allocation of one tensor.
+// Follows torch's algorithm: goes through the pairs of allocations of one tensor, in their order.
 std::vector<TensorId> TensorIdentities::Finish() const {
   std::vector<std::uint64_t> pairs(same_tensor_.begin(), same_tensor_.end());
   for (std::uint64_t id = 0; id < has_tensor_.size(); ++id) {

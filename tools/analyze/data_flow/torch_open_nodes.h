@@ -1,7 +1,7 @@
-// What is open on a thread as torch.profiler's tree has it (build_tree in torch/csrc/profiler/collection.cpp): ranges
-// and calls of Python functions on one stack, and what ends takes everything that began in it along.
+// The open nodes of a thread as in torch.profiler's tree (build_tree in torch/csrc/profiler/collection.cpp): ranges and
+// Python calls on one stack. The end of a node also ends all nodes that began inside of it.
 //
-//     call of __enter__ ──► range ──► ...      the end of the call ends the range as well: what follows is not in it
+//     call of __enter__ ──► range ──► ...      the end of the call also ends the range: later nodes are outside
 #ifndef TOOLS_ANALYZE_DATA_FLOW_TORCH_OPEN_NODES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_TORCH_OPEN_NODES_H_
 
@@ -19,9 +19,9 @@ class TorchOpenNodes {
  public:
   struct Node {
     std::uint32_t node = TreeNode::kNone;  // kNone: not in the tree
-    std::uint32_t level = 0;               // how many of its kind are around it on the thread
+    std::uint32_t level = 0;               // number of open nodes of the same kind around this node on the thread
     bool is_call = false;
-    bool hidden = false;  // a call of Memoir's own, or in one: `node` is what is around it
+    bool hidden = false;  // a call of Memoir's code, or inside of such a call; `node`: the node around
     bool calls_module = false;
   };
 
@@ -31,7 +31,7 @@ class TorchOpenNodes {
     }
     return TreeNode::kNone;
   }
-  // Whether the innermost call is hidden, and with it those that it makes.
+  // Returns true if the innermost call is hidden. Then the calls that it makes are hidden, too.
   bool HidesCalls() const {
     for (std::size_t i = open_.size(); i-- > 0;) {
       if (open_[i].is_call) return open_[i].hidden;
@@ -39,7 +39,7 @@ class TorchOpenNodes {
     return false;
   }
   void Begin(const Node& node) { open_.push_back(node); }
-  // Of the kind at this level, and deeper.
+  // Ends the node of this kind at this level, and all nodes inside of it.
   void End(bool is_call, std::uint32_t level) {
     std::size_t cut = open_.size();
     for (std::size_t i = open_.size(); i-- > 0;) {
@@ -49,7 +49,8 @@ class TorchOpenNodes {
     }
     open_.resize(cut);
   }
-  // The call of a module's __call__ whose module is not known yet; kNone: there is none.
+  // Returns the node of the innermost open call of Module.__call__ whose module is still unknown. From then on the
+  // module counts as known. kNone if the modules of all calls are known.
   std::uint32_t TakeModuleCall() {
     for (std::size_t i = open_.size(); i-- > 0;) {
       if (std::exchange(open_[i].calls_module, false)) return open_[i].node;
@@ -61,13 +62,14 @@ class TorchOpenNodes {
   std::vector<Node> open_;  // outermost first
 };
 
-// And the ranges that are open on it whatever torch.profiler thinks, with what they were given.
+// A thread in torch.profiler's tree. `nodes`: the nodes that are open in the tree. `frames`: the ranges that are open
+// in the recording, with their arguments.
 struct TorchThread {
   struct Frame {
     std::uint32_t node = TreeNode::kNone;
-    std::vector<std::uint64_t> impls;  // of its arguments
+    std::vector<std::uint64_t> impls;  // TensorImpls of the arguments
   };
-  std::vector<Frame> frames;  // by depth; those above `open` are kept for their memory
+  std::vector<Frame> frames;  // by depth; entries from index `open` on are closed, for reuse
   std::size_t open = 0;
   TorchOpenNodes nodes;
 

@@ -1,20 +1,21 @@
-// Builds the event tree of a stretch of a recording.
+// Builds the event tree of a selection.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_TREE_BUILDER_H_
 #define TOOLS_ANALYZE_DATA_FLOW_TREE_BUILDER_H_
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/data_flow/event_tree.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Of the first process of the selection, with all of its blocks: EventTree::chosen says which are asked for. NotFound:
-// the selection does not occur. FailedPrecondition: its operators are those below autograd, or no ranges were recorded.
+// BuildEventTree builds the tree of the first process in the selection. The tree contains all blocks of the process;
+// EventTree::chosen marks the selected blocks. NotFound: the recording does not contain the selection.
+// FailedPrecondition: information is missing (recording_check.h).
 struct EventTreeOptions {
-  bool parameters = true;     // what follows has to know them, so that calls of modules have to be recorded
-  bool calls = false;         // of functions, too
-  bool device_calls = false;  // with calls of CUDA and kernels, as torch.profiler's activity CUDA adds them
+  bool parameters = true;     // the caller needs parameters, so module calls must have been recorded
+  bool calls = false;         // include calls of Python functions
+  bool device_calls = false;  // include CUDA calls and kernels, as torch.profiler's activity CUDA does
 };
 absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
                                          const EventTreeOptions& options = {});

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-// What comes with CUDA and takes device memory for itself.
+// NVIDIA's libraries that allocate device memory for their own use.
 constexpr std::array kNvidiaLibraries = {
     std::string_view("libcublas"),   std::string_view("libcudnn"),    std::string_view("libcufft"),
     std::string_view("libcusolver"), std::string_view("libcusparse"), std::string_view("libcurand"),
@@ -50,7 +50,7 @@ std::string HolderName(DriverRole role, std::string_view library) {
   if (role == DriverRole::kCode) return "loaded code";
   if (library.empty()) return "(unknown caller)";
   const DriverRole of_library = RoleOfLibrary(library);
-  if (of_library == DriverRole::kNccl) return "NCCL";
+  if (of_library == DriverRole::kNccl) return std::string(kNcclName);
   if (of_library == DriverRole::kLibrary) return std::string(library.substr(0, library.find(".so")));
   return std::string(library);
 }

@@ -1,4 +1,4 @@
-// The role in a PyTorch program of the library that allocated memory of the driver.
+// The role of a driver allocation: the library that allocated it, or the kind of memory.
 #ifndef TOOLS_ANALYZE_DRIVER_DRIVER_ROLE_H_
 #define TOOLS_ANALYZE_DRIVER_DRIVER_ROLE_H_
 
@@ -15,17 +15,19 @@ enum class DriverRole : std::uint8_t {
   kNccl,
   kLibrary,  // workspaces of NVIDIA's other libraries
   kContext,
-  kCode,        // loaded modules
+  kCode,        // loaded CUDA modules
   kForeign,     // any other library
-  kMemoryPool,  // in a pool of cudaMallocAsync, which may have more reserved
-  kManaged,     // may lie on the host
-  kOfAnother,   // opened by IPC: the process that made it is charged
-  kPinned,      // host memory, allocated pinned
-  kRegistered,  // host memory, pinned where it lay
+  kMemoryPool,  // in a pool of cudaMallocAsync, which may have reserved more bytes
+  kManaged,     // managed memory, which may reside on the host
+  kOfAnother,   // opened by IPC; the memory belongs to the process that allocated it
+  kPinned,      // host memory that was allocated as pinned
+  kRegistered,  // host memory that was pinned after its allocation
 };
 
 DriverRole RoleOf(v1::DriverCall call, std::string_view library);
-// "NCCL", "libcublas" (of NVIDIA's, without version), "libforeign.so", "context", "loaded code", "(unknown caller)"
+inline constexpr std::string_view kNcclName = "NCCL";
+// Returns "NCCL", "libcublas" (without a version for NVIDIA's libraries), "libforeign.so", "context", "loaded code" or
+// "(unknown caller)".
 std::string HolderName(DriverRole role, std::string_view library);
 
 }  // namespace memoir

@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::uint32_t kCudaOutOfMemory = 2;  // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
 constexpr std::uint32_t kNcclUnhandledCudaError = 1;
-constexpr std::uint32_t kNcclSystemError = 2;  // host memory, or the network
+constexpr std::uint32_t kNcclSystemError = 2;  // lack of host memory, or a network error
 
 bool IsForWantOfMemory(const DriverRefusedEvent& event) {
   switch (event.asked->call) {
     case v1::HANDLE:
-      return true;  // libraries make them before anything else can be wrong
+      return true;  // a library creates its handle at its first use, before other errors can occur
     case v1::COMMUNICATOR:
       return event.error == kNcclUnhandledCudaError || event.error == kNcclSystemError;
     default:

@@ -9,16 +9,16 @@
 
 namespace memoir {
 
-// Who asked, and how.
+// The library that requested memory, and its call.
 struct Refusal {
-  std::string library;  // HolderName of it
+  std::string library;  // HolderName of the library
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
-  std::uint32_t error = 0;  // what the call returned
-  bool of_host = false;     // pinned memory
+  std::uint32_t error = 0;  // error code that the call returned
+  bool of_host = false;     // the request was for pinned host memory
 };
 
-// Whether it is an out-of-memory error of its own: for want of memory, and not torch's caching allocator's, which frees
-// its cache, asks again, and says itself when that did not help.
+// Returns true for an out-of-memory error outside of torch's caching allocator. Refusals of the caching allocator do
+// not count: it frees its cache and tries again, and the recording contains its own out-of-memory errors.
 bool IsOutOfMemory(const ReplayState& state, const DriverRefusedEvent& event);
 
 Refusal RefusalOf(const ReplayState& state, const DriverRefusedEvent& event);

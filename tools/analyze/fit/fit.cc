@@ -14,7 +14,8 @@ bool RanOut(const FitRun& run) {
   });
 }
 
-// A context alone is no use of the GPU: asking for its properties makes one.
+// Returns true if a process allocated memory on a GPU. A context alone does not count, because a query of the GPU's
+// properties creates one.
 bool UsesMemory(const FitRun& run) {
   return std::ranges::any_of(run.processes, [](const SimulatedProcess& process) {
     return std::ranges::any_of(process.devices, [](const SimulatedDevice& device) {
@@ -23,7 +24,7 @@ bool UsesMemory(const FitRun& run) {
   });
 }
 
-// Of the machine; devices that did not say it count as they are numbered.
+// Returns the number of the device's card in the machine. Without this number, returns the ordinal of the device.
 std::uint64_t CardOf(const SimulatedDevice& device) { return device.card > 0 ? device.card - 1 : device.ordinal; }
 
 bool EndedWell(FitVerdict verdict) { return verdict == FitVerdict::kFits || verdict == FitVerdict::kWentOn; }
@@ -48,7 +49,7 @@ std::optional<DecidingDevice> DecidingDeviceOf(const FitRun& run) {
   return found;
 }
 
-std::optional<std::uint64_t> NeedOf(const FitTry& attempt) {
+std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt) {
   const FitRun& run = attempt.unlimited ? *attempt.unlimited : attempt.run;
   if (!EndedWell(VerdictOf(run))) return std::nullopt;
   std::uint64_t most = 0;
@@ -60,18 +61,19 @@ std::optional<std::uint64_t> NeedOf(const FitTry& attempt) {
 
 namespace {
 
-const FitRun& LimitedOrNot(const FitTry& attempt) { return attempt.unlimited ? *attempt.unlimited : attempt.run; }
+const FitRun& LimitedOrNot(const FitAttempt& attempt) { return attempt.unlimited ? *attempt.unlimited : attempt.run; }
 
 std::uint64_t SharedNeedOf(const FitCard& card) {
   return std::max(SharedNeedOf(LimitedOrNot(card.low)), card.high ? SharedNeedOf(LimitedOrNot(*card.high)) : 0);
 }
 
-// Of its runs alone, which had the card to themselves.
+// Returns the verdict of the runs alone. In a run, each process has the card to itself.
 FitVerdict VerdictOfRuns(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   if (!card.high) return low;
   const FitVerdict high = VerdictOf(card.high->run);
-  // A program may fail because of the least (nothing selected), which is none of its own doing: the most bounds it.
+  // `low` assumes that operators with unknown result shapes select nothing. If the program failed in this run for a
+  // reason other than memory, the assumption may be the reason. Then `high` decides.
   if (low == FitVerdict::kFailed && high == FitVerdict::kFits) return high;
   if (low == FitVerdict::kFailed && high == FitVerdict::kUnused) return low;
   return low == high ? low : FitVerdict::kDepends;

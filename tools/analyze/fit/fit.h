@@ -1,7 +1,7 @@
-// Does a program fit on a card: what one or more simulated runs of it say together.
+// Decides whether a program fits on a card, from the results of one or more simulated runs.
 //
-// Pure: the runs are made by `memoir fit`. Sizes are bytes, and those of a simulated device: of its card's memory,
-// context and libraries' buffers from tables, of everything that torch took as torch took it.
+// Does no I/O: `memoir fit` starts the runs. Sizes are bytes on a simulated device. The card's memory, its context and
+// the buffers of libraries come from tables; everything that torch allocates is the same as on a real card.
 #ifndef TOOLS_ANALYZE_FIT_FIT_H_
 #define TOOLS_ANALYZE_FIT_FIT_H_
 
@@ -17,85 +17,91 @@
 
 namespace memoir {
 
-// One run from its start to its end.
+// One simulated run.
 struct FitRun {
-  int exit_code = 0;  // 128 + signal where one ended it
+  int exit_code = 0;  // 128 + signal if a signal ended the run
   int signal = 0;
-  std::vector<SimulatedProcess> processes;  // that used a device
-  bool interrupted = false;                 // by ^C: what is known is of the time up to then
-  std::vector<std::string> unknown_shapes;  // operators whose results' shapes depend on values that were not computed
-  bool unknown_numbers = false;             // the program read such values itself, as zeros
-  std::optional<FitRecording> recording;    // of the device that decides; none: nothing was recorded
+  std::vector<SimulatedProcess> processes;  // processes that used a device
+  bool interrupted = false;                 // by ^C; the figures cover the time until then
+  std::vector<std::string> unknown_shapes;  // operators whose result shapes depend on values that were not computed
+  bool unknown_numbers = false;             // the program read values that were not computed, and received zeros
+  std::optional<FitRecording> recording;    // recording of the deciding device; nullopt: not recorded
 };
 
 enum class FitVerdict : std::uint8_t {
   kFits,
-  kDoesNotFit,  // it ran out of the device's memory, and failed
-  kWentOn,      // it ran out, handled that, and ended well
-  kDepends,     // on what a simulation cannot know: FitCard::unknowns
-  kFailed,      // for another reason
-  kUnused,      // it allocated nothing on the GPU, and ended well
+  kDoesNotFit,  // the program ran out of device memory and failed
+  kWentOn,      // the program ran out of device memory, handled the error, and ended well
+  kDepends,     // the verdict depends on facts that a simulation cannot know: FitCard::unknowns
+  kFailed,      // the program failed for a reason other than memory
+  kUnused,      // the program allocated nothing on the GPU, and ended well
   kInterrupted,
 };
 
-// kDepends is no verdict of a single run.
+// Returns the verdict of one run. Never kDepends, because that verdict needs two runs.
 FitVerdict VerdictOf(const FitRun& run);
 
 struct DecidingDevice {
   std::uint64_t pid = 0;
   SimulatedDevice device;
 };
-// Of all devices of all processes the one that ran out, or else that had the greatest peak.
+// Returns the device with the largest peak among those that ran out of memory; if there is no such device, among all
+// devices. nullopt if no process used a device.
 std::optional<DecidingDevice> DecidingDeviceOf(const FitRun& run);
 
-// A run on the card, and where it does not fit, one with more memory than any card has, to learn the need.
-struct FitTry {
+// A run on the card. If the program does not fit, a second run with unlimited memory measures how much the program
+// needs.
+struct FitAttempt {
   FitRun run;
   std::optional<FitRun> unlimited = std::nullopt;
-  bool at_once = false;  // the device's work was complete at once
+  bool at_once = false;  // true: work on the simulated device completed immediately
 };
 
-// The greatest bytes that any one device needed; nothing where no run got to its end.
-std::optional<std::uint64_t> NeedOf(const FitTry& attempt);
+// Returns the largest peak of a device, from the run with unlimited memory if there is one, otherwise from the first
+// run. nullopt if this run failed or did not use the GPU.
+std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt);
 
 struct FitCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;  // what a program could have of it in all: the least that a driver reports
-  std::uint64_t memory_most = 0;  // the most that one reports; 0: only the one is known
-  std::string torch;              // version of the torch that ran: what it allocates differs by it; "": not known
-  FitTry low;                // with the assumption that needs least
-  // Where what is needed depends on something that a simulation cannot know: with the assumption that needs most.
-  std::optional<FitTry> high;
-  std::vector<std::string> unknowns;  // why there is `high`: a phrase each
+  std::uint64_t memory = 0;  // bytes that a program can use; the smallest amount that a driver reports
+  std::uint64_t memory_most = 0;  // the largest amount that a driver reports; 0: only one amount is known
+  std::string torch;              // torch's version in the runs: allocations depend on it; empty: unknown
+  FitAttempt low;                 // under the assumption that needs the least memory
+  // Under the assumption that needs the most memory, if the need depends on facts that a simulation cannot know.
+  std::optional<FitAttempt> high;
+  std::vector<std::string> unknowns;  // the reasons for `high`, a phrase for each
 };
 
 FitVerdict VerdictOf(const FitCard& card);
 
-// The run whose end decides the exit code: that with the assumption that needs most where the other one failed.
+// Returns the run that decides the exit code: the run of FitCard::high if `low` failed and `high` did not, otherwise
+// the run of FitCard::low.
 const FitRun& LeadingRun(const FitCard& card);
 
-// From the least to the most that it may need: equal where nothing is unknown. `low` is 0 where only the run with the
-// assumption that needs most got to its end.
+// The least and the most bytes that the program may need. Equal if FitCard::unknowns is empty and no processes share
+// the card. `low` is 0 if FitCard::low failed.
 struct FitInterval {
   std::uint64_t low = 0, high = 0;
   bool is_point() const { return low == high; }
 };
 std::optional<FitInterval> NeedOf(const FitCard& card);
 
-// Two processes on one device had the card to themselves in the simulation; on a real one they share it.
+// Returns true if two processes used one device. In the simulation each had the card to itself; on a real card they
+// share it.
 bool SharesADevice(const FitRun& run);
-// Then: what those of one card take together if all have their peaks at once, the greatest of such sums; else 0.
+// Sums, for each card, the peaks of all processes on the card, as if the peaks were at the same time. Returns the
+// largest sum. 0 if no processes share a card.
 std::uint64_t SharedNeedOf(const FitRun& run);
 
-// What the tables of a card with so much memory are exact to: contexts of real processes differ by some 100 MiB, and
-// what drivers call total by up to 3 % (docs/truth.md).
+// Returns the possible error, in bytes, of the tables for a card with this much memory. Contexts of real processes
+// differ by about 100 MiB, and totals of drivers by up to 3 % (docs/tested/truth.md).
 constexpr std::uint64_t TablesAreExactTo(std::uint64_t memory) {
   constexpr std::uint64_t kLeast = 512ull << 20;
   return std::max(kLeast, memory / 100 * 3);
 }
 
-// It fits, and what is left is less than the tables are exact to.
+// Returns true if the program fits, but with fewer free bytes than the possible error of the tables.
 bool FitsBarely(const FitCard& card);
 
 }  // namespace memoir

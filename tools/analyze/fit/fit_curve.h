@@ -1,4 +1,4 @@
-// Peak against a value that the command was given: what `memoir fit --vary` found.
+// Peak memory as a function of a value in the command: the result of `memoir fit --vary`.
 #ifndef TOOLS_ANALYZE_FIT_FIT_CURVE_H_
 #define TOOLS_ANALYZE_FIT_FIT_CURVE_H_
 
@@ -14,21 +14,23 @@ namespace memoir {
 struct FitPoint {
   std::uint64_t value = 0;
   FitVerdict verdict = FitVerdict::kFailed;
-  std::optional<FitInterval> need;  // bytes of the device; of one that does not fit: without the card's limit
+  // Bytes that the program needs on a device. If the program does not fit, a run without the card's limit measures
+  // them.
+  std::optional<FitInterval> need;
   int exit_code = 0;
-  bool barely = false;  // it fits, with less to spare than the tables are exact to
+  bool barely = false;  // see FitsBarely()
 };
 
 struct FitCurve {
   std::string variable;  // "BATCH"
   std::string key, name;
-  std::string torch;  // its version; "": not known
+  std::string torch;  // version of torch; empty: unknown
   std::uint64_t memory = 0;
   std::uint64_t first = 0, last = 0, step = 1;
-  std::vector<FitPoint> points;  // all that were tried, ascending
+  std::vector<FitPoint> points;  // all values that were tried, ascending
   std::optional<std::uint64_t> largest, next_that_fails;
-  std::optional<FitCard> at_largest;          // the answer for `largest`, with all that is to be said of it
-  std::vector<std::uint64_t> contradictions;  // smaller than `largest`, and did not fit
+  std::optional<FitCard> at_largest;          // the complete result for the value `largest`
+  std::vector<std::uint64_t> contradictions;  // values smaller than `largest` that did not fit
 };
 
 }  // namespace memoir

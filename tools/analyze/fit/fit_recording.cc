@@ -9,10 +9,9 @@
 namespace memoir {
 namespace {
 
-// Where memory ran out first, and whether blocks stayed active after they were given back.
-//
-// torch takes a block that one stream alone used back at once, under the lock under which it was given: whatever is
-// allocated in between shows that a second stream still holds it.
+// Finds the first out-of-memory error, and whether blocks stayed active after the program freed them. If only one
+// stream used a block, torch completes the free immediately, under the same lock. So if an allocation comes between a
+// free and its completion, a second stream still used the block.
 class DeviceStory : public Visitor {
  public:
   DeviceStory(ProcessId process, std::string device, FitRecording& recording)
@@ -28,7 +27,7 @@ class DeviceStory : public Visitor {
     place.phase = event.asked->phase;
     if (!event.asked->module.valid()) return;
     const Module& module = dictionary_->module(event.asked->module);
-    place.module = module.place();
+    place.module = module.display_path();
   }
 
   void OnDeallocate(const DeallocateEvent& event) override {
@@ -53,7 +52,7 @@ class DeviceStory : public Visitor {
   FitRecording& recording_;
   const Dictionary* dictionary_ = nullptr;
   std::optional<DeviceId> ours_;
-  std::uint64_t given_back_ = 0;  // and not yet completed
+  std::uint64_t given_back_ = 0;  // frees that are not completed yet
 };
 
 std::optional<std::size_t> DeviceIndex(const Capture& capture, const Summary& summary, std::uint64_t pid,
@@ -73,7 +72,7 @@ std::vector<FitRow> Sorted(std::vector<FitRow> rows) {
 
 std::vector<FitRow> RowsAtPeak(const Summary& summary, std::size_t device) {
   std::vector<FitRow> rows;
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (device < row.by_device.size()) rows.push_back({row.name, row.by_device[device].bytes_at_peak});
   }
   return Sorted(std::move(rows));
@@ -82,7 +81,7 @@ std::vector<FitRow> RowsAtPeak(const Summary& summary, std::size_t device) {
 std::vector<FitRow> PhasesAtPeak(const Summary& summary, std::size_t device) {
   std::vector<FitRow> phases;
   for (std::size_t i = 0; i < kPhases; ++i) phases.push_back({std::string(ToString(static_cast<Phase>(i))), 0});
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (device >= row.module.by_device.size()) continue;
     for (std::size_t i = 0; i < kPhases; ++i) phases[i].bytes += row.module.by_device[device][i].bytes_at_peak;
   }
@@ -94,7 +93,7 @@ std::vector<FitRow> PhasesAtPeak(const Summary& summary, std::size_t device) {
 absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
                                                                 std::uint64_t ordinal,
                                                                 const std::function<void(double)>& progress) {
-  // Three passes: two summaries and the story.
+  // Three replays: two for summaries, and one for DeviceStory.
   const auto third = [&](int number) -> std::function<void(double)> {
     if (!progress) return nullptr;
     return [&progress, number](double done) { progress((number + done) / 3); };

@@ -1,5 +1,5 @@
-// What the capture of a simulated run adds to the report of its device: torch's own figures, the owners of the peak,
-// and where memory ran out.
+// The facts about a device that only the capture of a simulated run contains, in addition to the simulation's report:
+// torch's own figures, the parts of the peak, and the place of an out-of-memory error.
 #ifndef TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 #define TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 
@@ -20,25 +20,26 @@ struct FitRow {
 };
 
 struct FitOutOfMemory {
-  std::string operator_name;  // outermost; "" outside of any
-  std::string module;         // path, or the root where that is empty; "" outside of any
+  std::string operator_name;  // outermost operator; empty: outside of operators
+  std::string module;         // path, or the root if the path is empty; empty: outside of modules
   Phase phase = Phase::kOther;
-  std::uint64_t asked = 0;  // bytes, as torch rounded them
+  std::uint64_t asked = 0;  // requested bytes, as torch rounded them
 };
 
 struct FitRecording {
   std::string torch_version;                   // "2.11.0"
-  std::uint64_t peak_allocated = 0;            // of the device, as torch.cuda.max_memory_allocated
-  std::optional<std::uint64_t> peak_reserved;  // as torch.cuda.max_memory_reserved
-  // Of peak_allocated, greatest first; each adds up to it.
+  std::uint64_t peak_allocated = 0;            // equals torch.cuda.max_memory_allocated for the device
+  std::optional<std::uint64_t> peak_reserved;  // equals torch.cuda.max_memory_reserved for the device
+  // Parts of peak_allocated, largest first. The rows of each list sum to peak_allocated.
   std::vector<FitRow> by_operator, by_module, by_phase;
-  std::optional<FitOutOfMemory> out_of_memory;  // the first
-  // Blocks stayed active after the program gave them back (record_stream): how long depends on how far the GPU lags.
+  std::optional<FitOutOfMemory> out_of_memory;  // the first error
+  // True if blocks stayed active after the program freed them (record_stream). The time until such a block is reused
+  // depends on how far the GPU lags behind the program.
   bool holds_back = false;
 };
 
-// Of device "cuda:<ordinal>" of process `pid`; nothing where the capture holds no allocation and no error there.
-// `progress` may be empty; it is called with the part done, 0..1.
+// Analyzes device "cuda:<ordinal>" of process `pid`. nullopt if the capture has no allocation and no error of this
+// device. `progress` may be empty; otherwise it is called with the completed part, 0..1.
 absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
                                                                 std::uint64_t ordinal,
                                                                 const std::function<void(double)>& progress);

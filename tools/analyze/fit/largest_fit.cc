@@ -14,12 +14,13 @@ constexpr std::uint64_t kGridPoints = 9;
 LargestFit::LargestFit(std::uint64_t first, std::uint64_t last, std::uint64_t step)
     : first_(first), step_(step), count_((last - first) / step + 1) {}
 
-// From the first to the last in equal factors: needs grow with the value, and small ones are the ones in doubt as often
-// as large ones.
+// Returns up to kGridPoints values from the first to the last, with a constant factor between neighbours, because the
+// answer may be anywhere in the range, and is as often small as large.
 std::vector<std::uint64_t> LargestFit::Grid() const {
   std::set<std::uint64_t> values;
   const double low = static_cast<double>(std::max<std::uint64_t>(first_, 1));
-  // Its eighth root by square roots: pow and log of this libm are not in those that the wheel is to run with.
+  // Computes the eighth root with square roots. The wheel must run with an old libm, which lacks the versions of pow
+  // and log that a build on a newer system requires.
   static_assert(kGridPoints == 9);
   const double factor = std::sqrt(std::sqrt(std::sqrt(static_cast<double>(Value(count_ - 1)) / low)));
   double wanted = low;
@@ -31,7 +32,7 @@ std::vector<std::uint64_t> LargestFit::Grid() const {
   return {values.begin(), values.end()};
 }
 
-std::vector<std::uint64_t> LargestFit::Next(std::size_t most) {
+std::vector<std::uint64_t> LargestFit::ChooseValues(std::size_t most) {
   if (tried_.empty()) return Grid();
   const auto fits = largest();
   const auto fails = next_that_fails();
@@ -41,7 +42,8 @@ std::vector<std::uint64_t> LargestFit::Next(std::size_t most) {
   for (std::size_t part = 1; part <= most; ++part) {
     std::uint64_t index = low + (high - low) * part / (most + 1);
     const auto taken = [&] { return tried_.contains(Value(index)) || values.contains(Value(index)); };
-    // What failed for another reason lies between, and is passed by: upwards, then downwards.
+    // Skips values that were already tried or chosen: first upwards, then downwards. Values between `low` and
+    // `high` that were already tried neither fitted nor ran out of memory: their runs failed for another reason.
     while (index < high && taken()) ++index;
     if (index >= high) index = high - 1;
     while (index > low && taken()) --index;

@@ -1,8 +1,9 @@
-// Which values to try in order to find the largest that fits: first a few over the whole range, then the gap between
-// the largest that fitted and the next that did not is cut, until nothing lies in between.
+// Chooses the values to try in a search for the largest value that fits. The first values cover the whole range. The
+// next values divide the gap between the largest value that fitted and the next value that did not fit, until the gap
+// is empty.
 //
-// Fitting need not be monotonic (a batch that the allocator cuts badly): all that was tried is kept, and whether a
-// smaller value did not fit is said. Pure; one thread.
+// A smaller value may fail although a larger one fits, because the allocator may fragment memory more with a smaller
+// batch. contradictions() returns such values. Does no I/O. For one thread.
 #ifndef TOOLS_ANALYZE_FIT_LARGEST_FIT_H_
 #define TOOLS_ANALYZE_FIT_LARGEST_FIT_H_
 
@@ -14,22 +15,25 @@
 
 namespace memoir {
 
-enum class FitOutcome : std::uint8_t { kFits, kDoesNotFit, kFailed };  // kFailed: for another reason; bounds nothing
+// kFailed: the run failed for a reason other than memory, so it does not bound the answer.
+enum class FitOutcome : std::uint8_t { kFits, kDoesNotFit, kFailed };
 
 class LargestFit {
  public:
-  // Values first, first + step, ... up to `last`; first <= last, step > 0.
+  // The possible values are first, first + step, ... up to `last`. Requires first <= last and step > 0.
   LargestFit(std::uint64_t first, std::uint64_t last, std::uint64_t step);
 
-  // The next values to try, in ascending order; each is given once, and the next call expects the outcomes of all. At
-  // most `most`, which is the number that run at once, after the first call. Empty: done.
-  std::vector<std::uint64_t> Next(std::size_t most);
+  // Returns the next values to try, in ascending order. Empty if the search is done. Returns each value once. Before
+  // the next call, Add() must be called for all returned values. `most`: the number of runs at a time; every call
+  // except for the first returns at most this many values.
+  std::vector<std::uint64_t> ChooseValues(std::size_t most);
   void Add(std::uint64_t value, FitOutcome outcome);
 
   const std::map<std::uint64_t, FitOutcome>& tried() const { return tried_; }
-  std::optional<std::uint64_t> largest() const;          // of those that fitted
-  std::optional<std::uint64_t> next_that_fails() const;  // the smallest above it, or of all, that does not fit
-  // Smaller than largest(), and did not fit.
+  std::optional<std::uint64_t> largest() const;  // the largest value that fitted
+  // The smallest value above largest() that did not fit. If no value fitted, the smallest value that did not fit.
+  std::optional<std::uint64_t> next_that_fails() const;
+  // Returns the values smaller than largest() that did not fit.
   std::vector<std::uint64_t> contradictions() const;
 
  private:

@@ -1,47 +1,67 @@
-// The shape of every block: the largest tensor that was seen on it as an argument or result while it lived. Of two as
-// large, the one that the operator returned which allocated it, else the first. Memory that no tensor showed (scratch
-// space inside a kernel) has none: a shape never claims bytes that are not its own.
+// The shape of every block: the shape of the largest tensor in the block that was an argument or a result of an
+// operator. Of equally large tensors, the result of the operator that allocated the block counts; if there is no such
+// result, the first tensor. A block that no tensor used (a kernel's scratch space) has no shape.
 #ifndef TOOLS_ANALYZE_GROUPING_BLOCK_SHAPES_H_
 #define TOOLS_ANALYZE_GROUPING_BLOCK_SHAPES_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analyze/categories/by_ordinal.h"
+#include "tools/analyze/categories/ordinal_table.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-using ShapesOfBlocks = ByOrdinal<LayoutId, LayoutId{}>;
+// The shapes that a replay found, and their texts. The texts are stored because another replay may reach a block before
+// it has read the definition of the block's shape.
+class BlockShapeTable {
+ public:
+  // Returns the shape of `block`. If no tensor was recorded in an inferred block, and the matching block has the same
+  // size, returns the shape of the matching block. Invalid if there is no shape.
+  LayoutId LayoutOf(const Block& block) const {
+    const LayoutId own = layouts_.At(block.ordinal);
+    return own.valid() || !block.inferred() || block.is_resized ? own : layouts_.At(block.matching_ordinal);
+  }
+  // Returns "float32[32, 128]". `id`: a result of LayoutOf.
+  const std::string& TextOf(LayoutId id) const { return texts_.at(id); }
+  void Set(std::uint64_t ordinal, LayoutId id, const Layout& layout) {
+    layouts_.Set(ordinal, id);
+    if (!texts_.contains(id)) texts_.emplace(id, ToString(layout));
+  }
+
+ private:
+  OrdinalTable<LayoutId, LayoutId{}> layouts_;
+  absl::flat_hash_map<LayoutId, std::string> texts_;
+};
 
 // Needs a replay with tensors.
-class BlockShapes : public Visitor {
+class BlockShapePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
-  bool takes_repeats() const override { return true; }  // what repeats shows no tensors
+  bool takes_repeats() const override { return true; }  // repeated steps contain no tensors
   std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;
-  void OnRangeBegin(const RangeBeginEvent& event) override { See(event.tensors, 0); }
+  void OnRangeBegin(const RangeBeginEvent& event) override { NoteTensors(event.tensors, 0); }
   void OnRangeEnd(const RangeEndEvent& event) override;
   void OnProcessEnd(const ProcessEvent&) override { live_.clear(); }
 
-  // Invalid: no tensor was seen; a block that is inferred has the shape of its counterpart then.
-  ShapesOfBlocks Take() { return std::move(shapes_); }
+  BlockShapeTable Take() { return std::move(shapes_); }
 
  private:
-  struct Live {
+  struct LiveBlock {
     std::uint64_t ordinal;
     std::uint64_t operator_call;
-    std::uint64_t elements;  // of the largest tensor so far
+    std::uint64_t elements;  // elements of the largest tensor so far
   };
-  // `ended_call`: the call whose results these are; 0: arguments.
-  void See(absl::Span<const Tensor> tensors, std::uint64_t ended_call);
+  // `ended_call`: OpenRange::call of the operator that returned the tensors; 0 if the tensors are arguments.
+  void NoteTensors(absl::Span<const Tensor> tensors, std::uint64_t ended_call);
 
   const ReplayState* state_ = nullptr;
-  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, Live> live_;  // by address
-  ShapesOfBlocks shapes_;
+  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, LiveBlock> live_;  // by address
+  BlockShapeTable shapes_;
 };
 
 }  // namespace memoir

@@ -1,5 +1,6 @@
 #include "tools/analyze/grouping/called_code.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -11,10 +12,13 @@ std::string_view LastName(std::string_view function) {
   return dot == std::string_view::npos ? function : function.substr(dot + 1);
 }
 
+// Up to version 0.1.0 the package was named "memoir".
 bool IsOfMemoir(std::string_view file) {
-  constexpr std::string_view kPackage = "/memoir/_";
-  const std::size_t at = file.rfind(kPackage);
-  return at != std::string_view::npos && file.find('/', at + kPackage.size()) == std::string_view::npos;
+  constexpr std::array<std::string_view, 2> kPackages = {"/_torch_memoir/", "/memoir/_"};
+  return std::ranges::any_of(kPackages, [&](std::string_view package) {
+    const std::size_t at = file.rfind(package);
+    return at != std::string_view::npos && file.find('/', at + package.size()) == std::string_view::npos;
+  });
 }
 
 CalledCode LookAt(const Code& code, const OwnCode& own) {
@@ -29,7 +33,7 @@ CalledCode LookAt(const Code& code, const OwnCode& own) {
   return called;
 }
 
-// Where "python3.11" begins and ends with a slash, behind "lib/"; 0: nowhere.
+// Returns the position after "/lib/python3.11/". 0 if the path contains no such part.
 std::size_t EndOfStandardLibrary(std::string_view file) {
   constexpr std::string_view kFolder = "/lib/python";
   const std::size_t at = file.rfind(kFolder);
@@ -52,7 +56,7 @@ std::string_view Relative(std::string_view file, std::string_view program_folder
 
 }  // namespace
 
-const CalledCode& CalledCodes::Of(CodeId code, const Dictionary& dictionary) {
+const CalledCode& CalledCodes::FactsOf(CodeId code, const Dictionary& dictionary) {
   if (!code.valid()) return unknown_;
   if (known_.size() <= code.value) known_.resize(code.value + 1);
   std::optional<CalledCode>& known = known_[code.value];

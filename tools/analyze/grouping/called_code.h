@@ -1,5 +1,5 @@
-// What a call of Python is to a reader, by the file and the name of its code: whose it is, and how torch.profiler
-// writes it. Remembers what it was asked; the dictionary is always the same.
+// Properties of the code of a Python call, from its file and name: whether the code belongs to the user, and
+// torch.profiler's name of the code. Results are cached; the dictionary must stay the same.
 #ifndef TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
 #define TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
 
@@ -14,19 +14,19 @@
 namespace memoir {
 
 struct CalledCode {
-  bool of_memoir = false;     // its package, which works in the program
+  bool of_memoir = false;     // code of Memoir's Python package
   bool is_builtin = false;    // a function in C
-  bool of_library = false;    // or unknown
+  bool of_library = false;    // code of a library, or unknown code
   bool calls_module = false;  // Module.__call__
-  bool is_forward = false;    // "forward", of a class or not
-  bool enters = false;        // __enter__, which returns before what it begins is over
+  bool is_forward = false;    // a method or a function with the name "forward"
+  bool enters = false;        // __enter__: it may begin a range, and returns before the range ends
 };
 
 class CalledCodes {
  public:
-  // `own`: of --own.
+  // `own`: the value of --own.
   explicit CalledCodes(std::string_view own = "") : own_(own) {}
-  const CalledCode& Of(CodeId code, const Dictionary& dictionary);  // of an invalid one: of_library
+  const CalledCode& FactsOf(CodeId code, const Dictionary& dictionary);  // of_library if `code` is invalid
 
  private:
   const OwnCode own_;
@@ -34,11 +34,13 @@ class CalledCodes {
   std::vector<std::optional<CalledCode>> known_;  // by CodeId
 };
 
-// "torch/_tensor.py(0): __torch_function__", "<built-in method add of type object at 0x0>": file names without the
-// folder that Python imported them from, as far as they tell it, and no line, which is not recorded.
+// Returns torch.profiler's name: "torch/_tensor.py(0): __torch_function__", "<built-in method add of type object at
+// 0x0>". File names omit the folder from which Python imported the file, if this folder is known. The line is always 0,
+// because it is not recorded.
 std::string TorchCallName(const Code& code, std::string_view program_folder);
 
-// Of the program's main file, "" where no call shows it: what torch.profiler leaves out, too.
+// Returns the folder of the program's main file. torch.profiler omits this folder from names. Empty if no recorded call
+// shows it.
 std::string ProgramFolder(const Dictionary& dictionary, std::string_view program);
 
 }  // namespace memoir

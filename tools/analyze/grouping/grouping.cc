@@ -12,7 +12,8 @@ namespace memoir {
 namespace {
 
 std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
-  const std::string rank = capture.processes().size() > 1 ? ProcessLabel(capture, thread.process) + " " : "";
+  const bool tells_process = capture.processes().size() > 1 && thread.process.valid();
+  const std::string rank = tells_process ? ProcessLabel(capture, thread.process) + " " : "";
   const std::string name = thread.name.empty() ? "" : absl::StrCat(" (", thread.name, ")");
   return absl::StrCat(rank, "thread ", thread.number, name);
 }
@@ -27,26 +28,26 @@ absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, cons
     grouping.categories_ = *std::move(categories);
   }
   if (by != GroupBy::kShape) return grouping;
-  BlockShapes shapes;
+  BlockShapePass shapes;
   const absl::StatusOr<ReplayReport> report = capture.Replay(shapes, ReplayOptionsFor(selection, true, false));
   if (!report.ok()) return report.status();
   grouping.shapes_ = shapes.Take();
   return grouping;
 }
 
-Grouping Grouping::Of(GroupBy by, BlockCategories categories) {
+Grouping Grouping::FromCategories(GroupBy by, BlockCategories categories) {
   Grouping grouping(by);
   grouping.categories_ = std::move(categories);
   return grouping;
 }
 
-Grouping Grouping::OfShapes(ShapesOfBlocks shapes) {
+Grouping Grouping::FromShapes(BlockShapeTable shapes) {
   Grouping grouping(GroupBy::kShape);
   grouping.shapes_ = std::move(shapes);
   return grouping;
 }
 
-Group Grouping::OfParameter(const Block& block) const {
+Group Grouping::GroupOfParameter(const Block& block) const {
   const ParameterNumber owner = categories_.OwnerOf(block);
   if (owner == kNoParameter) return kNoneGroup;
   ParameterPart part;
@@ -100,17 +101,17 @@ std::string Grouping::Missing(const Dictionary& dictionary) const {
 }
 
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
-  if (IsNone(group)) return std::string(FactsAbout(by_).none);
+  if (IsNone(group)) return std::string(GroupingFactsOf(by_).none);
   if (IsWorkspace(group)) return kWorkspaceLabel;
   if (group == kBeforeGroup) return kBeforeLabel;
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
     case GroupBy::kModule:
-      return dictionary.module(ModuleOf(group).module).place();
+      return dictionary.module(ModuleOf(group).module).display_path();
     case GroupBy::kThread:
       return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
     case GroupBy::kShape:
-      return ToString(dictionary.layout(LayoutId{id}));
+      return shapes_.TextOf(LayoutId{id});
     case GroupBy::kRank:
       return RankLabel(capture.processes()[id]);
     case GroupBy::kCategory:
@@ -118,7 +119,7 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
     case GroupBy::kCategoryModule: {
       const std::string label = LabelOfCategory(CategoryOfGroup(group));
       const ModuleId module = ModuleOfCategoryGroup(group);
-      return module.valid() ? absl::StrCat(dictionary.module(module).place(), ": ", label) : label;
+      return module.valid() ? absl::StrCat(dictionary.module(module).display_path(), ": ", label) : label;
     }
     case GroupBy::kLine:
       return PlaceLabel(group, dictionary);

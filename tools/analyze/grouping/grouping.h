@@ -1,4 +1,4 @@
-// Which row a block belongs to, and what the row is called.
+// Assigns each block to a row of a table, and names the rows.
 #ifndef TOOLS_ANALYZE_GROUPING_GROUPING_H_
 #define TOOLS_ANALYZE_GROUPING_GROUPING_H_
 
@@ -14,12 +14,13 @@
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/pools.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// A small number: kNoneGroup, kBeforeGroup, kWorkspaceGroup, or from kFirstGroup on one per operator, thread, ...
+// Number of a row: kNoneGroup, kBeforeGroup, kWorkspaceGroup, or, from kFirstGroup on, a number for each operator,
+// thread, ...
 using Group = std::uint32_t;
 inline constexpr Group kNoneGroup = 0;
 inline constexpr Group kBeforeGroup = 1;
@@ -27,37 +28,41 @@ inline constexpr Group kWorkspaceGroup = 2;
 inline constexpr Group kFirstGroup = 3;
 inline constexpr char kBeforeLabel[] = "(before the window)";
 inline constexpr char kWorkspaceLabel[] = "(library workspace)";
-// Of lines: what compiled code allocated on a thread without Python frames.
+// In groupings by line, the label of memory that compiled code allocated on a thread without Python frames.
 inline constexpr char kCompiledLabel[] = "(compiled code)";
 
-// The outermost operator that allocated; of compiled code, which calls none, its region.
+// Returns the outermost operator that allocated the block. If compiled code allocated the block without an operator,
+// returns the innermost range, that is, the compiled region.
 inline NameId MakerOf(const Block& block) {
   return block.operator_name.valid() || !block.in_compiled_region ? block.operator_name : block.leaf_name;
 }
 
 class Grouping {
  public:
-  // Shapes, categories and parameters need a pass of their own over the capture: they are known only after a block's
-  // allocation.
+  // The shape, category and parameter of a block are known only after its allocation. So groupings by these need a
+  // separate replay of the capture. Make() runs this replay.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
-  // From what such a pass found: of groupings that need categories, and of kShape.
-  static Grouping Of(GroupBy by, BlockCategories categories);
-  static Grouping OfShapes(ShapesOfBlocks shapes);
+  // Make a grouping from the result of such a replay. FromCategories: for a grouping that needs categories. FromShapes:
+  // for kShape.
+  static Grouping FromCategories(GroupBy by, BlockCategories categories);
+  static Grouping FromShapes(BlockShapeTable shapes);
 
-  // Operators, modules and lines of a device with a caching allocator: what a library took of it for itself belongs to
-  // none of those that used the library, and not to the one that did so first.
-  static constexpr bool TellsWorkspaces(GroupBy by) {
+  // Returns true for groupings by operator, module and line. In these the workspaces of libraries have a row of their
+  // own, because a workspace does not belong to one caller of the library. Only for devices with a caching allocator.
+  static constexpr bool SeparatesWorkspaces(GroupBy by) {
     return by == GroupBy::kOperator || by == GroupBy::kModule || by == GroupBy::kLine;
   }
-  // They become a group of their own. Without this they are of what allocated them.
-  void SetApart(LibraryWorkspaces workspaces) { workspaces_ = std::move(workspaces); }
-  bool IsApart(const Block& block) const { return !workspaces_.empty() && workspaces_.contains(block.ordinal); }
+  // Puts the blocks in `workspaces` into a separate group. Without this call, a workspace belongs to the row of its
+  // operator, module or line.
+  void SeparateWorkspaces(LibraryWorkspaces workspaces) { workspaces_ = std::move(workspaces); }
+  bool IsSeparate(const Block& block) const { return !workspaces_.empty() && workspaces_.contains(block.ordinal); }
 
   GroupBy by() const { return by_; }
-  const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories
-  Group Of(const Block& block, ProcessId process, const Dictionary& dictionary) const {
-    if (IsApart(block)) return by_ == GroupBy::kModule ? OfNumber(kWorkspaceNumber, block.phase) : kWorkspaceGroup;
+  const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories(by())
+  Group GroupOf(const Block& block, ProcessId process, const Dictionary& dictionary) const {
+    if (IsSeparate(block))
+      return by_ == GroupBy::kModule ? GroupOfNumber(kWorkspaceNumber, block.phase) : kWorkspaceGroup;
     switch (by_) {
       case GroupBy::kOperator:
         return FromId(MakerOf(block));
@@ -72,48 +77,48 @@ class Grouping {
       case GroupBy::kRank:
         return FromId(process);
       case GroupBy::kModule:
-        return OfModule(block.module, block.phase);
+        return GroupOfModule(block.module, block.phase);
       case GroupBy::kShape:
-        return FromId(ShapeOf(block));
+        return FromId(shapes_.LayoutOf(block));
       case GroupBy::kCategory:
         return kFirstGroup + categories_.CategoryOf(block);
       case GroupBy::kCategoryModule:
-        return OfCategory(categories_.CategoryOf(block), ModulePlaceOf(block));
+        return GroupOfCategory(categories_.CategoryOf(block), ModulePlaceOf(block));
       case GroupBy::kLine: {
         const std::uint32_t place = LinePlaceOf(block, dictionary);
         return place == kNoPlace ? kNoneGroup : kFirstGroup + place - 1;
       }
       case GroupBy::kCategoryLine:
-        return OfCategory(categories_.CategoryOf(block), LinePlaceOf(block, dictionary));
+        return GroupOfCategory(categories_.CategoryOf(block), LinePlaceOf(block, dictionary));
       case GroupBy::kParameter:
-        return OfParameter(block);
+        return GroupOfParameter(block);
       case GroupBy::kPool:
         return Pools::HasPool(block, dictionary) ? kFirstGroup + pools_->NumberOf(block) : kNoneGroup;
     }
     return kNoneGroup;
   }
-  // The same of a block that was live `before` the window: by its operator, range, shape or line where that is
-  // known.
-  Group Of(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
-    if (!before) return Of(block, process, dictionary);
+  // Returns the group of a block. `before`: true if the block was live before the window began. Such a block belongs to
+  // the group of its operator, range, shape, line or pool if this is known, otherwise to kBeforeGroup.
+  Group GroupOf(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
+    if (!before) return GroupOf(block, process, dictionary);
     const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
                        by_ == GroupBy::kShape || by_ == GroupBy::kLine || by_ == GroupBy::kRegion ||
-                       by_ == GroupBy::kPool || IsApart(block);
-    // Of one that was found nobody has the operator; an imported snapshot may have its stack.
+                       by_ == GroupBy::kPool || IsSeparate(block);
+    // A block that was live when the recording began has no operator. In an imported snapshot it may have a stack.
     const bool known = block.origin != BlockOrigin::kFound || (by_ == GroupBy::kLine && block.callstack.valid());
-    const Group group = named && known ? Of(block, process, dictionary) : kNoneGroup;
+    const Group group = named && known ? GroupOf(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
-  // Of a segment, which is like a block but for its ordinal and its size, nothing is known.
+  // Returns true if the group depends on a block's identity. A segment has only an ordinal and a size.
   bool NeedsTheBlock() const {
     return NeedsCategories(by_) || by_ == GroupBy::kShape || by_ == GroupBy::kPool || !workspaces_.empty();
   }
-  // A module has a group for each phase.
-  static Group OfModule(ModuleId module, Phase phase) {
-    return OfNumber(module.valid() ? module.value + kFirstModule : 0, phase);
+  // A module has one group for each phase.
+  static Group GroupOfModule(ModuleId module, Phase phase) {
+    return GroupOfNumber(module.valid() ? module.value + kFirstModule : 0, phase);
   }
   struct ModuleGroup {
-    ModuleId module;  // invalid: of none
+    ModuleId module;  // invalid: no module
     Phase phase = Phase::kOther;
   };
   static ModuleGroup ModuleOf(Group group) {
@@ -122,11 +127,11 @@ class Grouping {
     return {number < kFirstModule ? ModuleId() : ModuleId{number - kFirstModule},
             static_cast<Phase>((group - kFirstGroup) % kPhases)};
   }
-  // A category has a group for each place: a module, or line, of which 0 is none.
-  static Group OfCategory(CategoryNumber category, std::uint32_t place) {
+  // A category has one group for each place. A place is a module or a line; 0: no place.
+  static Group GroupOfCategory(CategoryNumber category, std::uint32_t place) {
     return kFirstGroup + place * kMostCategories + category;
   }
-  // Of GroupBy::kCategory, kCategoryModule and kCategoryLine.
+  // For GroupBy::kCategory, kCategoryModule and kCategoryLine.
   CategoryNumber CategoryOfGroup(Group group) const {
     return static_cast<CategoryNumber>((group - kFirstGroup) % kMostCategories);
   }
@@ -134,31 +139,33 @@ class Grouping {
     const Group number = (group - kFirstGroup) / kMostCategories;
     return number == 0 ? ModuleId() : ModuleId{number - 1};
   }
-  // Of GroupBy::kLine and kCategoryLine: the line, where it has one.
+  // For GroupBy::kLine and kCategoryLine. SourceLine::known() is false if the group has no line.
   SourceLine LineOf(Group group, const Dictionary& dictionary) const;
-  // The generated code through which it allocated.
+  // Returns the generated code through which the line of the group allocated.
   std::vector<GeneratedPlace> ViaOf(Group group) const;
-  // What of a parameter a group is. Buffers stand among parameters.
+  // For GroupBy::kParameter: returns whether the group is the parameter itself, its gradient or its state. Buffers
+  // count as parameters.
   ParameterPart PartOf(Group group) const {
     return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));
   }
   const Parameter& ParameterOf(Group group) const {
     return categories_.parameters[(group - kFirstGroup) / static_cast<Group>(kParameterParts)];
   }
-  // Allocated outside of any operator, module, ...
+  // Returns true for the group of blocks that were allocated outside of any operator, module, ...
   bool IsNone(Group group) const {
     return group == kNoneGroup || (by_ == GroupBy::kModule && group >= kFirstGroup && NumberOf(group) == 0);
   }
-  // Of what is set apart.
+  // Returns true for the separate group of library workspaces.
   bool IsWorkspace(Group group) const {
     return by_ == GroupBy::kModule ? group >= kFirstGroup && NumberOf(group) == kWorkspaceNumber
                                    : group == kWorkspaceGroup;
   }
-  // What tells rows apart: the label, and of a module its root and class, too.
+  // Returns the key of a row: the label, and for a module also the root and class of the module.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
-  // What is not known of the rows, in one line; mostly empty. After the last block.
+  // Returns one line that names the information that the rows lack. Usually empty. Must be called after the last block.
   std::string Missing(const Dictionary& dictionary) const;
-  // Different groups may share a label: processes of one rank, a name that is an operator and a text.
+  // Different groups may have the same label, for example processes of one rank, or two ids of names with the same
+  // text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
  private:
@@ -170,25 +177,22 @@ class Grouping {
   }
 
   static constexpr Group kMostCategories = kMostRules;
-  // Of GroupBy::kModule; 0: of none.
+  // Numbers of modules for GroupBy::kModule. 0: no module.
   static constexpr Group kWorkspaceNumber = 1;
   static constexpr Group kFirstModule = 2;
-  static Group OfNumber(Group number, Phase phase) {
+  static Group GroupOfNumber(Group number, Phase phase) {
     return kFirstGroup + number * static_cast<Group>(kPhases) + static_cast<Group>(phase);
   }
   static Group NumberOf(Group group) { return (group - kFirstGroup) / static_cast<Group>(kPhases); }
-  Group OfParameter(const Block& block) const;
-  LayoutId ShapeOf(const Block& block) const {
-    const LayoutId own = shapes_.Of(block.ordinal);
-    return own.valid() || !block.inferred() ? own : shapes_.Of(block.counterpart);
-  }
-  // Of GroupBy::kCategoryModule; 0: of none, as libraries' workspaces are.
+  Group GroupOfParameter(const Block& block) const;
+  // Returns the place for GroupBy::kCategoryModule. 0 for a block without a module, and for a library's workspace.
   std::uint32_t ModulePlaceOf(const Block& block) const {
     const bool none = !block.module.valid() || IsOfLibrary(categories_.RuleOf(block));
     return none ? 0 : block.module.value + 1;
   }
   std::string PlaceLabel(Group group, const Dictionary& dictionary) const;
-  // Of GroupBy::kLine and kCategoryLine: kNoPlace, kCompiledPlace, or from kFirstLine on one for each line.
+  // Places for GroupBy::kLine and kCategoryLine: kNoPlace, kCompiledPlace, or, from kFirstLine on, a number for each
+  // line.
   static constexpr std::uint32_t kNoPlace = 0, kCompiledPlace = 1, kFirstLine = 2;
   std::uint32_t LinePlaceOf(const Block& block, const Dictionary& dictionary) const {
     if (const StackId stack = block.line_callstack(); stack.valid())
@@ -201,11 +205,11 @@ class Grouping {
   }
 
   GroupBy by_;
-  ShapesOfBlocks shapes_;
+  BlockShapeTable shapes_;
   BlockCategories categories_;
   LibraryWorkspaces workspaces_;
-  std::shared_ptr<SourceLines> lines_;  // numbers lines as they are first asked for; never null
-  std::shared_ptr<Pools> pools_;        // likewise
+  std::shared_ptr<SourceLines> lines_;  // gives lines their numbers, in the order of first use; never nullptr
+  std::shared_ptr<Pools> pools_;        // never nullptr
 };
 
 }  // namespace memoir

@@ -12,7 +12,7 @@ namespace {
 constexpr char kFromBefore[] = "(from before)";
 
 void AddTo(Holdings::ByName& holders, std::string name, const Block& block) {
-  Holder& holder = holders[name];
+  HoldingRow& holder = holders[name];
   holder.name = std::move(name);
   holder.bytes += block.bytes;
   ++holder.blocks;
@@ -30,7 +30,7 @@ std::string ModuleHolding(const Block& block, const Dictionary& dictionary) {
   if (block.origin == BlockOrigin::kFound) return kFromBefore;
   if (!block.module.valid()) return "(no module)";
   const Module& module = dictionary.module(block.module);
-  return module.place();
+  return module.display_path();
 }
 
 void Holdings::Add(const Block& block, const Dictionary& dictionary) {
@@ -58,14 +58,15 @@ Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCatego
   return holdings;
 }
 
-std::vector<Holder> Sorted(const Holdings::ByName& holders) {
-  std::vector<Holder> sorted;
+std::vector<HoldingRow> Sorted(const Holdings::ByName& holders) {
+  std::vector<HoldingRow> sorted;
   for (const auto& [name, holder] : holders) sorted.push_back(holder);
-  std::ranges::stable_sort(sorted, std::ranges::greater(), &Holder::bytes);
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &HoldingRow::bytes);
   return sorted;
 }
 
-std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories) {
+std::vector<HoldingRow> HoldingsByCategory(const ReplayState& state, DeviceId device,
+                                           const BlockCategories& categories) {
   Holdings::ByName holders;
   state.ForEachLiveBlock([&](const Block& block) {
     if (block.device == device) AddTo(holders, LabelOfCategory(categories.CategoryOf(block)), block);

@@ -1,4 +1,4 @@
-// The allocated memory of a device at one moment of a replay: by operator, by module and by category.
+// The allocated memory of a device at one instant of a replay: by operator, by module and by category.
 #ifndef TOOLS_ANALYZE_GROUPING_HOLDINGS_H_
 #define TOOLS_ANALYZE_GROUPING_HOLDINGS_H_
 
@@ -12,34 +12,36 @@
 
 namespace memoir {
 
-struct Holder {
+struct HoldingRow {
   std::string name;
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
 };
 
 struct Holdings {
-  using ByName = std::map<std::string, Holder>;
-  ByName by_operator;  // "(no operator)", "(from before)": found where recording began, "(library workspace)"
-  ByName by_module;    // by path, or the root where that is empty; "(no module)", and the same
+  using ByName = std::map<std::string, HoldingRow>;
+  // Also "(no operator)", "(library workspace)", and "(from before)" for blocks that were live before the recording.
+  ByName by_operator;
+  ByName by_module;  // by path, or the root if the path is empty; also "(no module)" and the labels above
   std::uint64_t bytes = 0;
   void Add(const Block& block, const Dictionary& dictionary);
   void AddWorkspace(const Block& block);
 };
 
-// Without the blocks of one operator call (OpenRange::call); 0: all. Modules are known of replays that look for them.
-// Libraries' workspaces are apart, as in Grouping.
+// Leaves out the blocks that the operator call `without_call` allocated (OpenRange::call; 0: leaves out no blocks).
+// Modules are known only in a replay with ReplayOptions::modules. Library workspaces are separate, as in Grouping.
 Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCategories& categories,
                     std::uint64_t without_call = 0);
 
-// By Memoir's rules, largest first.
-std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories);
+// Returns a row for each category by Memoir's rules, largest first.
+std::vector<HoldingRow> HoldingsByCategory(const ReplayState& state, DeviceId device,
+                                           const BlockCategories& categories);
 
 std::string OperatorHolding(const Block& block, const Dictionary& dictionary);
 std::string ModuleHolding(const Block& block, const Dictionary& dictionary);
 
-// Largest first.
-std::vector<Holder> Sorted(const Holdings::ByName& holders);
+// Returns the rows, largest first.
+std::vector<HoldingRow> Sorted(const Holdings::ByName& holders);
 
 }  // namespace memoir
 

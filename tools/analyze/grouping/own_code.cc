@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-// Calls `take` with each part of a path between slashes, until it returns true; returns whether it did.
+// Calls `take` with each part of a path until `take` returns true. Returns false if `take` never returned true.
 template <class Take>
 bool AnyPart(std::string_view path, Take take) {
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -18,7 +18,8 @@ bool AnyPart(std::string_view path, Take take) {
   return false;
 }
 
-// "python3.12", "python3", "python312.zip", which hold the standard library where they stand in "lib".
+// Returns true for "python3.12", "python3", "python312.zip". A folder or archive of such a name in "lib" is the
+// standard library.
 bool IsPythonFolder(std::string_view part) {
   if (!part.starts_with("python")) return false;
   part.remove_prefix(6);
@@ -26,15 +27,16 @@ bool IsPythonFolder(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789.t") == std::string_view::npos;  // 3.13t: without the GIL
 }
 
-// torch where it is not installed, but built: what its own package has below "torch".
+// Returns true for files and folders of torch's package, below "torch". Finds torch's code even if torch was built and
+// not installed.
 bool IsOfTorch(std::string_view part) {
   constexpr std::array<std::string_view, 9> kParts = {"nn",  "autograd",      "optim",        "utils", "distributed",
                                                       "jit", "functional.py", "overrides.py", "fx"};
   return part.starts_with('_') || std::ranges::find(kParts, part) != kParts.end();
 }
 
-// "/tmp/torchinductor_me/nd/cndgu4alhwtwbcn….py", wherever inductor's cache lies: a letter, the hash of the code, in a
-// folder that the hash begins with.
+// Returns true for files of inductor's cache, in any folder: "/tmp/torchinductor_me/nd/cndgu4alhwtwbcn….py". The name
+// is 'c' and the hash of the code; the name of the folder is the begin of the hash.
 bool IsOfInductor(std::string_view file) {
   constexpr std::size_t kName = 52;
   if (!file.ends_with(".py")) return false;
@@ -61,15 +63,16 @@ bool IsLibraryFile(std::string_view file) {
   });
 }
 
-// "<frozen importlib._bootstrap>", code that torch.fx and attrs generate. The rest of its kind is the program's:
-// "<string>" of exec(), "<stdin>", "<ipython-input-3-...>".
+// Returns true for "<frozen importlib._bootstrap>" and for code that torch.fx and attrs generate. Other names in "<>"
+// belong to the program: "<string>" of exec(), "<stdin>", "<ipython-input-3-...>".
 bool IsMadeByLibrary(std::string_view file) {
   constexpr std::array<std::string_view, 4> kStarts = {"<frozen ", "<eval_with_key>", "<attrs generated ",
                                                        "<__array_function__"};
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return file.starts_with(start); });
 }
 
-// "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and what conda has of these in its "lib".
+// Returns true for "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and the copies of such libraries in the
+// folder "lib" of conda.
 bool IsSystemLibrary(std::string_view path) {
   constexpr std::array<std::string_view, 4> kFolders = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
   constexpr std::array<std::string_view, 9> kRuntimes = {"libstdc++.", "libgcc_s", "libgomp",     "libomp", "libiomp",
@@ -83,7 +86,8 @@ bool IsSystemLibrary(std::string_view path) {
                         (path.find("/lib/") != std::string_view::npos && std::ranges::any_of(kRuntimes, begins(name))));
 }
 
-// Of the system, the C++ library, torch or Memoir: their templates and inline functions are compiled into programs.
+// Returns true for headers of the system, the C++ library, torch or Memoir. The templates and inline functions in such
+// headers are compiled into programs.
 bool IsHeader(std::string_view source) {
   constexpr std::array<std::string_view, 3> kFolders = {"/include/c++/", "/torch/include/", "/include/memoir/"};
   return source.starts_with("/usr/include/") || source.starts_with("/usr/lib/") ||
@@ -100,7 +104,7 @@ OwnCode::OwnCode(std::string_view path) {
   path_ = path;
 }
 
-bool OwnCode::Names(std::string_view file) const {
+bool OwnCode::IsNamed(std::string_view file) const {
   if (path_ == "/" && file.starts_with('/')) return true;
   for (std::size_t at = path_.empty() ? std::string_view::npos : file.find(path_); at != std::string_view::npos;
        at = file.find(path_, at + 1)) {
@@ -111,13 +115,13 @@ bool OwnCode::Names(std::string_view file) const {
 }
 
 CodeOwner OwnCode::OwnerOfNative(std::string_view object, std::string_view source) const {
-  if (Names(object) || Names(source)) return CodeOwner::kNamed;
+  if (IsNamed(object) || IsNamed(source)) return CodeOwner::kNamed;
   const bool library = IsSystemLibrary(object) || IsLibraryFile(object) || IsLibraryFile(source) || IsHeader(source);
   return library ? CodeOwner::kLibrary : CodeOwner::kProgram;
 }
 
 CodeOwner OwnCode::OwnerOf(std::string_view file) const {
-  if (Names(file)) return CodeOwner::kNamed;
+  if (IsNamed(file)) return CodeOwner::kNamed;
   return IsMadeByLibrary(file) || IsLibraryFile(file) ? CodeOwner::kLibrary : CodeOwner::kProgram;
 }
 

@@ -1,6 +1,7 @@
-// Whose Python code it is: the user's own, or that of a library through which a call only goes.
+// Decides who owns Python code: the user, or a library.
 //
-// Known by the name of its file alone, as the interpreter had it: captures are read where those files are not.
+// Uses only the file name that the interpreter reported, because captures are also read on machines that lack the
+// files.
 #ifndef TOOLS_ANALYZE_GROUPING_OWN_CODE_H_
 #define TOOLS_ANALYZE_GROUPING_OWN_CODE_H_
 
@@ -14,21 +15,22 @@ enum class CodeOwner : std::uint8_t { kLibrary, kProgram, kNamed };
 
 class OwnCode {
  public:
-  // `path`: of --own, a folder or file. An absolute one is where a name begins, another may stand anywhere in it. "":
-  // nothing is named.
+  // `path`: the value of --own, a folder or file. An absolute path names all files whose names begin with it. A
+  // relative path may occur anywhere in a file name. Empty: no code is named.
   explicit OwnCode(std::string_view path = "");
 
-  // kNamed: at or below the path. kLibrary: installed packages, the standard library, torch, and code without a file of
-  // its own that these made. kProgram: all else, also what exec() and notebooks run.
+  // kNamed: code at or below the path. kLibrary: installed packages, the standard library, torch, and code that these
+  // generate without a file. kProgram: all other code, including exec() and notebooks.
   CodeOwner OwnerOf(std::string_view file) const;
-  // The same of native code, by the library or program that has it, and by its source, where that is known ("": it is
-  // not): kLibrary in installed packages, where the system has its libraries, and of code of their headers.
+  // Returns the owner of native code. `object`: the library or program that contains the code. `source`: its source
+  // file; empty if unknown. kLibrary: the object is in an installed package or in a library folder of the system, or
+  // the source is a header of such a library.
   CodeOwner OwnerOfNative(std::string_view object, std::string_view source) const;
 
  private:
-  bool Names(std::string_view file) const;
+  bool IsNamed(std::string_view file) const;
 
-  std::string path_;  // without "/" at its end
+  std::string path_;  // without a trailing "/"
 };
 
 }  // namespace memoir

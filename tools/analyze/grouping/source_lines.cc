@@ -8,10 +8,11 @@ namespace memoir {
 
 namespace {
 
-// Of recordings whose native frames are addresses as yet.
+// The message for recordings whose native frames are still addresses.
 constexpr char kNoNames[] = "Frames of C and C++ have no names yet: memoir symbolize CAPTURE finds them.";
 
-// As memoir symbolize was not run yet: of no library or program any function is known.
+// Returns true if memoir symbolize was not run yet: the capture has native frames, and all of them lack the name of
+// their function.
 bool HasAddressesAlone(const Dictionary& dictionary) {
   bool any = false;
   for (std::uint32_t i = 0; i < dictionary.codes(); ++i) {
@@ -56,7 +57,7 @@ CodeOwner SourceLines::OwnerOf(CodeId code, const Dictionary& dictionary) {
 void SourceLines::LookAtNext(const Dictionary& dictionary) {
   const StackId id{static_cast<std::uint32_t>(innermost_.size())};
   const Stack& stack = dictionary.stack(id);
-  Innermost innermost = stack.parent.valid() ? innermost_[stack.parent.value] : Innermost();
+  InnermostStacks innermost = stack.parent.valid() ? innermost_[stack.parent.value] : InnermostStacks();
   const CodeOwner owner = OwnerOf(stack.frame.code, dictionary);
   if (owner == CodeOwner::kNamed) innermost.named = id;
   if (owner != CodeOwner::kLibrary) innermost.of_program = id;
@@ -64,7 +65,7 @@ void SourceLines::LookAtNext(const Dictionary& dictionary) {
 }
 
 Frame SourceLines::Choose(StackId stack, const Dictionary& dictionary) const {
-  const Innermost& innermost = innermost_[stack.value];
+  const InnermostStacks& innermost = innermost_[stack.value];
   const StackId chosen = innermost.named.valid()        ? innermost.named
                          : innermost.of_program.valid() ? innermost.of_program
                                                         : stack;
@@ -107,7 +108,7 @@ std::string SourceLines::Missing(const Dictionary& dictionary) const {
   return missing;
 }
 
-SourceLine SourceLines::Of(StackId stack, const Dictionary& dictionary) {
+SourceLine SourceLines::LineOf(StackId stack, const Dictionary& dictionary) {
   if (!stack.valid()) return {};
   return SourceLineOf(frames_[NumberOf(stack, dictionary)], dictionary);
 }

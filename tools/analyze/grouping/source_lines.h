@@ -1,11 +1,12 @@
-// Which line of the program a Python stack stands for: the innermost frame of the user's own code (own_code.h), through
-// which all that libraries do further in was asked for.
+// Finds the line of the program for a Python stack: the innermost frame of the user's own code (own_code.h). Frames
+// that are further inside belong to libraries that this line called.
 //
 //     train.py:90 main > net.py:12 Net.forward > torch/nn/modules/linear.py:134 Linear.forward
 //                        ^ the line
 //
-// With --own the innermost frame below its path; where a stack has none, the innermost that is no library's; where it
-// has none of those either, the innermost of all.
+// With --own, the innermost frame whose file is at or below the given path has the line. If there is no such frame, or
+// without --own, the innermost frame that does not belong to a library has it. If all frames belong to libraries, the
+// innermost frame has it.
 #ifndef TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 #define TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 
@@ -22,21 +23,22 @@
 
 namespace memoir {
 
-// Of recordings without a single stack.
+// The message for recordings without stacks.
 inline constexpr char kNoStacks[] =
     "No line is known: no stack was recorded (memoir run --stacks python; of a program without Python: --stacks "
     "native; of a memory snapshot: _record_memory_history()).";
 
-// A frame, as views show it.
+// A frame as tables show it.
 struct SourceLine {
-  std::string file;  // as the interpreter has it
+  std::string file;  // as the interpreter recorded it
   std::string function;
-  std::uint32_t line = 0;                           // 0: not known
+  std::uint32_t line = 0;                           // 0: unknown
   bool known() const { return !function.empty(); }  // false: there is no line
   bool operator==(const SourceLine&) const = default;
 };
 
-// A line of generated code through which a line allocated, and all operations of the program that it carries out.
+// A line of generated code through which a line of the program allocated. `origins`: the operations of the program that
+// the generated line executes.
 struct GeneratedPlace {
   SourceLine line;
   std::vector<CodeOrigin> origins;
@@ -44,33 +46,35 @@ struct GeneratedPlace {
 };
 
 SourceLine SourceLineOf(const Frame& frame, const Dictionary& dictionary);
-// "/src/me/net.py:12 Net.forward"; "" of none.
+// Returns "/src/me/net.py:12 Net.forward". Empty if the line is not known().
 std::string ToString(const SourceLine& line);
-// "/src/me/net.py:12"; where there is no file, its function.
+// Returns "/src/me/net.py:12". If the file is unknown, the function.
 std::string PlaceOf(const SourceLine& line);
 
-// Remembers what it was asked: each stack is looked at once, whose dictionary is always the same.
+// Finds the lines of stacks. Caches its results: each stack is examined once. The dictionary must stay the same.
 class SourceLines {
  public:
-  // `own`: of --own.
+  // `own`: the value of --own.
   explicit SourceLines(std::string_view own = "") : path_(own), own_(own) {}
 
-  // Small numbers, from 0, one for each line. `stack` is valid.
+  // Returns a number from 0 for each line. `stack` must be valid.
   std::uint32_t NumberOf(StackId stack, const Dictionary& dictionary);
   const Frame& FrameOf(std::uint32_t number) const { return frames_[number]; }
-  // As first seen, at most kMostVia.
+  // Returns the generated code through which the line allocated, in the order of first use; at most kMostVia entries.
   const std::vector<GeneratedPlace>& ViaOf(std::uint32_t number) const { return via_[number]; }
   static constexpr std::size_t kMostVia = 100;
-  // Of an invalid stack none.
-  SourceLine Of(StackId stack, const Dictionary& dictionary);
-  // Whether the innermost frame is the program's; with --own, that which is named.
+  // Returns the line of a stack. Not known() if `stack` is invalid.
+  SourceLine LineOf(StackId stack, const Dictionary& dictionary);
+  // Returns true if the innermost frame belongs to the program. With --own: if its file is at or below the given path.
   bool IsOwn(StackId stack, const Dictionary& dictionary);
-  // What is not known of lines, in one line; mostly empty. After the last stack.
+  // Returns one line that names the missing information about lines. Usually empty. Must be called after the last
+  // stack.
   std::string Missing(const Dictionary& dictionary) const;
 
  private:
-  // The innermost frame of a kind at or outside of a stack's own: as the stack that ends with it; invalid: none.
-  struct Innermost {
+  // The innermost frame at or below the path of --own, and the innermost frame of the program. A frame is stored as the
+  // id of the stack whose innermost frame it is. Invalid: no such frame.
+  struct InnermostStacks {
     StackId named, of_program;
   };
   void LookAtNext(const Dictionary& dictionary);
@@ -82,11 +86,11 @@ class SourceLines {
   std::string path_;
   OwnCode own_;
   bool found_named_ = false;
-  std::vector<std::int8_t> owners_;               // by CodeId; -1: not looked at
-  std::vector<Innermost> innermost_;              // by StackId: a stack's parent has the smaller number
+  std::vector<std::int8_t> owners_;               // by CodeId; -1: not determined yet
+  std::vector<InnermostStacks> innermost_;        // by StackId; the parent of a stack has a smaller id
   std::vector<std::uint32_t> number_of_;          // by StackId
   std::vector<Frame> frames_;                     // by number
-  std::vector<std::vector<GeneratedPlace>> via_;  // likewise
+  std::vector<std::vector<GeneratedPlace>> via_;  // by number
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> numbers_;
 };
 

@@ -4,7 +4,7 @@
 
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/layer_pattern.h"
-#include "tools/model/asked_note.h"
+#include "tools/model/full_steps_note.h"
 
 namespace memoir {
 namespace {
@@ -37,7 +37,7 @@ void LivePass::OnStart(const ReplayState& state) {
   evidence_.OnStart(state);
 }
 
-LivePass::Device& LivePass::Of(DeviceId id) {
+LivePass::Device& LivePass::DeviceOf(DeviceId id) {
   if (id.value >= devices_.size()) devices_.resize(id.value + 1);
   devices_[id.value].known = true;
   return devices_[id.value];
@@ -63,14 +63,14 @@ void LivePass::AdvanceTo(Tick tick) {
 
 void LivePass::Note(Tick tick, DeviceId id) {
   if (tick >= second_end_) EndSeconds(tick);
-  Device& device = Of(id);
+  Device& device = DeviceOf(id);
   device.second.allocated = std::max(device.second.allocated, device.live);
   device.second.reserved = std::max(device.second.reserved, state_->memory(id).reserved().all);
 }
 
 void LivePass::OnAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
-  Device& device = Of(block.device);
+  Device& device = DeviceOf(block.device);
   device.live += block.bytes;
   ordinal_ = block.ordinal + 1;
   device.peak = std::max(device.peak, device.live);
@@ -85,7 +85,7 @@ void LivePass::OnAllocate(const AllocateEvent& event) {
 
 void LivePass::OnDeallocate(const DeallocateEvent& event) {
   const Block& block = *event.block;
-  Device& device = Of(block.device);
+  Device& device = DeviceOf(block.device);
   device.live -= std::min(device.live, block.bytes);
   if (block.ordinal < device.ordinal_at_peak && step_in_full_) {
     device.frees.push_back({block.ordinal, block.bytes, block.module});
@@ -99,30 +99,30 @@ void LivePass::OnRangeBegin(const RangeBeginEvent& event) {
   evidence_.OnRangeBegin(event);
   const bool of_user = event.range->source == RangeSource::kUser;
   if (!of_user) return;
-  Stepped(steps_.RangeBegins(event, state_->dictionary()), event.tick);
+  Stepped(steps_.SeeRangeBegin(event, state_->dictionary()), event.tick);
 }
 
 void LivePass::OnRangeEnd(const RangeEndEvent& event) {
   evidence_.OnRangeEnd(event);
-  if (event.range->source == RangeSource::kUser) Stepped(steps_.RangeEnds(event, state_->dictionary()), event.tick);
+  if (event.range->source == RangeSource::kUser) Stepped(steps_.SeeRangeEnd(event, state_->dictionary()), event.tick);
 }
 
 void LivePass::OnModuleEnter(const ModuleEvent& event) {
   evidence_.OnModuleEnter(event);
-  Stepped(steps_.ModuleEnters(event, state_->stack(event.thread)), event.tick);
+  Stepped(steps_.SeeModuleEnter(event, state_->stack(event.thread)), event.tick);
 }
 
 void LivePass::OnSwitch(const SwitchEvent& event) {
   if (event.thread.valid()) {
     level_ = event.level;
-  } else {  // the reader's own
+  } else {  // the reader of the live recording began or stopped reading operators
     in_full_ = event.level == v1::LEVEL_ALL;
   }
   if (event.level != v1::LEVEL_ALL) step_in_full_ = false;
 }
 
 void LivePass::OnMark(const MarkEvent& event) {
-  const std::optional<AskedNote> note = ParseAskedNote(state_->dictionary().text(event.name));
+  const std::optional<FullStepsNote> note = ParseFullStepsNote(state_->dictionary().text(event.name));
   if (!note) return;
   if (note->steps == 0) {
     asked_.open = false;
@@ -140,9 +140,9 @@ void LivePass::OnOutOfMemory(const OutOfMemoryEvent& event) {
       {steps_.newest(source_), event.asked->bytes, ToString(state_->dictionary().device(event.asked->device))});
 }
 
-void LivePass::OnDeviceReading(const DeviceReadingEvent& event) {
+void LivePass::OnDeviceSample(const DeviceSampleEvent& event) {
   if (!event.total_bytes || !event.free_bytes) return;
-  Device& device = Of(event.device);
+  Device& device = DeviceOf(event.device);
   const std::uint64_t reserved = state_->memory(event.device).reserved().all;
   const std::uint64_t used = *event.total_bytes - std::min(*event.total_bytes, *event.free_bytes);
   device.total = event.total_bytes;
@@ -151,7 +151,7 @@ void LivePass::OnDeviceReading(const DeviceReadingEvent& event) {
 
 void LivePass::Stepped(StepSource source, Tick tick) {
   if (source == StepSource::kNone || source < source_) return;
-  if (source > source_) {  // a better one: what counts as a step is another thing from here on
+  if (source > source_) {  // A better source of steps: from here on, its events define the steps.
     source_ = source;
     step_ticks_.clear();
     step_in_full_ = false;
@@ -177,12 +177,12 @@ void LivePass::Stepped(StepSource source, Tick tick) {
 }
 
 std::string LivePass::ModuleName(ModuleId module) const {
-  return module.valid() ? WithLayersMerged(state_->dictionary().module(module).whole()) : kNoModule;
+  return module.valid() ? WithLayersMerged(state_->dictionary().module(module).full_path()) : kNoModule;
 }
 
-// Each block once by its rule and once by its module.
+// Finds the composition of the peak of each device: sums the blocks by category and by module.
 void LivePass::FindRows(std::uint64_t step) {
-  struct Found {
+  struct DeviceSums {
     std::map<CategoryNumber, std::uint64_t> categories;
     std::map<ModuleId, std::uint64_t> modules;
     std::uint64_t bytes = 0;
@@ -192,7 +192,7 @@ void LivePass::FindRows(std::uint64_t step) {
       bytes += of;
     }
   };
-  std::vector<Found> found(devices_.size());
+  std::vector<DeviceSums> found(devices_.size());
   evidence_.ForEachLive([&](const Block& block, RuleNumber rule) {
     const std::size_t at = block.device.value;
     if (at < found.size() && block.ordinal < devices_[at].ordinal_at_peak)
@@ -200,7 +200,7 @@ void LivePass::FindRows(std::uint64_t step) {
   });
   for (std::size_t at = 0; at < devices_.size(); ++at) {
     Device& device = devices_[at];
-    for (const Freed& freed : device.frees)
+    for (const FreedBlock& freed : device.frees)
       found[at].Add(evidence_.RuleOfEnded(freed.ordinal), freed.module, freed.bytes);
     if (found[at].bytes == 0) continue;
     Sums categories, modules;
@@ -228,7 +228,8 @@ void LivePass::Describe(LiveProcess& process) const {
   process.asked = asked_;
   if (asked_.open && process.step >= asked_.first)
     process.asked.begun = std::min(process.step - asked_.first + 1, asked_.steps);
-  // Where less was recorded meanwhile, the recorder's own mark is missing.
+  // A request usually ends with a mark from the tracker. If the recording level was lowered, the mark is missing. So
+  // the request also ends after its last step.
   if (process.step >= asked_.first + asked_.steps) process.asked.open = false;
   process.ooms = ooms_;
   process.oom_count = oom_count_;
@@ -255,7 +256,7 @@ void LivePass::Describe(LiveProcess& process) const {
     device.modules = of.modules;
     device.rows_step = of.rows_step;
     device.rows_bytes = of.rows_bytes;
-    device.growth = of.growth.Judge();
+    device.growth = of.growth.FindGrowth();
     Foresee(process.step_seconds, device);
   }
 }

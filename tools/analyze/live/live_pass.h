@@ -1,10 +1,12 @@
-// Follows one process's memory for `memoir live`: levels second by second, steps, and what the blocks at a step's peak
-// are. Memory is bounded by what is live and by one step's blocks, however long the recording is.
+// Follows the memory of one process for `memoir live`: levels for each second, steps, and the composition of each
+// step's peak. Memory is bounded by the number of live blocks and the number of blocks that one step frees, whatever
+// the length of the recording.
 //
-// What is at a step's peak takes a replay in full from the step's begin to its end. It is found where that step ends:
+// The composition of a step's peak is known only if the step was recorded and read with all operators. It is computed
+// when the step ends:
 //
-//     step begins ─────► peak ─────► step ends: what is live now and was allocated before the peak,
-//                          └─ frees ─┘          and what was freed since
+//     step begins ─────► peak ─────► step ends: blocks that are live now and were allocated before the peak,
+//                          └─ frees ─┘          and blocks that were freed since the peak
 #ifndef TOOLS_ANALYZE_LIVE_LIVE_PASS_H_
 #define TOOLS_ANALYZE_LIVE_LIVE_PASS_H_
 
@@ -18,9 +20,9 @@
 #include <vector>
 
 #include "tools/analyze/categories/evidence_pass.h"
-#include "tools/analyze/live/growth.h"
-#include "tools/analyze/live/live_picture.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/live/growth_series.h"
+#include "tools/analyze/live/live_figures.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
 
@@ -30,9 +32,10 @@ class LivePass : public Visitor {
  public:
   explicit LivePass(const v1::ProcessInfo& info);
 
-  // Levels up to this tick: nothing happened since the last event.
+  // Adds the levels of all seconds that have ended at `tick`. The caller has added all events before `tick`, so the
+  // bytes are those after the newest event.
   void AdvanceTo(Tick tick);
-  // Fills in what is known from events: devices, steps, errors, level.
+  // Fills in the fields that come from events: devices, steps, errors, recording level.
   void Describe(LiveProcess& process) const;
   double step_seconds() const;
 
@@ -46,9 +49,9 @@ class LivePass : public Visitor {
   void OnSegment(const SegmentEvent& event) override { Note(event.tick, event.segment->device); }
   void OnOutOfMemory(const OutOfMemoryEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override { evidence_.OnDriverRefused(event); }
-  void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnDeviceSample(const DeviceSampleEvent& event) override;
   void OnMark(const MarkEvent& event) override;
-  void OnStep(const StepEvent& event) override { Stepped(steps_.Stepped(event), event.tick); }
+  void OnStep(const StepEvent& event) override { Stepped(steps_.SeeStep(event), event.tick); }
   void OnSwitch(const SwitchEvent& event) override;
   void OnHolds(const HoldsEvent& event) override { evidence_.OnHolds(event); }
   void OnModuleEnter(const ModuleEvent& event) override;
@@ -57,7 +60,7 @@ class LivePass : public Visitor {
  private:
   static constexpr std::size_t kMostLevels = 400;
   static constexpr std::size_t kMostFrees = std::size_t{1} << 20;
-  struct Freed {
+  struct FreedBlock {
     std::uint64_t ordinal = 0, bytes = 0;
     ModuleId module;
   };
@@ -65,19 +68,19 @@ class LivePass : public Visitor {
     bool known = false;
     std::uint64_t live = 0, peak = 0;
     std::uint64_t step_peak = 0, last_step_peak = 0;
-    std::uint64_t ordinal_at_peak = 0;  // blocks of the step's peak have smaller ones
-    std::vector<Freed> frees;           // since then
+    std::uint64_t ordinal_at_peak = 0;  // all blocks that were live at the step's peak have smaller ordinals
+    std::vector<FreedBlock> frees;      // since the step's peak
     std::optional<std::uint64_t> total;
-    std::uint64_t beside = 0;  // of the card what torch's allocator does not have
+    std::uint64_t beside = 0;  // bytes of the card outside of torch's allocator
     std::deque<LiveLevel> levels;
-    LiveLevel second;  // the one that runs
+    LiveLevel second;  // level of the current second
     GrowthSeries growth;
     std::vector<LiveShare> categories, modules;
     std::uint64_t rows_step = 0, rows_bytes = 0;
   };
   using Sums = std::map<std::string, std::uint64_t>;
 
-  Device& Of(DeviceId id);
+  Device& DeviceOf(DeviceId id);
   void Note(Tick tick, DeviceId id);
   void EndSeconds(Tick tick);
   void Stepped(StepSource source, Tick tick);
@@ -90,13 +93,13 @@ class LivePass : public Visitor {
   const ReplayState* state_ = nullptr;
   StepCounter steps_;
   StepSource source_ = StepSource::kNone;
-  std::deque<Tick> step_ticks_;  // when the newest began
-  std::uint64_t ordinal_ = 0;    // of the next block
+  std::deque<Tick> step_ticks_;  // begins of the newest steps
+  std::uint64_t ordinal_ = 0;    // ordinal of the next block
   std::vector<Device> devices_;  // by DeviceId
   bool in_full_ = true, step_in_full_ = false;
-  Tick rows_tick_ = 0;  // when what is at a step's peak was found last: once in a second
+  Tick rows_tick_ = 0;  // when the composition of a peak was last computed: at most once a second
   v1::RecordingLevel level_ = v1::LEVEL_ALL;
-  LiveAsked asked_;
+  FullStepRequest asked_;
   std::vector<LiveOutOfMemory> ooms_;
   std::uint64_t oom_count_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tools/analyze/pass/window_births.h"
+#include "tools/analyze/pass/blocks_in_windows.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -12,22 +12,23 @@ namespace {
 
 class LivesPass : public WindowedVisitor {
  public:
-  LivesPass(const Capture& capture, const Selection& selection, const BlockCategories& categories, const ShowLife& show)
+  LivesPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+            const BlockLifeVisitor& show)
       : WindowedVisitor(capture, selection), categories_(categories), show_(show) {}
 
  protected:
-  // Whatever lives while a window is open was in it.
-  void WindowOpens(const Event&) override { births_.WindowOpens(); }
-  void SeeAllocate(const AllocateEvent& event) override { births_.Allocated(*event.block, in_window()); }
+  // Shows each block that is live at some instant of a window.
+  void SeeWindowOpen(const Event&) override { in_windows_.SeeWindowOpen(); }
+  void SeeAllocate(const AllocateEvent& event) override { in_windows_.NoteAllocation(*event.block, in_window()); }
   void SeeDeallocate(const DeallocateEvent& event) override {
-    if (births_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
+    if (in_windows_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
   }
   void SeeProcessEnd(const ProcessEvent& event) override {
     std::vector<const Block*> live;
     state().ForEachLiveBlock([&](const Block& block) {
-      if (IsSelected(block) && births_.WasInWindow(block, in_window())) live.push_back(&block);
+      if (IsSelected(block) && in_windows_.WasInWindow(block, in_window())) live.push_back(&block);
     });
-    // The same order each time, so that two exports of one capture are the same file.
+    // Sorts the blocks, so that two exports of one capture are equal.
     const auto birth = [](const Block* block) { return std::tuple(block->tick, block->serial, block->address); };
     std::ranges::sort(live, {}, birth);
     for (const Block* block : live) Show(*block, event.process, std::nullopt);
@@ -41,19 +42,19 @@ class LivesPass : public WindowedVisitor {
   }
 
   const BlockCategories& categories_;
-  const ShowLife& show_;
-  WindowBirths births_;
+  const BlockLifeVisitor& show_;
+  BlocksInWindows in_windows_;
 };
 
 }  // namespace
 
 absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
-                                              const BlockCategories& categories, const ShowLife& show) {
+                                              const BlockCategories& categories, const BlockLifeVisitor& show) {
   LivesPass pass(capture, selection, categories, show);
   ReplayOptions options = ReplayOptionsFor(selection, false, false);
   options.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (report.ok() && !pass.found().ok()) return pass.found();
+  if (report.ok() && !pass.selection_status().ok()) return pass.selection_status();
   return report;
 }
 

@@ -1,4 +1,5 @@
-// Every block of a selection with its whole life and its category, one after another as they end.
+// Visits every block of a selection, with its life and category, in the order in which the blocks are freed. Blocks
+// that are live at the end of their process come last.
 #ifndef TOOLS_ANALYZE_LIVES_BLOCK_LIVES_H_
 #define TOOLS_ANALYZE_LIVES_BLOCK_LIVES_H_
 
@@ -8,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -17,15 +18,15 @@ struct BlockLife {
   const Block* block = nullptr;
   ProcessId process;
   std::uint64_t allocated_ns = 0;
-  std::optional<std::uint64_t> freed_ns;  // none: live at the end
+  std::optional<std::uint64_t> freed_ns;  // empty: not freed until the end of the process
   RuleNumber rule = 0;
   ParameterNumber parameter = kNoParameter;
 };
 
-// Shows what is valid during the call alone. Blocks that were live at some instant of the window.
-using ShowLife = std::function<void(const BlockLife&, const ReplayState&)>;
+// Called for each block that was live at some instant of the window. The arguments are valid only during the call.
+using BlockLifeVisitor = std::function<void(const BlockLife&, const ReplayState&)>;
 absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
-                                              const BlockCategories& categories, const ShowLife& show);
+                                              const BlockCategories& categories, const BlockLifeVisitor& show);
 
 }  // namespace memoir
 

@@ -8,14 +8,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/pass/blocks_in_windows.h"
 #include "tools/analyze/pass/operator_numbers.h"
-#include "tools/analyze/pass/window_births.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
 namespace {
 
-// Of a parameter's blocks first those that there is one of, and not one in every step.
+// Returns the place of a block in the list: the parameter or buffer first, then optimizer state, then blocks that each
+// step makes anew.
 int Place(const BlockStory& story) {
   switch (Rules()[story.rule].kept) {
     case Category::kParameter:
@@ -30,7 +31,7 @@ int Place(const BlockStory& story) {
 
 class ExplainPass : public WindowedVisitor {
  public:
-  ExplainPass(const Capture& capture, const Selection& selection, const Subject& subject,
+  ExplainPass(const Capture& capture, const Selection& selection, const ExplainSubject& subject,
               const BlockCategories& categories)
       : WindowedVisitor(capture, selection), subject_(subject), categories_(categories), lines_(selection.own) {}
 
@@ -38,7 +39,7 @@ class ExplainPass : public WindowedVisitor {
   std::uint64_t matches = 0;
 
  protected:
-  void WindowOpens(const Event&) override { births_.WindowOpens(); }
+  void SeeWindowOpen(const Event&) override { in_windows_.SeeWindowOpen(); }
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
@@ -46,14 +47,14 @@ class ExplainPass : public WindowedVisitor {
   void SeeProcessEnd(const ProcessEvent& event) override;
 
  private:
-  struct Followed {
+  struct FollowedBlock {
     BlockStory story;
     std::uint64_t ordinal = 0;
     std::uint64_t last_call = 0;
   };
   void Add(BlockStory story);
   bool IsMeant(const Block& block, const RangeStack* stack) const;
-  void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed);
+  void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, FollowedBlock& followed);
   std::string Text(NameId name) const { return std::string(state().dictionary().text(name)); }
   std::vector<SourceLine> Frames(StackId stack) const {
     std::vector<SourceLine> frames;
@@ -63,32 +64,32 @@ class ExplainPass : public WindowedVisitor {
     return frames;
   }
   std::string Path(ModuleId module) const {
-    return module.valid() ? state().dictionary().module(module).place() : std::string();
+    return module.valid() ? state().dictionary().module(module).display_path() : std::string();
   }
   static const OpenRange* NodeIn(const RangeStack& stack) {
     const std::int32_t depth = stack.empty() ? -1 : stack.back().innermost_backward;
     return depth < 0 ? nullptr : &stack[static_cast<std::size_t>(depth)];
   }
 
-  const Subject& subject_;
+  const ExplainSubject& subject_;
   const BlockCategories& categories_;
   SourceLines lines_;
-  WindowBirths births_;
-  absl::flat_hash_map<std::uint32_t, Followed> followed_;  // by slot
+  BlocksInWindows in_windows_;
+  absl::flat_hash_map<std::uint32_t, FollowedBlock> followed_;  // by slot
   std::optional<std::uint64_t> step_;
-  std::uint64_t calls_ = 0;       // of the operator that is asked about, that began in the window
-  std::uint64_t meant_call_ = 0;  // OpenRange::call of the one that is meant; 0: not yet
+  std::uint64_t calls_ = 0;       // calls of the selected operator that began in the window
+  std::uint64_t meant_call_ = 0;  // OpenRange::call of the selected call; 0: not seen yet
 };
 
 bool ExplainPass::IsMeant(const Block& block, const RangeStack* stack) const {
   switch (subject_.kind) {
-    case Subject::Kind::kAddress:
+    case ExplainSubject::Kind::kAddress:
       return block.address <= subject_.address &&
              (subject_.address == block.address || subject_.address - block.address < block.bytes);
-    case Subject::Kind::kCall:
+    case ExplainSubject::Kind::kCall:
       return meant_call_ != 0 && stack != nullptr &&
              std::ranges::any_of(*stack, [&](const OpenRange& range) { return range.call == meant_call_; });
-    case Subject::Kind::kParameter: {
+    case ExplainSubject::Kind::kParameter: {
       const ParameterNumber owner = categories_.OwnerOf(block);
       return owner != kNoParameter && categories_.parameters[owner].IsNamed(subject_.name);
     }
@@ -98,7 +99,7 @@ bool ExplainPass::IsMeant(const Block& block, const RangeStack* stack) const {
 
 void ExplainPass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
-  births_.Allocated(block, in_window());
+  in_windows_.NoteAllocation(block, in_window());
   if (block.slot == Block::kNoSlot || !IsMeant(block, event.stack)) return;
   BlockStory story;
   story.address = block.address;
@@ -109,7 +110,7 @@ void ExplainPass::SeeAllocate(const AllocateEvent& event) {
   story.made_by = Text(block.operator_name);
   story.inferred = block.inferred();
   story.unseen = block.unseen;
-  story.line = lines_.Of(block.line_callstack(), state().dictionary());
+  story.line = lines_.LineOf(block.line_callstack(), state().dictionary());
   story.stack = Frames(block.callstack);
   story.forward_stack = Frames(block.forward_callstack);
   story.module = Path(block.module);
@@ -124,7 +125,7 @@ void ExplainPass::SeeAllocate(const AllocateEvent& event) {
 
 void ExplainPass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
-  if (subject_.kind == Subject::Kind::kCall && in_window() && meant_call_ == 0 && range.is_operator &&
+  if (subject_.kind == ExplainSubject::Kind::kCall && in_window() && meant_call_ == 0 && range.is_operator &&
       IsOperatorNamed(state().dictionary().text(range.name), subject_.name) && calls_++ == subject_.call)
     meant_call_ = range.call;
   if (followed_.empty()) return;
@@ -137,8 +138,8 @@ void ExplainPass::SeeRangeBegin(const RangeBeginEvent& event) {
   }
 }
 
-// Of operators inside each other the outermost counts.
-void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed) {
+// Notes that an operator reads the block. If nested operators read the block, only the outermost operator counts.
+void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor, FollowedBlock& followed) {
   const RangeStack& stack = *event.stack;
   const OpenRange& range = *event.range;
   const OpenRange& outermost =
@@ -149,8 +150,8 @@ void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor
   followed.last_call = outermost.call;
   ++followed.story.readings;
   const OpenRange* node = NodeIn(stack);
-  Reading reading{Nanoseconds(event), Text(outermost.name), Path(range.module), range.phase,
-                  node == nullptr ? "" : Text(node->name)};
+  BlockReading reading{Nanoseconds(event), Text(outermost.name), Path(range.module), range.phase,
+                       node == nullptr ? "" : Text(node->name)};
   if (node != nullptr && range.source != RangeSource::kBackward && followed.story.saved_for.empty())
     followed.story.saved_for = reading.node + (reading.module.empty() ? "" : " of " + reading.module);
   if (followed.story.first_readings.size() < kShownReadings) {
@@ -174,7 +175,7 @@ void ExplainPass::SeeDeallocate(const DeallocateEvent& event) {
       story.freed_inside = Text(stack[static_cast<std::size_t>(stack.back().outermost_operator)].name);
     }
   }
-  if (births_.WasInWindow(*event.block, in_window())) Add(std::move(story));
+  if (in_windows_.WasInWindow(*event.block, in_window())) Add(std::move(story));
   followed_.erase(found);
 }
 
@@ -185,29 +186,29 @@ void ExplainPass::Add(BlockStory story) {
 }
 
 void ExplainPass::SeeProcessEnd(const ProcessEvent&) {
-  std::vector<Followed*> live;
+  std::vector<FollowedBlock*> live;
   state().ForEachLiveBlock([&](const Block& block) {
     const auto found = followed_.find(block.slot);
-    if (found != followed_.end() && births_.WasInWindow(block, in_window())) live.push_back(&found->second);
+    if (found != followed_.end() && in_windows_.WasInWindow(block, in_window())) live.push_back(&found->second);
   });
-  std::ranges::sort(live, {}, &Followed::ordinal);
-  for (Followed* followed : live) Add(std::move(followed->story));
+  std::ranges::sort(live, {}, &FollowedBlock::ordinal);
+  for (FollowedBlock* followed : live) Add(std::move(followed->story));
   followed_.clear();
   step_.reset();
   calls_ = meant_call_ = 0;
 }
 
-absl::Status NotFound(const Capture& capture, const Subject& subject, const BlockCategories& categories) {
+absl::Status NotFound(const Capture& capture, const ExplainSubject& subject, const BlockCategories& categories) {
   std::string text = capture.path() + ": ";
   switch (subject.kind) {
-    case Subject::Kind::kAddress:
+    case ExplainSubject::Kind::kAddress:
       absl::StrAppend(&text, "no block there; addresses are in memoir show --at peak --json and memoir export events");
       break;
-    case Subject::Kind::kCall:
+    case ExplainSubject::Kind::kCall:
       absl::StrAppend(&text, "no call ", subject.call, " of an operator ", subject.name,
                       " that allocated anything; memoir show lists operators with their calls");
       break;
-    case Subject::Kind::kParameter:
+    case ExplainSubject::Kind::kParameter:
       absl::StrAppend(&text, "no parameter ", subject.name, " among ", categories.parameters.size(),
                       "; memoir show --by parameter --top 0 lists them");
       break;
@@ -217,19 +218,19 @@ absl::Status NotFound(const Capture& capture, const Subject& subject, const Bloc
 
 }  // namespace
 
-absl::StatusOr<Subject> ParseSubject(const std::string& text) {
-  Subject subject;
+absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text) {
+  ExplainSubject subject;
   subject.name = subject.text = text;
   const char* const end = text.data() + text.size();
   if (text.starts_with("0x")) {
     const auto [rest, error] = std::from_chars(text.data() + 2, end, subject.address, 16);
     if (error != std::errc() || rest != end)
       return absl::InvalidArgumentError("no address '" + text + "': 0x and up to 16 digits");
-    subject.kind = Subject::Kind::kAddress;
+    subject.kind = ExplainSubject::Kind::kAddress;
     return subject;
   }
   if (text.find("::") == std::string::npos) return subject;
-  subject.kind = Subject::Kind::kCall;
+  subject.kind = ExplainSubject::Kind::kCall;
   const std::size_t hash = text.rfind('#');
   if (hash == std::string::npos) return subject;
   const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, subject.call);
@@ -239,15 +240,15 @@ absl::StatusOr<Subject> ParseSubject(const std::string& text) {
   return subject;
 }
 
-absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
-                                    std::vector<std::string>* parameters) {
+absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
+                                          std::vector<std::string>* parameters) {
   const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
   const auto is_named = [&](const Parameter& parameter) { return parameter.IsNamed(subject.text); };
   if (std::ranges::any_of(categories->parameters, is_named)) {
-    subject.kind = Subject::Kind::kParameter;
+    subject.kind = ExplainSubject::Kind::kParameter;
     subject.name = subject.text;
   }
   ExplainPass pass(capture, selection, subject, *categories);
@@ -255,7 +256,7 @@ absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& sel
   options.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   if (pass.matches == 0) {
     for (const Parameter& parameter : categories->parameters) {
       if (parameters != nullptr)

@@ -1,4 +1,5 @@
-// The life of a tensor's memory: which operator made it, its category and rule, its readers, its holder, its free.
+// Explains the life of a block: the operator that allocated it, its category and rule, its readers, its holder, and its
+// free.
 #ifndef TOOLS_ANALYZE_LIVES_EXPLAIN_H_
 #define TOOLS_ANALYZE_LIVES_EXPLAIN_H_
 
@@ -10,29 +11,30 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// What somebody wants explained: "0x7f00c0de", "aten::mm#3" (its fourth call), or a parameter: "layers.0.fc1.weight".
-struct Subject {
+// The blocks to explain: an address "0x7f00c0de", a call "aten::mm#3" (the fourth call, because calls count from 0), or
+// a parameter "layers.0.fc1.weight".
+struct ExplainSubject {
   enum class Kind : std::uint8_t { kAddress, kCall, kParameter };
   Kind kind = Kind::kParameter;
   std::uint64_t address = 0;
-  std::string name;  // operator with or without overload, or parameter
+  std::string name;  // an operator with or without overload, or a parameter
   std::uint64_t call = 0;
-  std::string text;  // as it was given: a parameter of just that name is meant first
+  std::string text;  // as the user typed it; a parameter with exactly this name is preferred
 };
-// InvalidArgument: an address or a number of a call that is none.
-absl::StatusOr<Subject> ParseSubject(const std::string& text);
+// InvalidArgument: the address or the number of the call is invalid.
+absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text);
 
-struct Reading {
+struct BlockReading {
   std::uint64_t ns = 0;
   std::string operator_name;
-  std::string module;  // path; "" of none
+  std::string module;  // path; empty: no module
   Phase phase = Phase::kOther;
-  std::string node;  // of autograd, that it was inside of
+  std::string node;  // autograd node that contains the operator; empty: no node
 };
 
 struct BlockStory {
@@ -40,41 +42,45 @@ struct BlockStory {
   std::uint64_t bytes = 0;
   std::string device;
   std::optional<std::uint32_t> rank;
-  std::string tensor;  // the first layout seen on it: "float32[32, 128]"
+  std::string tensor;  // layout of the first tensor in it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
   std::string made_by;                    // outermost operator
-  bool unseen = false;                    // operators were not recorded then, and none is inferred
-  bool inferred = false;                  // with the module, phase and category: from a step like its own (detail=auto)
-  SourceLine line;                        // of a backward node that its forward operator is of; none: not known
-  std::vector<SourceLine> stack;          // when it was made, outermost first
-  std::vector<SourceLine> forward_stack;  // of the forward operator, likewise
+  bool unseen = false;  // operators were not recorded at its allocation, and `made_by` is not inferred
+  bool inferred = false;  // `made_by`, module, phase and category come from the matching block (--detail auto)
+  SourceLine line;        // for a block of backward: line of the forward operator; may be unknown
+  std::vector<SourceLine> stack;          // at its allocation, outermost first
+  std::vector<SourceLine> forward_stack;  // of the forward operator, outermost first
   std::string module;
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
   RuleNumber rule = 0;
-  bool expected = false;  // the recording ended before it showed: blocks of the same place became that before
-  std::string parameter;  // that it is, or whose gradient or state
+  // True if the recording ended before it contained evidence of the category. Then earlier blocks of the same place
+  // determine the category.
+  bool expected = false;
+  std::string parameter;  // the parameter whose values, gradient or optimizer state the block contains
   std::uint64_t readings = 0;
-  std::vector<Reading> first_readings;    // at most kShownReadings
-  std::optional<Reading> last_reading;    // where there are more
+  std::vector<BlockReading> first_readings;  // at most kShownReadings
+  std::optional<BlockReading> last_reading;  // set if there are more readings
   std::optional<std::uint64_t> freed_ns;  // empty: live at the end
-  std::string freed_inside;               // node of autograd, or operator; "" outside of any
-  std::string saved_for;                  // the first node of autograd that read it, with its module; "": none
+  std::string freed_inside;               // autograd node or operator; empty: outside of both
+  std::string saved_for;                  // first autograd node that read the block, with module; empty: no node
 };
 inline constexpr std::size_t kShownReadings = 6;
 
 struct Explanation {
-  // Parameters, buffers and states, then the rest, each newest first; at most kMostStories, the last that ended.
+  // Parameters, buffers and optimizer states first, then the other blocks; within these groups the newest block first.
+  // If there are more than kMostStories blocks, only those that were freed last or are still live.
   std::vector<BlockStory> stories;
   std::uint64_t matches = 0;
-  std::string missing;  // as Summary's
+  std::string missing;  // see Summary::missing
   ReplayReport report;
 };
 inline constexpr std::size_t kMostStories = 1000;
 
-// NotFound: nothing in the selection is that; then `parameters`, where given, has the names of those that there are.
-absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
-                                    std::vector<std::string>* parameters = nullptr);
+// NotFound: the selection contains no such block. In this case the function writes the names of all parameters to
+// `parameters`, unless it is nullptr.
+absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
+                                          std::vector<std::string>* parameters = nullptr);
 
 }  // namespace memoir
 

@@ -7,10 +7,10 @@
 namespace memoir {
 namespace {
 
-// Who keeps what is still live long after its step. A graph lets go of what backward has come to: that is kept by who
-// refers to it.
-Keeper LastKeeperOf(const Rule& rule) {
-  return rule.keeper == Keeper::kGraph && rule.name != "awaits_backward" ? Keeper::kProgram : rule.keeper;
+// Returns the holder of a block that is live long after its step. A graph releases a tensor when backward has used it.
+// So if the rule names the graph as holder and backward has used the block, a reference in the program holds the block.
+HolderKind LastHolderOf(const Rule& rule) {
+  return rule.holder == HolderKind::kGraph && rule.name != "awaits_backward" ? HolderKind::kProgram : rule.holder;
 }
 
 }  // namespace
@@ -27,19 +27,21 @@ std::string_view ToString(Leak::Kind kind) {
   return "";
 }
 
-// Autograd's graph keeps what its nodes saved, whatever that is beside: inputs, parameters' casts.
-Keeper KeeperOf(const Leak& leak) {
+// A graph of autograd keeps the saved tensors of its nodes, whatever their category, for example inputs and casts of
+// parameters. So if a graph holds a large share of the bytes, it counts as the holder of all.
+HolderKind HolderOf(const Leak& leak) {
   constexpr std::uint64_t kSmallestPart = 4;
-  if (leak.categories.empty()) return Keeper::kNotKnown;
+  if (leak.categories.empty()) return HolderKind::kNotKnown;
   for (const Leak::Share& share : leak.categories) {
-    const Keeper keeper = LastKeeperOf(Rules()[share.rule]);
-    const bool graph = keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
+    const HolderKind keeper = LastHolderOf(Rules()[share.rule]);
+    const bool graph =
+        keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
     if (graph && share.bytes >= leak.bytes / kSmallestPart) return keeper;
   }
-  return LastKeeperOf(Rules()[leak.categories.front().rule]);
+  return LastHolderOf(Rules()[leak.categories.front().rule]);
 }
 
-void Describe(const LeakParts& parts, const Dictionary& dictionary, Leak& leak) {
+void DescribeLeak(const LeakParts& parts, const Dictionary& dictionary, Leak& leak) {
   struct Sum {
     std::uint64_t bytes = 0;
     std::uint64_t parts = 0;
@@ -62,7 +64,7 @@ void Describe(const LeakParts& parts, const Dictionary& dictionary, Leak& leak) 
   const auto& [operator_name, module, rule] = first->largest->first;
   leak.is_mixed = first->parts > 1;
   if (operator_name.valid()) leak.operator_name = dictionary.text(operator_name);
-  if (module.valid()) leak.module = dictionary.module(module).place();
+  if (module.valid()) leak.module = dictionary.module(module).display_path();
 }
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// A place that keeps more in every step (leaks.h finds them), and what the blocks are that it keeps.
+// A place in the program that keeps more memory in every step (found by leaks.h), and facts about the kept blocks.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_H_
 
@@ -19,48 +19,54 @@ namespace memoir {
 struct Leak {
   enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
   Kind kind = Kind::kKept;
-  SourceLine line;  // of a backward node that its forward operator is of; none: not known
+  SourceLine line;  // for blocks of backward: line of the forward operator; may be unknown
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;               // of those steps together, without the newest
-  std::uint64_t blocks = 0;              // that there are of it
-  std::uint64_t steps = 0;               // from the first that left something behind
-  std::uint64_t since_step = 0;          // that first one, as the program counts
-  std::uint64_t ns = 0;                  // when the newest step began
-  std::uint64_t from_ns = 0, to_ns = 0;  // of the last but one: what it made and is live at `ns` is kept
-  struct Share {                         // of a category
-    RuleNumber rule = 0;                 // the one that most of it is by
+  std::uint64_t bytes = 0;               // bytes kept from since_step on, without the newest complete step
+  std::uint64_t blocks = 0;              // kept blocks
+  std::uint64_t inferred_blocks = 0;     // kept blocks whose operator and module are inferred (Block::inferred)
+  std::uint64_t steps = 0;               // number of steps that `bytes` covers
+  std::uint64_t since_step = 0;          // the first step that left blocks behind, as the program counts
+  std::uint64_t ns = 0;                  // begin of the newest step
+  std::uint64_t until_ns = 0;            // when the newest step first allocated or freed a block; 0: unknown
+  std::uint64_t from_ns = 0, to_ns = 0;  // begin and end of the newest step that `bytes` covers
+  struct Share {                         // kept bytes in one category
+    RuleNumber rule = 0;                 // rule with the most of these bytes
     std::uint64_t bytes = 0;
   };
-  // Most bytes first. Together they are `bytes`, or of kReplaced the tensor that there is now; none: kFragmentation.
+  // Most bytes first. The shares sum to `bytes`; for kReplaced, to the bytes of the current tensor. Empty for
+  // kFragmentation.
   std::vector<Share> categories;
-  // That made the largest part of the first of them; "": none.
+  // Operator and module that made the largest part of the first category. Each may be empty.
   std::string operator_name, module;
-  bool is_mixed = false;  // others made a part of it
+  bool is_mixed = false;  // other operators or modules made a part of the first category
   std::uint64_t bytes_per_step() const { return bytes / steps; }
 };
 // "kept", "replaced", "fragmentation"
 std::string_view ToString(Leak::Kind kind);
 
-// Who keeps the most of it: autograd's graph, where that is a fourth at least.
-Keeper KeeperOf(const Leak& leak);
+// Returns the holder of the first category. If a graph of autograd holds a category with at least a fourth of the
+// bytes, returns the graph.
+HolderKind HolderOf(const Leak& leak);
 
-// Leaks that likely have one cause (leak_causes.h finds them).
+// Leaks that probably have one cause (leak_causes.h).
 struct LeakCause {
-  std::vector<std::size_t> leaks;  // their indices, two at least
-  struct Made {                    // one of the two is known
+  std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks
+  struct Allocation {              // line or operator is known
     SourceLine line;
     std::string operator_name;
   };
-  Made last_kept;    // of these tensors, the last that a step makes
-  Made last_result;  // the last that it computes from them, kept or not: what the program refers to, or near it
+  Allocation last_kept;  // allocation of the last kept tensor in a step
+  // Allocation of the last tensor in a step that is computed from the kept tensors. This tensor need not be kept. The
+  // program probably holds a reference to it, or to a tensor that was made shortly before.
+  Allocation last_result;
 };
 
-// Bytes of blocks that are alike.
+// Bytes of blocks with the same operator, module and rule.
 using LeakPart = std::tuple<NameId, ModuleId, RuleNumber>;
 using LeakParts = std::map<LeakPart, std::uint64_t>;
-// Fills in the categories, and who made most of the first of them.
-void Describe(const LeakParts& parts, const Dictionary& dictionary, Leak& leak);
+// Fills in the categories, and the operator and module of the first one.
+void DescribeLeak(const LeakParts& parts, const Dictionary& dictionary, Leak& leak);
 
 }  // namespace memoir
 

@@ -15,17 +15,18 @@ namespace memoir {
 namespace {
 
 bool IsOfGraph(const Leak& leak) {
-  const Keeper keeper = KeeperOf(leak);
-  return keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
+  const HolderKind keeper = HolderOf(leak);
+  return keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
 }
 
-// A graph keeps inputs, too, which Memoir's rules say nothing more of.
+// Returns true if a graph may hold the blocks. A graph may also hold inputs, but the rules have no evidence about this,
+// so all inputs count.
 bool MayBeOfGraph(const Leak& leak) {
   if (leak.kind != Leak::Kind::kKept || leak.categories.empty()) return false;
   return IsOfGraph(leak) || Rules()[leak.categories.front().rule].kept == Category::kInput;
 }
 
-// Leaks that began together, on one device.
+// Process, device, first step and number of steps: leaks that agree in these may have one cause.
 using Alike = std::tuple<ProcessId, std::string, std::uint64_t, std::uint64_t>;
 Alike AlikeOf(const Leak& leak) { return {leak.process, leak.device, leak.since_step, leak.steps}; }
 
@@ -41,7 +42,7 @@ std::map<Alike, std::vector<std::size_t>> Candidates(const std::vector<Leak>& le
   return groups;
 }
 
-// Blocks of a step, in sets of those that operators computed from each other.
+// The blocks that a step made, in sets: blocks that operators computed from each other are in one set.
 class StepFlow : public Visitor {
  public:
   StepFlow(const Leak& leak, std::string_view own)
@@ -52,14 +53,14 @@ class StepFlow : public Visitor {
         looked_ns_(leak.ns),
         lines_(own) {}
 
-  struct Made {
+  struct FlowBlock {
     SourceLine line;
     std::string operator_name, module;
-    std::size_t set = 0;  // index in made(), of any of its set
-    bool forward = true;  // by forward, or by code outside of modules
-    bool kept = true;     // live a step later
+    std::size_t set = 0;  // index in made() of a block of the same set
+    bool forward = true;  // allocated in forward, or outside of modules
+    bool kept = true;     // still live when the newest step began
   };
-  const std::vector<Made>& made() const { return made_; }
+  const std::vector<FlowBlock>& made() const { return made_; }
   std::size_t SetOf(std::size_t at) {
     while (made_[at].set != at) at = made_[at].set = made_[made_[at].set].set;
     return at;
@@ -82,7 +83,7 @@ class StepFlow : public Visitor {
     const Block& block = *event.block;
     if (event.before || !IsInStep(event) || ToString(state_->dictionary().device(block.device)) != device_) return;
     const std::size_t at = made_.size();
-    Made made;
+    FlowBlock made;
     made.set = at;
     if (const StackId stack = block.line_callstack(); stack.valid()) {
       const std::uint32_t line = lines_.NumberOf(stack, state_->dictionary());
@@ -90,7 +91,7 @@ class StepFlow : public Visitor {
     }
     made.forward = block.phase == Phase::kForward || block.phase == Phase::kOther;
     made.operator_name = state_->dictionary().text(block.operator_name);
-    if (block.module.valid()) made.module = state_->dictionary().module(block.module).place();
+    if (block.module.valid()) made.module = state_->dictionary().module(block.module).display_path();
     made_.push_back(std::move(made));
     live_[block.ordinal] = at;
     if (event.stack == nullptr) return;
@@ -131,23 +132,24 @@ class StepFlow : public Visitor {
   const std::uint64_t from_ns_, to_ns_, looked_ns_;
   SourceLines lines_;
   const ReplayState* state_ = nullptr;
-  std::vector<Made> made_;
-  absl::flat_hash_map<std::uint64_t, std::size_t> live_;  // in made_, by Block::ordinal
-  absl::flat_hash_map<std::uint64_t, std::size_t> open_;  // of its arguments, in made_, by OpenRange::call
+  std::vector<FlowBlock> made_;
+  absl::flat_hash_map<std::uint64_t, std::size_t> live_;  // index in made_, by Block::ordinal
+  // Index in made_ of an argument of each open range, by OpenRange::call.
+  absl::flat_hash_map<std::uint64_t, std::size_t> open_;
 };
 
-bool IsOf(const StepFlow::Made& made, const Leak& leak) {
+bool IsOf(const StepFlow::FlowBlock& made, const Leak& leak) {
   if (leak.line.known()) return made.line == leak.line;
   return !made.line.known() && made.operator_name == leak.operator_name && made.module == leak.module;
 }
 
-// Of leaks that began together, those whose tensors are in one set.
+// Adds a cause for each set that contains blocks of at least two leaks of `group`.
 void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
                  std::vector<LeakCause>& causes) {
   std::map<std::size_t, LeakCause> by_set;
   std::vector<bool> placed(leaks.size());
   for (std::size_t at = 0; at < flow.made().size(); ++at) {
-    const StepFlow::Made& made = flow.made()[at];
+    const StepFlow::FlowBlock& made = flow.made()[at];
     if (!made.forward) continue;
     LeakCause& cause = by_set[flow.SetOf(at)];
     cause.last_result = {made.line, made.operator_name};
@@ -169,11 +171,11 @@ void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>&
 
 }  // namespace
 
-absl::Status AddCauses(const Capture& capture, const Selection& selection, Leaks& leaks) {
+absl::Status AddLeakCauses(const Capture& capture, const Selection& selection, Leaks& leaks) {
   leaks.causes.clear();
   const std::map<Alike, std::vector<std::size_t>> groups = Candidates(leaks.leaks);
   if (groups.empty()) return absl::OkStatus();
-  std::deque<StepFlow> flows;  // as `groups`
+  std::deque<StepFlow> flows;  // one for each entry of `groups`, in this order
   std::vector<Visitor*> visitors;
   for (const auto& [alike, group] : groups)
     visitors.push_back(&flows.emplace_back(leaks.leaks[group.front()], selection.own));

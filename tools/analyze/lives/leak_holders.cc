@@ -24,7 +24,7 @@ class HolderPass : public Visitor {
       if (leak.process != event.process || Nanoseconds(event) >= EndOf(leak) ||
           leak.device != ToString(state_->dictionary().device(block.device)))
         continue;
-      live_[block.ordinal] = {i, block.bytes, std::nullopt};
+      live_[block.ordinal] = {i, block.bytes, Nanoseconds(event), std::nullopt};
     }
   }
   void OnDeallocate(const DeallocateEvent& event) override {
@@ -44,7 +44,8 @@ class HolderPass : public Visitor {
         const Block* const block = state_->LiveBlockAt(DeviceId(device), address);
         const auto live = block == nullptr ? live_.end() : live_.find(block->ordinal);
         if (live == live_.end()) continue;
-        // At the end of a program its local variables are gone: what was found while it ran says more.
+        // At the end of a program its local variables are gone. So a holder that was found before the newest step began
+        // is better.
         if (!live->second.holder || Nanoseconds(event) < leaks_[live->second.leak].ns)
           live->second.holder = number->second;
       }
@@ -59,8 +60,17 @@ class HolderPass : public Visitor {
     LeakHolders found{looked_, std::vector<std::vector<LeakHolder>>(leaks_.size())};
     for (std::size_t i = 0; i < leaks_.size(); ++i) {
       std::vector<LeakHolder>& holders = found.all[i];
+      Sum all;
       for (const auto& [number, sum] : sums_[i]) {
-        holders.push_back(sum);
+        all.first_ns = std::min(all.first_ns, sum.first_ns);
+        all.last_ns = std::max(all.last_ns, sum.last_ns);
+      }
+      for (const auto& [number, sum] : sums_[i]) {
+        // If one line of the program runs the whole training, blocks that do not grow, such as an optimizer's state,
+        // have the same line. They are allocated in the first step, so a holder of such blocks alone is left out.
+        const bool in_first_step = sum.last_ns - all.first_ns < (all.last_ns - all.first_ns) / leaks_[i].steps;
+        if (in_first_step && leaks_[i].kind == Leak::Kind::kKept) continue;
+        holders.push_back(sum.holder);
         holders.back().name = names_[number];
       }
       std::ranges::sort(holders, [](const LeakHolder& a, const LeakHolder& b) {
@@ -71,24 +81,34 @@ class HolderPass : public Visitor {
   }
 
  private:
-  struct Live {
+  struct LiveBlock {
     std::size_t leak = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t since_ns = 0;
     std::optional<std::size_t> holder;
   };
+  // The blocks of a leak that one holder holds, and when the first and the last of these blocks were allocated.
+  struct Sum {
+    LeakHolder holder;
+    std::uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  };
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
-  void Count(const Live& live) {
+  void Count(const LiveBlock& live) {
     if (!live.holder) return;
-    LeakHolder& holder = sums_[live.leak][*live.holder];
-    holder.bytes += live.bytes;
-    ++holder.blocks;
+    Sum& sum = sums_[live.leak][*live.holder];
+    sum.holder.bytes += live.bytes;
+    ++sum.holder.blocks;
+    sum.first_ns = std::min(sum.first_ns, live.since_ns);
+    sum.last_ns = std::max(sum.last_ns, live.since_ns);
   }
-  // When the last step began of which blocks count: a leak leaves out what the newest one may yet free.
+  // Returns the end of the last step whose blocks count. Except for kReplaced, the newest complete step does not
+  // count, because the next step may free its blocks.
   static std::uint64_t EndOf(const Leak& leak) { return leak.kind == Leak::Kind::kReplaced ? leak.ns : leak.to_ns; }
-  // Leaks that its line has, or where none is known its operator and module; of any process and device.
+  // Returns the leaks with the line of the block. If the line is unknown, the leaks with the operator and module of the
+  // block. The leaks may belong to other processes and devices.
   std::vector<std::size_t> CandidatesFor(const Block& block) {
     const StackId stack = block.line_callstack();
-    if (!stack.valid()) return Alike(block);
+    if (!stack.valid()) return AlikeLeaks(block);
     const std::uint32_t number = lines_.NumberOf(stack, state_->dictionary());
     const auto [at, fresh] = by_line_.try_emplace(number);
     if (!fresh) return at->second;
@@ -98,13 +118,13 @@ class HolderPass : public Visitor {
     }
     return at->second;
   }
-  std::vector<std::size_t> Alike(const Block& block) const {
+  std::vector<std::size_t> AlikeLeaks(const Block& block) const {
     std::vector<std::size_t> alike;
     for (std::size_t i = 0; i < leaks_.size(); ++i) {
       const Leak& leak = leaks_[i];
       if (leak.kind != Leak::Kind::kFragmentation && !leak.line.known() &&
           leak.operator_name == state_->dictionary().text(block.operator_name) &&
-          leak.module == (block.module.valid() ? state_->dictionary().module(block.module).place() : ""))
+          leak.module == (block.module.valid() ? state_->dictionary().module(block.module).display_path() : ""))
         alike.push_back(i);
     }
     return alike;
@@ -115,10 +135,10 @@ class HolderPass : public Visitor {
   const ReplayState* state_ = nullptr;
   bool looked_ = false;
   absl::flat_hash_map<std::uint32_t, std::vector<std::size_t>> by_line_;
-  absl::flat_hash_map<std::uint64_t, Live> live_;  // by ordinal
+  absl::flat_hash_map<std::uint64_t, LiveBlock> live_;  // by ordinal
   std::vector<std::string> names_;
   absl::flat_hash_map<std::string, std::size_t> numbers_;
-  std::vector<std::map<std::size_t, LeakHolder>> sums_;  // of each leak, by number of the name
+  std::vector<std::map<std::size_t, Sum>> sums_;  // for each leak: sums by index in names_
 };
 
 }  // namespace

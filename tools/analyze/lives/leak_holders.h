@@ -1,6 +1,7 @@
-// Who holds what leaks, where the process has looked for that itself (`run --holders`, model/holder_note.h): of the
-// blocks that a leak's line made and that are live when the newest step begins, what was found last of each until then;
-// of those of which nothing was found until then, what was found first behind it.
+// The holders of leaked blocks, if the process searched for holders while it ran (`run --holders`,
+// model/holder_note.h). The holder of a block is the last holder that was found before the newest step began. If no
+// holder was found before, it is the first holder that was found afterwards. A holder is left out if all of its blocks
+// were allocated in the first step, because its bytes do not grow.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_HOLDERS_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_HOLDERS_H_
 
@@ -10,22 +11,22 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/lives/leaks.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 struct LeakHolder {
-  std::string name;                     // "losses[...] (list, global of train.py)", with nodes of autograd behind it
-  std::uint64_t bytes = 0, blocks = 0;  // that this was found of: some of what the leak keeps, or all
+  std::string name;                     // "losses[...] (list, global of train.py)", followed by autograd nodes
+  std::uint64_t bytes = 0, blocks = 0;  // of the leaked blocks for which this holder was found
 };
 
 struct LeakHolders {
-  bool looked = false;                       // the process has, and found something
-  std::vector<std::vector<LeakHolder>> all;  // of each leak, in the order of Leaks::leaks: most bytes first
+  bool looked = false;                       // true: the process searched for holders and found some
+  std::vector<std::vector<LeakHolder>> all;  // by index in Leaks::leaks; most bytes first
 };
 
-// In another replay, where there are leaks. `leaks`: of AnalyzeLeaks with the same selection.
+// Replays the capture, if there are leaks. `leaks`: the result of AnalyzeLeaks with the same selection.
 absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks);
 
 }  // namespace memoir

@@ -34,18 +34,20 @@ bool GoesOn(std::span<const KeptStep> kept, std::uint64_t end, std::uint64_t old
   const std::uint64_t fewest = std::ranges::min(quarters, {}, &Quarter::steps).steps;
   const bool dense = kept.size() * 4 >= span * 3;
   if (dense) return fewest > 0 && quarters.back().bytes * 4 >= most;
-  // Once in some steps, as often at the end as at the beginning.
+  // Only some steps of this span leave blocks behind. Each quarter of the span must contain at least two of these
+  // steps.
   constexpr std::size_t kFewestSparse = 8;
   return kept.size() >= kFewestSparse && fewest > 1 && quarters.back().bytes * 2 >= most;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> KeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
-                                       std::uint64_t oldest_freed) {
+std::optional<std::uint64_t> FindKeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
+                                           std::uint64_t oldest_freed) {
   if (kept.empty()) return std::nullopt;
   if (GoesOn(kept, end, oldest_freed)) return kept.front().step;
-  // What was left once at the beginning says nothing of what began later.
+  // The first steps may have left a few blocks behind, long before the steps that regularly leave blocks behind. So the
+  // test is repeated for the steps after the widest gap.
   std::size_t behind_gap = 0;
   std::uint64_t widest = 0;
   for (std::size_t i = 1; i < kept.size(); ++i) {
@@ -65,26 +67,38 @@ void LevelSeries::Add(std::uint64_t step, std::uint64_t bytes) {
   std::erase_if(levels_, [this](const Level& level) { return level.step % every_ != 0; });
 }
 
-std::optional<LevelSeries::Rise> LevelSeries::Rises() const {
+bool LevelSeries::GrowsInEachQuarter(std::size_t first) const {
+  const std::size_t last = levels_.size() - 1;
+  for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
+    const std::size_t begin = first + (last - first) * quarter / kQuarters;
+    const std::size_t end = first + (last - first) * (quarter + 1) / kQuarters;
+    if (levels_[begin].bytes >= levels_[end].bytes) return false;
+  }
+  return true;
+}
+
+std::optional<LevelSeries::Rise> LevelSeries::FindRise() const {
   constexpr std::size_t kFewestLevels = 8;
   const std::size_t count = levels_.size();
   if (count < kFewestLevels) return std::nullopt;
   std::size_t first = count - 1;
   while (first > 0 && levels_[first - 1].bytes <= levels_[first].bytes) --first;
-  // Of all that was seen: what falls in between falls again.
+  // The rise must cover the newest three quarters of the series. If bytes fell in this time, they may fall again.
   if (first > count / kQuarters) return std::nullopt;
-  for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
-    const std::size_t begin = first + (count - 1 - first) * quarter / kQuarters;
-    const std::size_t end = first + (count - 1 - first) * (quarter + 1) / kQuarters;
-    if (levels_[begin].bytes >= levels_[end].bytes) return std::nullopt;
-  }
+  if (!GrowsInEachQuarter(first)) return std::nullopt;
   return Rise{levels_[first].step, levels_.back().step - levels_[first].step,
               levels_.back().bytes - levels_[first].bytes};
 }
 
-std::uint64_t LevelSeries::GrownSince(std::uint64_t step) const {
+std::uint64_t LevelSeries::RiseSince(std::uint64_t step) const {
   const auto first = std::ranges::find_if(levels_, [step](const Level& level) { return level.step >= step; });
   return first == levels_.end() ? 0 : levels_.back().bytes - std::min(levels_.back().bytes, first->bytes);
+}
+
+bool LevelSeries::GrowsFrom(std::uint64_t step) const {
+  const auto first = std::ranges::find_if(levels_, [step](const Level& level) { return level.step >= step; });
+  if (first == levels_.end() || !GrowsInEachQuarter(static_cast<std::size_t>(first - levels_.begin()))) return false;
+  return levels_.back().bytes - first->bytes >= first->bytes / 10;
 }
 
 }  // namespace memoir

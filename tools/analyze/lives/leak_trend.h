@@ -1,4 +1,5 @@
-// Whether what is kept from step to step goes on growing: told from noise, warm-up, queues and caches that are full.
+// Decides whether the memory that is kept from step to step grows without end, as opposed to noise, warm-up, and queues
+// and caches that are full.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_TREND_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_TREND_H_
 
@@ -8,35 +9,41 @@
 
 namespace memoir {
 
-// Steps that left something behind.
+// A step, and the bytes of its blocks that are still live.
 struct KeptStep {
   std::uint64_t step = 0;
   std::uint64_t bytes = 0;
 };
 
-// Fewer may be a queue, or gradients that are accumulated.
+// If blocks of fewer steps are live, they may belong to a queue, or be gradients that the program accumulates.
 inline constexpr std::uint64_t kFewestSteps = 5;
 
-// From which of them on nearly each step up to `end`, or regularly one of some, leaves something behind; none: they do
-// not. `oldest_freed`: the steps that a block of the same place lived which is gone: what is no older may go, too.
-std::optional<std::uint64_t> KeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
-                                       std::uint64_t oldest_freed);
+// Returns the first step from which on nearly every step before `end`, or a regular part of these steps, has left
+// blocks behind. nullopt if there is no such step. `oldest_freed`: the longest life, in steps, of a freed block of the
+// same place. Live blocks that are younger than this may still be freed.
+std::optional<std::uint64_t> FindKeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
+                                           std::uint64_t oldest_freed);
 
-// Bytes step by step; of many steps every second, fourth, ...
+// A series of bytes, one value for each step. If there are many steps, only every second, fourth, ... step is stored.
 class LevelSeries {
  public:
   void Add(std::uint64_t step, std::uint64_t bytes);
   struct Rise {
-    std::uint64_t since = 0;  // step
+    std::uint64_t since = 0;  // the step since which bytes grow
     std::uint64_t steps = 0;
     std::uint64_t bytes = 0;
   };
-  // Where bytes only grow, to the end.
-  std::optional<Rise> Rises() const;
-  // From that step on.
-  std::uint64_t GrownSince(std::uint64_t step) const;
+  // Returns the growth since bytes last fell. nullopt if the growth covers less than three quarters of the series, or
+  // if bytes do not grow in each quarter of the growth.
+  std::optional<Rise> FindRise() const;
+  // Returns the growth in bytes from `step` on. 0 if bytes fell.
+  std::uint64_t RiseSince(std::uint64_t step) const;
+  // Returns true if bytes grow by at least a tenth from `step` on, and grow in each quarter of the steps since then.
+  bool GrowsFrom(std::uint64_t step) const;
 
  private:
+  bool GrowsInEachQuarter(std::size_t first) const;  // `first`: an index in levels_
+
   static constexpr std::size_t kMost = 256;
   struct Level {
     std::uint64_t step = 0, bytes = 0;

@@ -9,14 +9,14 @@
 namespace memoir {
 namespace {
 
-// Of the device's peak: what keeps less is no reason to look,
+// A place is reported if it keeps at least a hundredth of the device's peak, or at least kLargeStep bytes in each step
+// for at least kManySteps steps. In 100,000 steps, kLargeStep bytes for each step sum to the memory of a GPU.
 constexpr std::uint64_t kSmallestShare = 100;
-// unless it does so for long: in a hundred thousand steps that is a GPU's memory.
 constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18;
 constexpr std::uint64_t kManySteps = 20;
 constexpr std::uint64_t kLargeReserved = std::uint64_t{64} << 20;
 
-// What makes a longer tensor of one that was there.
+// Returns true if the operator makes a longer tensor from an existing tensor.
 bool Joins(std::string_view operator_name) {
   return operator_name == "aten::cat" || operator_name == "aten::concat" || operator_name == "aten::hstack" ||
          operator_name == "aten::vstack" || operator_name == "aten::constant_pad_nd" || operator_name == "aten::pad";
@@ -38,15 +38,17 @@ void LeakPass::Restart(StepSource source) {
   rows_.clear();
   new_.clear();
   gone_.clear();
-  for (Known& known : known_) known.counts = false;
-  for (auto& [id, memory] : memory_) memory.reserved = memory.allocated = memory.peaks = {};
+  for (KnownBlock& known : known_) known.counts = false;
+  for (auto& [id, memory] : memory_) memory = Memory{memory.live, memory.peak};
 }
 
 void LeakPass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
+  if (newest_until_ns_ == 0) newest_until_ns_ = Nanoseconds(event);
   Memory& memory = memory_[block.device];
   memory.live += block.bytes;
   memory.peak = std::max(memory.peak, memory.live);
+  memory.of_step += block.requested_bytes;
   const std::size_t at = IndexOf(block);
   if (at >= known_.size()) known_.resize(at + 1);
   known_[at] = {};
@@ -61,15 +63,16 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
   }
   place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
   const LeakPart part = {block.operator_name, block.module, categories_.RuleOf(block)};
-  place.workspace = Rules()[std::get<RuleNumber>(part)].keeper == Keeper::kLibrary;
-  // A cached block that was not split is larger than what was asked for, now more and now less.
+  place.workspace = Rules()[std::get<RuleNumber>(part)].holder == HolderKind::kLibrary;
+  // Uses the requested bytes, because an unsplit cached block is larger than the request by varying amounts.
   const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
   new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
-  known_[at] = {place, part, bytes, step_, static_cast<std::uint32_t>(new_.size()), true};
+  known_[at] = {place, part, bytes, step_, static_cast<std::uint32_t>(new_.size()), true, block.inferred()};
 }
 
 void LeakPass::SeeDeallocate(const DeallocateEvent& event) {
   const Block& block = *event.block;
+  if (newest_until_ns_ == 0) newest_until_ns_ = Nanoseconds(event);
   Memory& memory = memory_[block.device];
   memory.live -= std::min(memory.live, block.bytes);
   const std::size_t at = IndexOf(block);
@@ -82,18 +85,18 @@ void LeakPass::SeeDeallocate(const DeallocateEvent& event) {
   }
 }
 
-// What was allocated and freed since the step began goes into the rows.
+// Adds the allocations and deallocations of the current step to the rows.
 void LeakPass::EndStep() {
-  for (const New& made : new_) {
+  for (const NewBlock& made : new_) {
     if (!made.live) continue;
     Row& row = rows_[made.place];
     row.bytes += made.bytes;
-    Held& held = row.by_step[step_];
+    StepSum& held = row.by_step[step_];
     held.bytes += made.bytes;
     ++held.blocks;
     if (made.slot < known_.size() && known_[made.slot].counts) known_[made.slot].at = 0;
   }
-  for (const Known& freed : gone_) {
+  for (const KnownBlock& freed : gone_) {
     const auto found = rows_.find(freed.place);
     if (found == rows_.end()) continue;
     Row& row = found->second;
@@ -108,7 +111,7 @@ void LeakPass::EndStep() {
   gone_.clear();
 }
 
-void LeakPass::StepBegins(StepSource source, const Event& event) {
+void LeakPass::SeeStepBegin(StepSource source, const Event& event) {
   if (source > source_) {
     Restart(source);
     return;
@@ -123,19 +126,20 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
   ++step_;
   numbers_.push_back(steps().newest(source));
   last_but_one_ns_ = std::exchange(last_ns_, std::exchange(newest_ns_, Nanoseconds(event)));
+  newest_until_ns_ = 0;
 }
 
-// The step that ended last is left out: the next one may free what it made.
-std::optional<LeakPass::Kept> LeakPass::Judge(const Place& place, const Row& row) {
+// Returns nullopt if a place does not leak. Leaves out the newest complete step: the next step may free its blocks.
+std::optional<LeakPass::LeakCandidate> LeakPass::Judge(const Place& place, const Row& row) {
   const std::uint64_t newest = step_ - 1;
   std::vector<KeptStep> kept;
-  Kept found;
+  LeakCandidate found;
   Leak& leak = found.leak;
   for (const auto& [step, held] : row.by_step) {
     if (step < newest) kept.push_back({step, held.bytes});
   }
-  const std::optional<std::uint64_t> since = KeptSince(kept, newest, row.oldest_freed);
-  const std::optional<LevelSeries::Rise> rise = place.joined ? row.levels.Rises() : std::nullopt;
+  const std::optional<std::uint64_t> since = FindKeptSince(kept, newest, row.oldest_freed);
+  const std::optional<LevelSeries::Rise> rise = place.joined ? row.levels.FindRise() : std::nullopt;
   if (since) {
     for (auto held = row.by_step.lower_bound(*since); held != row.by_step.end() && held->first < newest; ++held) {
       leak.bytes += held->second.bytes;
@@ -161,26 +165,28 @@ std::optional<LeakPass::Kept> LeakPass::Judge(const Place& place, const Row& row
   return found;
 }
 
-// Of what was live when the newest step began.
-void LeakPass::TakeParts(absl::flat_hash_map<Place, Kept>& kept) const {
-  const auto take = [&](const Known& known) {
+// Adds to each candidate its blocks that were live when the newest step began.
+void LeakPass::TakeParts(absl::flat_hash_map<Place, LeakCandidate>& kept) const {
+  const auto take = [&](const KnownBlock& known) {
     const auto found = kept.find(known.place);
     if (found == kept.end() || known.step < found->second.since || known.step >= found->second.until) return;
     found->second.parts[known.part] += known.bytes;
     ++found->second.blocks;
+    found->second.leak.inferred_blocks += known.inferred;
   };
-  for (const Known& known : known_) {
+  for (const KnownBlock& known : known_) {
     if (known.counts && known.at == 0) take(known);
   }
-  for (const Known& freed : gone_) take(freed);
+  for (const KnownBlock& freed : gone_) take(freed);
 }
 
 void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId process) {
-  const std::optional<LevelSeries::Rise> rise = memory.reserved.Rises();
+  const std::optional<LevelSeries::Rise> rise = memory.reserved.FindRise();
   if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
-  // Steps that need more and more (longer sequences) fill the cache, too.
-  const std::uint64_t needed = std::max(memory.allocated.GrownSince(rise->since), memory.peaks.GrownSince(rise->since));
-  if (needed > rise->bytes / 2) return;
+  const std::uint64_t needed = std::max(memory.allocated.RiseSince(rise->since), memory.peaks.RiseSince(rise->since));
+  // If sequences become longer, reserved bytes also grow, but this is not fragmentation: the peak of allocated bytes
+  // grows too, or the steps request more bytes.
+  if (needed > rise->bytes / 2 || memory.most_requested.GrowsFrom(rise->since)) return;
   Leak leak;
   leak.kind = Leak::Kind::kFragmentation;
   leak.bytes = rise->bytes;
@@ -193,6 +199,7 @@ void LeakPass::Add(Leak leak, DeviceId device, ProcessId process) {
   leak.process = process;
   leak.device = ToString(state().dictionary().device(device));
   leak.ns = newest_ns_;
+  leak.until_ns = newest_until_ns_;
   leak.from_ns = last_but_one_ns_;
   leak.to_ns = last_ns_;
   found_.leaks.push_back(std::move(leak));
@@ -202,14 +209,14 @@ void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
   found_.steps = std::max(found_.steps, step_);
   found_.source = std::max(found_.source, source_);
   if (step_ == 0) return;
-  absl::flat_hash_map<Place, Kept> kept;
+  absl::flat_hash_map<Place, LeakCandidate> kept;
   for (const auto& [place, row] : rows_) {
-    if (std::optional<Kept> found = Judge(place, row)) kept.emplace(place, *std::move(found));
+    if (std::optional<LeakCandidate> found = Judge(place, row)) kept.emplace(place, *std::move(found));
   }
   if (!kept.empty()) TakeParts(kept);
   for (auto& [place, found] : kept) {
     found.leak.blocks = found.blocks;
-    Describe(found.parts, state().dictionary(), found.leak);
+    DescribeLeak(found.parts, state().dictionary(), found.leak);
     Add(std::move(found.leak), place.device, event.process);
   }
   if (!selects_blocks()) {
@@ -234,10 +241,10 @@ absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& sele
   options.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   Leaks leaks = pass.Take();
   leaks.report = *std::move(report);
-  if (const absl::Status status = AddCauses(capture, selection, leaks); !status.ok()) return status;
+  if (const absl::Status status = AddLeakCauses(capture, selection, leaks); !status.ok()) return status;
   return leaks;
 }
 

@@ -1,18 +1,16 @@
-// Lines of the program that keep more in every step: what each of them allocated in nearly all steps so far, and is
-// still live when the newest step begins.
+// Finds lines that keep more memory in every step: when the newest step begins, blocks of nearly all steps are live.
 //
 //     step          0    1    2    3    4    5  ◄ the newest
 //     train.py:40   ■    ■    ■    ■    ■    ■    a list that only grows: a leak
 //     train.py:72   ■                        ■    an optimizer's state, and this step's gradients
-//     loader.py:9             ■    ■    ■    ■    a queue, or cycles until the garbage collector runs: what it freed
-//                                                 was as old as what it has
+//     loader.py:9             ■    ■    ■    ■    a queue, or cycles until the garbage collector runs: blocks that
+//                                                 were freed were as old as those that are live
 //     cache.py:7    ■    ■    ■                   a cache that was filled
 //
-// A tensor that is replaced by a longer one, as caches of keys and values are, has no old blocks: of what torch.cat
-// makes, the bytes of a line are compared from step to step as well. Likewise the reserved bytes of a caching
-// allocator, which grow without the allocated ones where memory is fragmented.
-//
-// Looked at where steps begin (pass/steps.h), never at the end: an interpreter that ends frees what a program leaked.
+// A tensor that is replaced by a longer tensor in each step, such as a cache of keys and values, has no old blocks. So
+// for lines with torch.cat the live bytes are compared from step to step. So are reserved bytes, which grow if memory
+// is fragmented. All figures are taken when steps begin (pass/step_counter.h), because an interpreter that ends frees
+// leaked objects.
 #ifndef TOOLS_ANALYZE_LIVES_LEAKS_H_
 #define TOOLS_ANALYZE_LIVES_LEAKS_H_
 
@@ -35,8 +33,8 @@ namespace memoir {
 
 struct Leaks {
   std::vector<Leak> leaks;        // most bytes first
-  std::vector<LeakCause> causes;  // of AddCauses
-  std::uint64_t steps = 0;        // that were looked at, of the process with most
+  std::vector<LeakCause> causes;  // set by AddLeakCauses
+  std::uint64_t steps = 0;        // number of examined steps; the largest of all processes
   StepSource source = StepSource::kNone;
   ReplayReport report;
 };
@@ -45,7 +43,6 @@ class LeakPass : public WindowedVisitor {
  public:
   LeakPass(const Capture& capture, const Selection& selection, const BlockCategories& categories)
       : WindowedVisitor(capture, selection), categories_(categories), lines_(selection.own) {}
-  // After the replay.
   Leaks Take();
   bool takes_repeats() const override { return true; }
 
@@ -54,16 +51,16 @@ class LeakPass : public WindowedVisitor {
   void SeeProcessEnd(const ProcessEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
-  void StepBegins(StepSource source, const Event& event) override;
-  void SeeRepeated(const RepeatedEvent& event) override;  // leak_repeats.cc
+  void SeeStepBegin(StepSource source, const Event& event) override;
+  void SeeRepeated(const RepeatedEvent& event) override;  // leak_pass_repeats.cc
 
  private:
-  struct Held {
+  struct StepSum {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;
   };
-  // A line (a number of lines_), or where there is none an operator and a module; whether torch.cat made it, or a
-  // library took it as its workspace at the first call of the line.
+  // The place in the program that allocated blocks: a line, by its number in lines_; if the line is unknown, an
+  // operator and a module. Blocks of torch.cat and workspaces of libraries have places of their own.
   struct Place {
     DeviceId device;
     std::uint32_t line = kNoLine;
@@ -80,29 +77,30 @@ class LeakPass : public WindowedVisitor {
   };
   static constexpr std::uint32_t kNoLine = 0xffffffffu;
   struct Row {
-    std::map<std::uint64_t, Held> by_step;  // live, by the step that allocated it
+    std::map<std::uint64_t, StepSum> by_step;  // sums of live blocks, by the step that allocated them
     std::uint64_t bytes = 0;
-    std::uint64_t oldest_freed = 0;  // steps that a block lived which is gone
-    LevelSeries levels;              // of what torch.cat made
+    std::uint64_t oldest_freed = 0;  // longest life of a freed block, in steps
+    LevelSeries levels;              // only for blocks of torch.cat: live bytes at the begin of each step
   };
-  // Something allocated and not yet freed again in the step in hand: what both happens in is never looked at.
-  struct New {
+  // A block that the current step allocated. If the step also frees the block, the block is not examined.
+  struct NewBlock {
     Place place;
     LeakPart part;
     std::uint64_t bytes = 0;
     std::uint32_t slot = 0;
     bool live = true;
   };
-  struct Known {
+  struct KnownBlock {
     Place place;
     LeakPart part;
     std::uint64_t bytes = 0;
     std::uint64_t step = 0;
-    std::uint32_t at = 0;  // in new_, plus 1; 0: in its row
-    bool counts = false;   // false: from before steps were counted so
+    std::uint32_t at = 0;  // index in new_, plus 1; 0: the block is part of its row
+    bool counts = false;   // false: not examined, or freed
+    bool inferred = false;
   };
-  // A row that leaks: its blocks of steps from `since` up to `until`, and what they are.
-  struct Kept {
+  // A row that leaks. Its figures cover the blocks that were allocated from step `since` to the step before `until`.
+  struct LeakCandidate {
     Leak leak;
     std::uint64_t since = 0, until = 0;
     std::uint64_t blocks = 0;
@@ -111,37 +109,39 @@ class LeakPass : public WindowedVisitor {
   struct Memory {
     std::uint64_t live = 0;
     std::uint64_t peak = 0;
-    LevelSeries reserved, allocated, peaks;
+    std::uint64_t of_step = 0;  // bytes that the current step has requested
+    std::uint64_t most = 0;     // the most bytes that one step has requested
+    LevelSeries reserved{}, allocated{}, peaks{}, most_requested{};
   };
-  static std::size_t IndexOf(const Block& block) {  // in known_
+  static std::size_t IndexOf(const Block& block) {  // index in known_
     return block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1};
   }
   void Restart(StepSource source);
   void EndStep();
   void NoteLevels();
-  void MoveTo(std::uint64_t step, Known& known);
-  std::optional<Kept> Judge(const Place& place, const Row& row);
-  void TakeParts(absl::flat_hash_map<Place, Kept>& kept) const;
+  void MoveTo(std::uint64_t step, KnownBlock& known);
+  std::optional<LeakCandidate> Judge(const Place& place, const Row& row);
+  void TakeParts(absl::flat_hash_map<Place, LeakCandidate>& kept) const;
   void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);
   void Add(Leak leak, DeviceId device, ProcessId process);
 
   const BlockCategories& categories_;
   SourceLines lines_;
-  StepSource source_ = StepSource::kNone;  // the best so far: what counts as a step
+  StepSource source_ = StepSource::kNone;  // the best source of steps so far; its events count as steps
   std::uint64_t step_ = 0;
-  std::vector<std::uint64_t> numbers_;  // of steps, as the program counts them
-  std::uint64_t newest_ns_ = 0;         // when the step in hand began, as the next two of those before it
-  std::uint64_t last_ns_ = 0, last_but_one_ns_ = 0;
-  bool frozen_ = false;  // the window is closed
+  std::vector<std::uint64_t> numbers_;               // for each step: its number as the program counts
+  std::uint64_t newest_ns_ = 0;                      // begin of the current step
+  std::uint64_t last_ns_ = 0, last_but_one_ns_ = 0;  // begins of the two steps before the current step
+  std::uint64_t newest_until_ns_ = 0;  // when the current step first allocated or freed a block; 0: not yet
+  bool frozen_ = false;                // true: the window has closed, so nothing is counted any more
   absl::flat_hash_map<Place, Row> rows_;
-  std::vector<New> new_;
-  std::vector<Known> gone_;   // freed in the step in hand
-  std::vector<Known> known_;  // by Block::slot + 1
+  std::vector<NewBlock> new_;
+  std::vector<KnownBlock> gone_;   // older blocks that the current step has freed
+  std::vector<KnownBlock> known_;  // by Block::slot + 1
   std::map<DeviceId, Memory> memory_;
   Leaks found_;
 };
 
-// With the categories in a replay of their own.
 absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-// What is asked of the second replay: errors of programs that have steps.
+// Runs the second replay for errors of programs that have steps.
 absl::Status AddGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
                        std::vector<GrowthQuestion> questions, std::vector<OutOfMemory>& errors) {
   std::vector<GrowthQuestion> asked;
@@ -20,11 +20,11 @@ absl::Status AddGrowth(const Capture& capture, const Selection& selection, const
     asked.push_back(std::move(questions[i]));
     of.push_back(&errors[i]);
   }
-  std::vector<Growth> growths(asked.size());
-  const absl::Status status = AnalyzeGrowth(capture, selection, categories, asked, &growths);
+  std::vector<OutOfMemoryGrowth> growths(asked.size());
+  const absl::Status status = AnalyzeOutOfMemoryGrowth(capture, selection, categories, asked, &growths);
   for (std::size_t i = 0; i < of.size(); ++i) {
     of[i]->growth = std::move(growths[i]);
-    // Else no request of the step before is the same.
+    // Only a request for tensors can be matched with a request of the previous step.
     if (!of[i]->asks_for_tensors()) of[i]->growth.asked_then.reset();
   }
   return status;
@@ -45,11 +45,11 @@ absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& captu
   VisitorGroup both({&pass, &leaks});
   const absl::StatusOr<ReplayReport> report = capture.Replay(both, replay);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   std::vector<OutOfMemory> errors = pass.TakeErrors();
   const absl::Status status = AddGrowth(capture, selection, *categories, pass.TakeQuestions(), errors);
   if (!status.ok()) return status;
-  AddLeaks(leaks.Take().leaks, errors);
+  AddLeakTotals(leaks.Take().leaks, errors);
   return errors;
 }
 

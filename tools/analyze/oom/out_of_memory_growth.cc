@@ -11,27 +11,27 @@
 namespace memoir {
 namespace {
 
-std::vector<Grown> Difference(const Holdings::ByName& now, const Holdings::ByName& then) {
+std::vector<HoldingGrowth> Difference(const Holdings::ByName& now, const Holdings::ByName& then) {
   std::map<std::string, std::int64_t> more;
   for (const auto& [name, holder] : now) more[name] += static_cast<std::int64_t>(holder.bytes);
   for (const auto& [name, holder] : then) more[name] -= static_cast<std::int64_t>(holder.bytes);
-  std::vector<Grown> grown;
+  std::vector<HoldingGrowth> grown;
   for (const auto& [name, bytes] : more) {
     if (bytes != 0) grown.push_back({name, bytes});
   }
-  std::ranges::stable_sort(grown, std::ranges::greater(), &Grown::bytes);
+  std::ranges::stable_sort(grown, std::ranges::greater(), &HoldingGrowth::bytes);
   return grown;
 }
 
-std::int64_t Less(std::uint64_t now, std::uint64_t then) {
+std::int64_t SignedDifference(std::uint64_t now, std::uint64_t then) {
   return static_cast<std::int64_t>(now) - static_cast<std::int64_t>(then);
 }
 
-// Stops at the moments that the questions compare with.
+// Compares each error with the same instant of the previous step, when the replay reaches that instant.
 class EarlierPass : public WindowedVisitor {
  public:
   EarlierPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-              const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths)
+              const std::vector<GrowthQuestion>& questions, std::vector<OutOfMemoryGrowth>* growths)
       : WindowedVisitor(capture, selection), categories_(categories), questions_(questions), growths_(*growths) {
     for (std::size_t i = 0; i < questions.size(); ++i) Ask(i);
   }
@@ -46,11 +46,11 @@ class EarlierPass : public WindowedVisitor {
   }
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override {
-    Begins(clock_.RangeEnds(event, state().dictionary().text(event.range->name)), event);
+    Begins(clock_.SeeRangeEnd(event, state().dictionary().text(event.range->name)), event);
   }
-  void SeeModuleEnter(const ModuleEvent& event) override { Begins(clock_.ModuleEnters(event), event); }
+  void SeeModuleEnter(const ModuleEvent& event) override { Begins(clock_.SeeModuleEnter(event), event); }
   void SeeStep(const StepEvent& event) override {
-    Begins(clock_.Stepped(), event);
+    Begins(clock_.SeeStep(), event);
     last_step_ = event.step;
   }
   void SeeAllocate(const AllocateEvent& event) override;
@@ -62,34 +62,34 @@ class EarlierPass : public WindowedVisitor {
   }
 
  private:
-  using Moment = std::pair<ProcessId, LoopPosition>;
+  using RequestPlace = std::pair<ProcessId, LoopPosition>;
   struct Request {
     std::size_t question;
     std::uint64_t call;
     std::uint32_t before;
   };
   void Ask(std::size_t question);
-  // A step of the kind has begun: what is live now is what the one before left.
+  // Call it when a step of `kind` begins. The live blocks are then the blocks that the previous step left.
   void Begins(std::optional<StepKind> kind, const Event& event);
   void Compare(std::size_t question, const Event& event);
 
   const BlockCategories& categories_;
   const std::vector<GrowthQuestion>& questions_;
-  std::vector<Growth>& growths_;
-  absl::flat_hash_map<Moment, std::vector<std::size_t>> calls_;
-  absl::flat_hash_map<Moment, std::vector<std::size_t>> begins_;  // by kind and step alone
+  std::vector<OutOfMemoryGrowth>& growths_;
+  absl::flat_hash_map<RequestPlace, std::vector<std::size_t>> calls_;
+  absl::flat_hash_map<RequestPlace, std::vector<std::size_t>> begins_;  // by kind and step only
   LoopClock clock_;
   std::optional<std::uint64_t> last_step_;
-  bool recorded_ = true;            // operators are, now
-  std::map<StepKind, bool> steps_;  // whether they were all through the newest step of a kind
-  std::vector<Request> requests_;   // that are about to come
+  bool recorded_ = true;            // true while operators are recorded
+  std::map<StepKind, bool> steps_;  // true if operators were recorded throughout the newest step of this kind
+  std::vector<Request> requests_;   // expected requests
 };
 
 void EarlierPass::Ask(std::size_t question) {
   const GrowthQuestion& asked = questions_[question];
   const LoopPosition& at = asked.position;
   growths_[question].kind = at.kind;
-  // An optimizer's step ends one, so that the first has none ended.
+  // `step` counts ended steps for kOptimizer (so 0 in the first step), and begun steps for other kinds (so 1).
   const std::uint64_t first = at.kind == StepKind::kOptimizer ? 0 : 1;
   growths_[question].first = at.step <= first;
   if (at.step <= first) return;
@@ -106,13 +106,13 @@ void EarlierPass::Ask(std::size_t question) {
 void EarlierPass::Compare(std::size_t question, const Event& event) {
   const GrowthQuestion& asked = questions_[question];
   const Holdings then = HoldingsOf(state(), asked.device, categories_);
-  Growth& growth = growths_[question];
+  OutOfMemoryGrowth& growth = growths_[question];
   growth.ns = Nanoseconds(event);
   growth.step = last_step_;
-  growth.allocated = Less(asked.held.bytes, then.bytes);
+  growth.allocated = SignedDifference(asked.held.bytes, then.bytes);
   growth.by_operator = Difference(asked.held.by_operator, then.by_operator);
   growth.by_module = Difference(asked.held.by_module, then.by_module);
-  growth.reserved = Less(asked.reserved, state().memory(asked.device).reserved().all);
+  growth.reserved = SignedDifference(asked.reserved, state().memory(asked.device).reserved().all);
 }
 
 void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
@@ -131,7 +131,7 @@ void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
 }
 
 void EarlierPass::SeeRangeBegin(const RangeBeginEvent& event) {
-  const LoopClock::Positions* positions = clock_.RangeBegins(event);
+  const LoopClock::Positions* positions = clock_.SeeRangeBegin(event);
   if (positions == nullptr) return;
   for (const LoopPosition& position : *positions) {
     const auto asked = calls_.find({event.process, position});
@@ -163,8 +163,9 @@ void EarlierPass::SeeAllocate(const AllocateEvent& event) {
 
 }  // namespace
 
-absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-                           const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths) {
+absl::Status AnalyzeOutOfMemoryGrowth(const Capture& capture, const Selection& selection,
+                                      const BlockCategories& categories, const std::vector<GrowthQuestion>& questions,
+                                      std::vector<OutOfMemoryGrowth>* growths) {
   if (questions.empty()) return absl::OkStatus();
   EarlierPass pass(capture, selection, categories, questions, growths);
   ReplayOptions replay = ReplayOptionsFor(selection, false, false);

@@ -1,5 +1,5 @@
-// Why a request failed now and not a step earlier: what is allocated more than at the same operator call of the step
-// before.
+// Explains why a request failed now and not in the previous step: by how much allocated bytes have grown since the same
+// operator call of the previous step.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_GROWTH_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_GROWTH_H_
 
@@ -11,44 +11,46 @@
 #include "absl/status/status.h"
 #include "tools/analyze/grouping/holdings.h"
 #include "tools/analyze/pass/loop_position.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-struct Grown {
+struct HoldingGrowth {
   std::string name;
-  std::int64_t bytes = 0;  // more than then; negative: less
+  std::int64_t bytes = 0;  // growth; negative: less memory
 };
 
-struct Growth {
-  // In which the step before is counted; empty: the program has no steps that are known, or this was the first.
+struct OutOfMemoryGrowth {
+  // The kind of the previous step. nullopt if no step is known.
   std::optional<StepKind> kind;
-  bool first = false;                 // it was the first of them: there is nothing earlier
-  bool same_call = false;             // else compared with the end of the step before, which never came to this call,
-  bool unseen = false;                // or whose operators were not recorded
-  std::optional<std::uint64_t> step;  // number that memoir.step() gave to the step before
-  std::uint64_t ns = 0;               // when that was
-  std::int64_t allocated = 0;         // bytes more; the next two sum to it
-  std::vector<Grown> by_operator;     // what grew most first; without what is as it was
-  std::vector<Grown> by_module;
+  bool first = false;  // the error occurred in the first step, so there is no previous step
+  // True: compared with the same operator call of the previous step. False: compared with the end of the previous step.
+  bool same_call = false;
+  bool unseen = false;                     // if not same_call: a part of the previous step has no recorded operators
+  std::optional<std::uint64_t> step;       // number of the previous step, from memoir.step()
+  std::uint64_t ns = 0;                    // the instant of the comparison
+  std::int64_t allocated = 0;              // growth of allocated bytes; the sum of each list below
+  std::vector<HoldingGrowth> by_operator;  // most growth first, without rows that did not change
+  std::vector<HoldingGrowth> by_module;
   std::int64_t reserved = 0;
-  std::optional<std::uint64_t> asked_then;  // by the same request, after rounding to 512 bytes
+  std::optional<std::uint64_t> asked_then;  // bytes of the same request in the previous step, in multiples of 512
 };
 
-// One error, as a first replay has seen it; what is allocated is without the blocks of the operator call that asked.
+// One error, as the first replay found it. `held` leaves out the blocks of the operator call that failed.
 struct GrowthQuestion {
   ProcessId process;
   DeviceId device;
-  LoopPosition position;              // kind and step are always known; no operator_name: the rest is not
-  std::uint32_t requests_before = 0;  // allocations on the device that the operator call had made
+  LoopPosition position;              // kind and step are always set; the other fields only if operator_name is valid
+  std::uint32_t requests_before = 0;  // allocations of the operator call on the device before the failed request
   Holdings held;
   std::uint64_t reserved = 0;
 };
 
-// Answers to the questions that have one, in another replay; `growths` as many as `questions`.
-absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-                           const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths);
+// Answers the questions in another replay. `growths` must have as many elements as `questions`.
+absl::Status AnalyzeOutOfMemoryGrowth(const Capture& capture, const Selection& selection,
+                                      const BlockCategories& categories, const std::vector<GrowthQuestion>& questions,
+                                      std::vector<OutOfMemoryGrowth>* growths);
 
 }  // namespace memoir
 

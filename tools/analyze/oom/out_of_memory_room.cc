@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-// torch's constants, of c10/core/AllocatorConfig.h and CUDACachingAllocator.cpp.
+// torch's constants, from c10/core/AllocatorConfig.h and CUDACachingAllocator.cpp.
 constexpr std::uint64_t kMostSmall = 1u << 20;
 constexpr std::uint64_t kSmallSegment = 2u << 20;
 constexpr std::uint64_t kLargeSegment = 20u << 20;
@@ -20,27 +20,28 @@ std::uint64_t SegmentFor(std::uint64_t bytes, bool expandable) {
   return bytes < kLeastLarge ? kLargeSegment : RoundedUp(bytes, kSmallSegment);
 }
 
-void AddPins(const Segment& segment, const Dictionary& dictionary, Holdings::ByName& pins) {
+void AddPins(const MappedSegment& segment, const Dictionary& dictionary, Holdings::ByName& pins) {
   for (const SegmentBlock& there : segment.blocks) {
     if (there.waiting) continue;
     std::string name = OperatorHolding(there.block, dictionary);
     if (there.block.module.valid()) name += " in " + ModuleHolding(there.block, dictionary);
-    Holder& pin = pins[name];
+    HoldingRow& pin = pins[name];
     pin.name = name;
     pin.bytes += there.block.bytes;
     ++pin.blocks;
   }
 }
 
-OutOfMemoryCause CauseOf(const Room& room, std::uint64_t asked, std::uint64_t device_free, std::uint64_t reserved,
-                         std::optional<std::uint64_t> limit) {
-  if (room.own_free >= asked) return OutOfMemoryCause::kFragmentation;
+OutOfMemoryCause CauseOf(const OutOfMemoryRoom& room, std::uint64_t asked, std::uint64_t device_free,
+                         std::uint64_t reserved, std::optional<std::uint64_t> limit) {
+  const bool is_fragmented = IsRealShare(room.own_free, reserved);
+  if (room.own_free >= asked && is_fragmented) return OutOfMemoryCause::kFragmentation;
   if (device_free >= room.needed_segment) {
     const bool within = limit && reserved + room.needed_segment <= *limit;
     return within ? OutOfMemoryCause::kRefused : OutOfMemoryCause::kLimit;
   }
-  if (room.own_free > 0 && room.own_free + device_free >= asked) return OutOfMemoryCause::kFragmentation;
-  if (room.free + device_free >= asked) return OutOfMemoryCause::kOtherPools;
+  if (is_fragmented && room.own_free + device_free >= asked) return OutOfMemoryCause::kFragmentation;
+  if (IsRealShare(room.free, reserved) && room.free + device_free >= asked) return OutOfMemoryCause::kOtherPools;
   return asked > reserved + device_free ? OutOfMemoryCause::kTooLarge : OutOfMemoryCause::kFull;
 }
 
@@ -64,16 +65,21 @@ std::string_view ToString(OutOfMemoryCause cause) {
   return "full";
 }
 
-Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
-             std::optional<std::uint64_t> limit) {
-  Room room;
+bool IsRealShare(std::uint64_t bytes, std::uint64_t reserved) {
+  constexpr std::uint64_t kSmallestPart = 20;
+  return bytes > 0 && bytes >= reserved / kSmallestPart;
+}
+
+OutOfMemoryRoom OutOfMemoryRoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
+                                   std::optional<std::uint64_t> limit) {
+  OutOfMemoryRoom room;
   room.pool = {asked.pool_graph, asked.pool_user};
   room.stream = asked.stream;
   room.small = asked.bytes <= kMostSmall;
   bool expandable = false;
   Holdings::ByName pins;
   const SegmentMap map = MapSegments(state, asked.device);
-  for (const Segment& segment : map.segments) {
+  for (const MappedSegment& segment : map.segments) {
     expandable = expandable || segment.piece.mapped;
     const std::uint64_t free = segment.piece.bytes - segment.used;
     room.free += free;

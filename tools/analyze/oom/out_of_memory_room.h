@@ -1,5 +1,5 @@
-// What was free when a request failed, and why the request could not use it: fragmentation, a limit, another pool, or
-// too little.
+// The free memory when a request failed, and why the request could not use it: fragmentation, a limit, another pool, or
+// too little free memory.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_ROOM_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_ROOM_H_
 
@@ -16,39 +16,50 @@
 namespace memoir {
 
 enum class OutOfMemoryCause : std::uint8_t {
-  kFragmentation,  // free and reserved for such requests: enough, but not in one piece
-  kLimit,          // the device had enough; a memory fraction forbade torch to take it
-  kOtherPools,     // enough is reserved and free, but for other pools, streams or sizes
-  kTooLarge,       // more than torch would have had with nothing else in it
-  kRefused,        // the driver or a library refused, whatever was free
-  kFull,           // what was free everywhere is less than was asked for
+  // A real share (IsRealShare) of reserved memory is free in segments that the request can use. This share and the
+  // device's free memory together would suffice, but no free piece is large enough.
+  kFragmentation,
+  kLimit,  // the device had enough free memory, but a memory fraction did not allow torch to reserve it
+  // A real share of reserved memory is free in other pools, streams or sizes. Together with the device's free memory,
+  // this share would suffice.
+  kOtherPools,
+  kTooLarge,  // the request is larger than the reserved and the free memory of the device together
+  kRefused,   // the driver or a library refused the request although enough memory may have been free
+  kFull,      // memory in use leaves too little for the request
 };
 std::string_view ToString(OutOfMemoryCause cause);  // "fragmentation", "limit", "other_pools", ...
 
-// Free: reserved, and in no block. A request is served from the segments of its pool, its stream and its size alone.
-struct Room {
-  PoolId pool;  // of the request
+// Returns true if `bytes` that a request cannot use are enough to explain an out-of-memory error: at least a twentieth
+// of the `reserved` bytes. Smaller holes are normal in programs that allocate blocks of several sizes.
+bool IsRealShare(std::uint64_t bytes, std::uint64_t reserved);
+
+// Free memory is reserved memory outside of all blocks. A request can use only segments of the same pool, stream and
+// size.
+struct OutOfMemoryRoom {
+  PoolId pool;  // pool of the request
   std::uint64_t stream = 0;
-  bool small = false;                // up to 1 MiB
-  std::uint64_t needed_segment = 0;  // what torch would have had to take from the device for it
-  std::uint64_t free = 0;            // everywhere: the next four
-  std::uint64_t own_free = 0;        // where the request is served from
+  bool small = false;                // the request is for up to 1 MiB
+  std::uint64_t needed_segment = 0;  // bytes that torch would have had to reserve for the request
+  std::uint64_t free = 0;            // free in all segments; the sum of the next four
+  std::uint64_t own_free = 0;        // free in segments that the request can use
   std::uint64_t other_stream_free = 0;
-  std::uint64_t other_size_free = 0;  // of the small pool for a large request, or the other way round
+  std::uint64_t other_size_free = 0;  // free in the small pool for a large request, or vice versa
   std::uint64_t other_pool_free = 0;
   std::uint64_t own_holes = 0;
-  std::uint64_t largest_hole = 0;  // of these
-  std::uint64_t waiting = 0;       // given back by the program, but its streams have not come to it: record_stream
+  std::uint64_t largest_hole = 0;  // bytes of the largest hole in own_free
+  std::uint64_t waiting = 0;  // bytes of blocks that the program freed, and that a stream may still use (record_stream)
   std::uint64_t private_reserved = 0;
   std::uint64_t private_allocated = 0;
-  std::vector<Holder> pinned_by;  // live blocks between own holes, by operator and module, most bytes first
+  // Live blocks between the holes of own_free, by operator and module, most bytes first.
+  std::vector<HoldingRow> pinned_by;
   OutOfMemoryCause cause = OutOfMemoryCause::kFull;
 };
 
-// `asked`: as OutOfMemoryEvent has it. At that event.
-// `limit`: what torch may reserve; where that is not known, a driver that has enough left means that there is one.
-Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
-             std::optional<std::uint64_t> limit);
+// Call it at the OutOfMemoryEvent. `asked`: the block of the event. `limit`: the most bytes that torch may reserve;
+// nullopt if unknown. If `limit` is nullopt and the driver has enough free memory, the cause is kLimit, because only a
+// limit explains the error.
+OutOfMemoryRoom OutOfMemoryRoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
+                                   std::optional<std::uint64_t> limit);
 
 }  // namespace memoir
 

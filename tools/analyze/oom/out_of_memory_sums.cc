@@ -10,11 +10,11 @@ constexpr std::uint64_t kWorthSaying = std::uint64_t{64} << 20;
 
 }  // namespace
 
-std::uint64_t Unaccounted(const OutOfMemory& error) {
+std::uint64_t UnaccountedBytes(const OutOfMemory& error) {
   const bool no_cache = error.reserved_bytes == 0 && error.allocated_bytes > 0;
   if (!error.outside || !error.device_total || !error.device_free_known || no_cache) return 0;
   std::uint64_t known = error.device_free + error.reserved_bytes + error.other_processes.value_or(0);
-  for (const Holder& holder : *error.outside) known += holder.bytes;
+  for (const HoldingRow& holder : *error.outside) known += holder.bytes;
   const std::uint64_t unknown = *error.device_total - std::min(known, *error.device_total);
   return unknown >= std::max(kWorthSaying, *error.device_total / 100) ? unknown : 0;
 }

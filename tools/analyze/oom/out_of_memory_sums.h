@@ -1,4 +1,4 @@
-// What follows from the figures of one out-of-memory error.
+// Figures that are computed from one out-of-memory error.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_SUMS_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_SUMS_H_
 
@@ -8,12 +8,13 @@
 
 namespace memoir {
 
-// Used of the device, but by nobody that is known. Where torch's allocator caches nothing, what its pools keep is not
-// known. Readings of other processes are older.
-std::uint64_t Unaccounted(const OutOfMemory& error);
+// Returns the used bytes of the device without a known owner. 0 if they are few, because the figures are from different
+// times: the device sample with the memory of other processes is older than the error. Also 0 if torch's allocator
+// caches nothing, because the free bytes of its pools are then unknown.
+std::uint64_t UnaccountedBytes(const OutOfMemory& error);
 
-// What tensors could have had. Torch has emptied its cache before it gives up: what it reserves and cannot use then is
-// lost to a smaller batch as well.
+// Returns the bytes that tensors could have used. Torch empties its cache before it reports the error. The free bytes
+// that it keeps reserved are in segments with live blocks, and a smaller batch cannot use them either.
 std::uint64_t UsableBytes(const OutOfMemory& error);
 
 }  // namespace memoir

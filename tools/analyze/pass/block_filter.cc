@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNamesInMessage = 8;
 
-// The name, or one of the modules around what it names.
+// Returns true if the pattern matches the name or a module around it.
 bool Matches(const std::string& pattern, const std::string& name) {
   return !name.empty() && (fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0 ||
                            fnmatch((pattern + ".*").c_str(), name.c_str(), FNM_NOESCAPE) == 0);
@@ -22,7 +22,7 @@ bool Matches(const std::string& pattern, const std::string& name) {
 }  // namespace
 
 bool IsOfModules(const Module& module, const std::string& pattern) {
-  return Matches(pattern, module.path) || Matches(pattern, module.whole());
+  return Matches(pattern, module.path) || Matches(pattern, module.full_path());
 }
 
 bool BlockFilter::IsOfModules(ModuleId module, const Dictionary& dictionary) {
@@ -32,12 +32,13 @@ bool BlockFilter::IsOfModules(ModuleId module, const Dictionary& dictionary) {
   if (known < 0) {
     const Module& named = dictionary.module(module);
     known = memoir::IsOfModules(named, module_);
-    if (outermost_.size() <= kNamesInMessage) outermost_.insert(named.place().substr(0, named.place().find('.')));
+    if (outermost_.size() <= kNamesInMessage)
+      outermost_.insert(named.display_path().substr(0, named.display_path().find('.')));
   }
   return known == 1;
 }
 
-bool BlockFilter::Takes(const Block& block, const Dictionary& dictionary) {
+bool BlockFilter::Selects(const Block& block, const Dictionary& dictionary) {
   if (!module_.empty() && !IsOfModules(block.module, dictionary)) return false;
   any_of_module_ = true;
   largest_ = std::max(largest_, block.bytes);
@@ -46,8 +47,8 @@ bool BlockFilter::Takes(const Block& block, const Dictionary& dictionary) {
   return true;
 }
 
-absl::Status BlockFilter::Found(const std::string& path) const {
-  if (takes_all() || any_) return absl::OkStatus();
+absl::Status BlockFilter::CheckFound(const std::string& path) const {
+  if (selects_all() || any_) return absl::OkStatus();
   if (!any_of_module_) {
     const bool all = outermost_.size() <= kNamesInMessage;
     return absl::NotFoundError(absl::StrCat(path, ": nothing was allocated in a module '", module_, "'; ",

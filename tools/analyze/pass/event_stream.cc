@@ -49,7 +49,7 @@ absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStr
   replay.modules = true;
   replay.go_on = options.go_on;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (report.ok() && !pass.found().ok()) return pass.found();
+  if (report.ok() && !pass.selection_status().ok()) return pass.selection_status();
   return report;
 }
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -15,7 +15,8 @@ struct EventStreamOptions : Selection {
   std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
 };
 
-// `visitor` sees what lies in the window; deallocations inside it may be of blocks from before.
+// `visitor` receives the events of the selection. The DeallocateEvent of a block can be in the selection although its
+// AllocateEvent is not.
 absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStreamOptions& options, Visitor& visitor);
 
 }  // namespace memoir

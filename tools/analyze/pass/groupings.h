@@ -1,27 +1,27 @@
-// What rows can be made by (`--by`), once: the word that is typed, what rows are called, and what must be known for it.
+// The groupings of rows (`--by`): the word of the option, the names of rows, and their requirements.
 #ifndef TOOLS_ANALYZE_PASS_GROUPINGS_H_
 #define TOOLS_ANALYZE_PASS_GROUPINGS_H_
 
 #include <algorithm>
 #include <string_view>
 
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 
 namespace memoir {
 
 struct GroupingFacts {
   GroupBy by;
-  std::string_view word;      // of --by
+  std::string_view word;      // value of --by
   std::string_view one;       // "user range"
   std::string_view many;      // "user ranges"
   std::string_view json_key;  // "ranges"
-  std::string_view none;      // the row of what is in none
-  bool has_calls;             // rows are calls of something, so that counting them makes sense
-  bool needs_categories;      // categories have to be known, whose pass comes first
-  bool needs_stacks = false;  // rows are lines, which recordings with Python stacks have
+  std::string_view none;      // the row of blocks without a group
+  bool has_calls;             // rows have a number of calls
+  bool needs_categories;      // an earlier pass must determine the categories
+  bool needs_stacks = false;  // rows are lines, which need Python stacks
 };
 
-// In the order in which they are listed to people.
+// In the order in which the help lists them.
 inline constexpr GroupingFacts kGroupings[] = {
     {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, false},
     {GroupBy::kModule, "module", "module", "modules", "modules", "(no module)", true, false},
@@ -41,7 +41,9 @@ inline constexpr GroupingFacts kGroupings[] = {
     {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false},
 };
 
-constexpr const GroupingFacts& FactsAbout(GroupBy by) { return *std::ranges::find(kGroupings, by, &GroupingFacts::by); }
+constexpr const GroupingFacts& GroupingFactsOf(GroupBy by) {
+  return *std::ranges::find(kGroupings, by, &GroupingFacts::by);
+}
 
 }  // namespace memoir
 

@@ -15,27 +15,27 @@ std::string Seconds(std::uint64_t ns) { return absl::StrFormat("%.4f s", static_
 
 class InstantPass : public ChangePass {
  public:
-  InstantPass(const Capture& capture, const Selection& selection, const At& at)
+  InstantPass(const Capture& capture, const Selection& selection, const InstantChoice& at)
       : ChangePass(capture, selection), at_(at) {}
   const Instants& instants() const { return instants_; }
   bool found_mark() const { return found_mark_; }
   bool found_out_of_memory() const { return found_out_of_memory_; }
   bool mark_is_outside() const { return mark_is_outside_; }
-  // Why the instant lies outside of the windows of a process, if it does.
+  // OutOfRange, with an explanation, if the instant lies outside of the windows of a process. Otherwise OK.
   const absl::Status& outside() const { return outside_; }
   std::uint64_t first_left_ns() const { return first_left_ns_; }
   std::uint64_t end_ns() const { return end_ns_; }
 
  protected:
-  void Changed(const Event& event, DeviceId id, Device& device) override {
+  void SeeChange(const Event& event, DeviceId id, Device& device) override {
     if (!is_inside()) return;
-    const bool peak = at_.kind == At::Kind::kPeak && device.live > device.peak;
+    const bool peak = at_.kind == InstantChoice::Kind::kPeak && device.live > device.peak;
     if (peak) device.peak = device.live;
     if (peak) Note(event, id, device);
-    if (at_.kind == At::Kind::kTime) NoteTime(event, id, device);
+    if (at_.kind == InstantChoice::Kind::kTime) NoteTime(event, id, device);
   }
-  void WindowCloses(const Event& event) override {
-    if (at_.kind == At::Kind::kEnd) NoteAll(event);
+  void SeeWindowClose(const Event& event) override {
+    if (at_.kind == InstantChoice::Kind::kEnd) NoteAll(event);
   }
   void SeeProcessBegin(const ProcessEvent& event) override {
     marked_ = false;
@@ -44,16 +44,16 @@ class InstantPass : public ChangePass {
   }
   void SeeProcessEnd(const ProcessEvent& event) override {
     end_ns_ = std::max(end_ns_, Nanoseconds(event));
-    if (at_.kind == At::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
+    if (at_.kind == InstantChoice::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
   }
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override {
-    if (at_.kind != At::Kind::kOutOfMemory || !in_window()) return;
+    if (at_.kind != InstantChoice::Kind::kOutOfMemory || !in_window()) return;
     found_out_of_memory_ = true;
     devices()[event.asked->device].process = event.process;
     Note(event, event.asked->device, devices()[event.asked->device]);
   }
   void SeeMark(const MarkEvent& event) override {
-    if (at_.kind != At::Kind::kMark || marked_) return;
+    if (at_.kind != InstantChoice::Kind::kMark || marked_) return;
     if (state().dictionary().text(event.name) != at_.mark) return;
     if (!in_window()) {
       mark_is_outside_ = true;
@@ -67,7 +67,7 @@ class InstantPass : public ChangePass {
   void Note(const Event& event, DeviceId id, const Device& device) {
     instants_[id] = {device.changes, Nanoseconds(event)};
   }
-  // An instant in the middle of what a snapshot finds is that at its end.
+  // If the instant lies inside of a snapshot, stores the end of the snapshot instead.
   void NoteTime(const Event& event, DeviceId id, const Device& device) {
     const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
     if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);
@@ -81,37 +81,37 @@ class InstantPass : public ChangePass {
   }
   absl::Status CheckInWindow(ProcessId process) const;
 
-  const At& at_;
+  const InstantChoice& at_;
   Instants instants_;
   absl::Status outside_;
-  std::set<DeviceId> in_snapshot_;  // the instant is inside of what one finds
+  std::set<DeviceId> in_snapshot_;  // devices on which the instant lies inside of a snapshot
   bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;
   bool found_out_of_memory_ = false;
-  std::uint64_t first_left_ns_ = 0;  // of a process whose beginning is gone
+  std::uint64_t first_left_ns_ = 0;  // latest begin of a process whose first parts are evicted
   std::uint64_t end_ns_ = 0;
 };
 
-// Blocks are followed in windows alone, so that outside of them nothing is known to be live.
+// Blocks are followed only in windows. Outside of windows it is unknown which blocks are live.
 absl::Status InstantPass::CheckInWindow(ProcessId process) const {
-  const Window::Kind kind = selection().window.kind;
+  const SelectionWindow::Kind kind = selection().window.kind;
   const std::uint64_t ns = at_.ns;
-  if (kind == Window::Kind::kAll || spans().spans().empty() || spans().Contains(ns)) return absl::OkStatus();
+  if (kind == SelectionWindow::Kind::kAll || spans().spans().empty() || spans().Contains(ns)) return absl::OkStatus();
   const std::size_t count = spans().spans().size();
-  const Span nearest = spans().Nearest(ns);
+  const TimeSpan nearest = spans().Nearest(ns);
   const std::string who = capture().processes().size() == 1 ? "" : ProcessLabel(capture(), process) + ": ";
   return absl::OutOfRangeError(absl::StrCat(capture().path(), ": ", who, Seconds(ns), " lies outside of the ",
                                             count == 1 ? "window, " : absl::StrCat(count, " windows; the nearest is "),
                                             Seconds(nearest.begin_ns), " to ", Seconds(nearest.end_ns), "; leave out ",
-                                            kind == Window::Kind::kSteps ? "--steps" : "--range",
+                                            kind == SelectionWindow::Kind::kSteps ? "--steps" : "--range",
                                             ", or choose an instant inside"));
 }
 
-// An instant of which the capture knows nothing is no instant with nothing live.
-absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants,
+// Returns an error if the capture does not contain the instant. Without this check, a table would show no live blocks.
+absl::Status CheckInside(const Capture& capture, const InstantChoice& at, const InstantPass& instants,
                          const ReplayReport& report) {
-  if (at.kind != At::Kind::kTime) return absl::OkStatus();
+  if (at.kind != InstantChoice::Kind::kTime) return absl::OkStatus();
   if (at.ns > instants.end_ns()) {
     return absl::OutOfRangeError(absl::StrCat(capture.path(), ": the recording ends at ", Seconds(instants.end_ns()),
                                               ", before ", Seconds(at.ns)));
@@ -133,18 +133,18 @@ absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass
 
 }  // namespace
 
-absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const At& at) {
+absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const InstantChoice& at) {
   InstantPass instants(capture, selection, at);
   const absl::StatusOr<ReplayReport> report = capture.Replay(instants, ReplayOptionsFor(selection, false, false));
   if (!report.ok()) return report.status();
-  if (!instants.found().ok()) return instants.found();
-  if (at.kind == At::Kind::kMark && !instants.found_mark() && instants.mark_is_outside()) {
+  if (!instants.selection_status().ok()) return instants.selection_status();
+  if (at.kind == InstantChoice::Kind::kMark && !instants.found_mark() && instants.mark_is_outside()) {
     return absl::NotFoundError(absl::StrCat(capture.path(), ": mark '", at.mark, "' lies outside of the window"));
   }
-  if (at.kind == At::Kind::kMark && !instants.found_mark()) {
+  if (at.kind == InstantChoice::Kind::kMark && !instants.found_mark()) {
     return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", at.mark, "'; memoir.mark() makes them"));
   }
-  if (at.kind == At::Kind::kOutOfMemory && !instants.found_out_of_memory())
+  if (at.kind == InstantChoice::Kind::kOutOfMemory && !instants.found_out_of_memory())
     return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
   if (absl::Status inside = CheckInside(capture, at, instants, *report); !inside.ok()) return inside;
   if (!instants.outside().ok()) return instants.outside();

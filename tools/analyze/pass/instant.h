@@ -1,4 +1,5 @@
-// The instant that `--at` means, as a count of each device's changes: one replay finds it, the next stops at it.
+// Finds the instant that `--at` selects. An instant is a number of changes of each device: one replay counts the
+// changes up to it, and the next replay stops after as many changes.
 #ifndef TOOLS_ANALYZE_PASS_INSTANT_H_
 #define TOOLS_ANALYZE_PASS_INSTANT_H_
 
@@ -8,19 +9,21 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/at.h"
+#include "tools/analyze/pass/instant_choice.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
 
-// An instant of a device: after how many of its events in the replay that change what it holds.
+// An instant of a device, at `ns`. `after`: the number of changes up to it. A change is an event that changes the
+// device's live or reserved memory.
 struct Instant {
   std::uint64_t after = 0;
   std::uint64_t ns = 0;
 };
 using Instants = std::map<DeviceId, Instant>;
 
-// Follows live bytes per device and counts its changes; all passes of a selection see the same changes.
+// Follows the live bytes of each device, and counts the device's changes. All passes of a selection count the same
+// changes.
 class ChangePass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
@@ -32,25 +35,26 @@ class ChangePass : public WindowedVisitor {
     std::uint64_t peak = 0;
     std::uint64_t changes = 0;
   };
-  // After a change of `device`, or when the window opens.
-  virtual void Changed(const Event&, DeviceId, Device&) {}
-  virtual void Added(const Block&, const Event&) {}
-  virtual void Removed(const Block&) {}
+  // Called after a change of the device, and when the window opens.
+  virtual void SeeChange(const Event&, DeviceId, Device&) {}
+  virtual void SeeBlockAdded(const Block&, const Event&) {}
+  virtual void SeeBlockRemoved(const Block&) {}
 
-  void WindowOpens(const Event& event) override {
+  void SeeWindowOpen(const Event& event) override {
     opens_ = true;
     for (auto& [id, device] : devices_) {
-      if (device.process == event.process) Changed(event, id, device);
+      if (device.process == event.process) SeeChange(event, id, device);
     }
     opens_ = false;
   }
-  // Of the change in hand: a window opens with what is live then.
+  // Returns true if the current change belongs to the selection. Allocations of blocks that are live when the window
+  // opens belong to the selection, too.
   bool is_inside() const { return in_window() || opens_; }
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
     Follow(*event.block);
     devices_[event.block->device].live += event.block->bytes;
-    Added(*event.block, event);
+    SeeBlockAdded(*event.block, event);
     AddChange(event, event.block->device);
   }
   void SeeFreeCompleted(const FreeCompletedEvent& event) override { AddChange(event, event.device); }
@@ -58,7 +62,7 @@ class ChangePass : public WindowedVisitor {
   void SeeDeallocate(const DeallocateEvent& event) override {
     if (!Unfollow(*event.block)) return;
     devices_[event.block->device].live -= event.block->bytes;
-    Removed(*event.block);
+    SeeBlockRemoved(*event.block);
     AddChange(event, event.block->device);
   }
   std::map<DeviceId, Device>& devices() { return devices_; }
@@ -68,7 +72,7 @@ class ChangePass : public WindowedVisitor {
     Device& device = devices_[id];
     device.process = event.process;
     ++device.changes;
-    Changed(event, id, device);
+    SeeChange(event, id, device);
   }
   void Follow(const Block& block) {
     const std::size_t at = block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1};
@@ -82,12 +86,13 @@ class ChangePass : public WindowedVisitor {
     return true;
   }
   std::map<DeviceId, Device> devices_;
-  std::vector<bool> followed_;  // by slot + 1; 0: the late block
+  std::vector<bool> followed_;  // by slot + 1; index 0: the newest block without a slot
   bool opens_ = false;
 };
 
-// Where `at` is on each device. Errors name what there is instead: no such mark, no such time, no out-of-memory error.
-absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const At& at);
+// Returns the instant of each device. Returns an error if the mark, the time or the out-of-memory error does not exist,
+// or lies outside of the windows.
+absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const InstantChoice& at);
 
 }  // namespace memoir
 

@@ -3,7 +3,8 @@
 namespace memoir {
 namespace {
 
-// Of modules and ranges of autograd's, those with none of their kind around.
+// Return true for a forward call of a module that is not inside of another module's call, and for an outermost range of
+// autograd.
 bool IsOutermostCall(const ModuleEvent& event) { return event.phase == Phase::kForward && event.depth == 0; }
 
 bool IsOutermostBackward(const OpenRange& range, const RangeStack& stack) {
@@ -13,10 +14,10 @@ bool IsOutermostBackward(const OpenRange& range, const RangeStack& stack) {
 
 }  // namespace
 
-std::vector<std::pair<std::string_view, Moment>> MarkersOf(const Iteration& iteration) {
-  std::vector<std::pair<std::string_view, Moment>> markers;
-  const auto add = [&](std::string_view name, const std::optional<Moment>& moment) {
-    if (moment) markers.emplace_back(name, *moment);
+std::vector<std::pair<std::string_view, IterationInstant>> MarkersOf(const Iteration& iteration) {
+  std::vector<std::pair<std::string_view, IterationInstant>> markers;
+  const auto add = [&](std::string_view name, const std::optional<IterationInstant>& instant) {
+    if (instant) markers.emplace_back(name, *instant);
   };
   add("fw_start", iteration.fw_start);
   add("fw_bw_boundary", iteration.fw_bw_boundary);
@@ -31,42 +32,43 @@ Iteration& IterationFinder::Begin() {
   return iterations_.emplace_back();
 }
 
-// Parts of a model that are called one by one are one pass; the same one again is the next.
-void IterationFinder::ModuleEnters(const ModuleEvent& event, Moment now) {
+// If the parts of a model are called one after another, their calls are one forward pass. The next call of the first
+// part begins the next forward pass.
+void IterationFinder::SeeModuleEnter(const ModuleEvent& event, IterationInstant now) {
   if (!IsOutermostCall(event)) return;
-  const bool next = doing_ != Doing::kForward || (first_left_ && event.module == first_);
-  doing_ = Doing::kForward;
+  const bool next = doing_ != Activity::kForward || (first_left_ && event.module == first_);
+  doing_ = Activity::kForward;
   if (!next) return;
   Iteration& iteration = Begin();
   first_ = event.module;
   iteration.fw_start = now;
 }
 
-void IterationFinder::ModuleExits(const ModuleEvent& event, Moment now) {
-  if (!IsOutermostCall(event) || doing_ != Doing::kForward || iterations_.empty()) return;
+void IterationFinder::SeeModuleExit(const ModuleEvent& event, IterationInstant now) {
+  if (!IsOutermostCall(event) || doing_ != Activity::kForward || iterations_.empty()) return;
   if (event.module == first_) first_left_ = true;
   iterations_.back().fw_bw_boundary = now;
 }
 
-void IterationFinder::RangeBegins(const RangeBeginEvent& event, std::string_view name, Moment now) {
+void IterationFinder::SeeRangeBegin(const RangeBeginEvent& event, std::string_view name, IterationInstant now) {
   if (IsOutermostBackward(*event.range, *event.stack)) {
-    // Without a forward pass seen in between, the last optimizer step says that another iteration has begun.
-    Iteration& iteration = doing_ == Doing::kOptimizer ? Begin() : Current();
+    // If no forward pass was seen, a backward pass after an optimizer step begins another iteration.
+    Iteration& iteration = doing_ == Activity::kOptimizer ? Begin() : Current();
     if (!iteration.fw_bw_boundary) iteration.fw_bw_boundary = now;
-    doing_ = Doing::kBackward;
+    doing_ = Activity::kBackward;
   } else if (event.range->role.optimizer && name.starts_with("Optimizer.step#")) {
     Iteration& iteration = Current();
     if (!iteration.optimizer_step) iteration.optimizer_step = now;
-    // One that a hook of a gradient runs does not end the backward pass.
+    // An optimizer step in a gradient's hook does not end the backward pass.
     if (event.range->innermost_backward >= 0) return;
-    doing_ = Doing::kOptimizer;
+    doing_ = Activity::kOptimizer;
     step_call_ = event.range->call;
   }
 }
 
-void IterationFinder::RangeEnds(const RangeEndEvent& event, Moment now) {
-  if (doing_ == Doing::kBackward && IsOutermostBackward(*event.range, *event.stack)) Current().backward_end = now;
-  if (doing_ == Doing::kOptimizer && event.range->call == step_call_ && !iterations_.empty())
+void IterationFinder::SeeRangeEnd(const RangeEndEvent& event, IterationInstant now) {
+  if (doing_ == Activity::kBackward && IsOutermostBackward(*event.range, *event.stack)) Current().backward_end = now;
+  if (doing_ == Activity::kOptimizer && event.range->call == step_call_ && !iterations_.empty())
     iterations_.back().optimizer_end = now;
 }
 

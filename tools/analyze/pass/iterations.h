@@ -1,9 +1,9 @@
-// Where each iteration of a training program has its forward pass, its backward pass and its optimizer step, by the
-// modules, autograd ranges and optimizer's ranges that a replay shows.
+// Finds the forward pass, backward pass and optimizer step in each iteration of a training program, from the modules,
+// autograd ranges and optimizer ranges of a replay.
 //
-// An iteration is one forward pass and what follows it, so a step that accumulates gradients over four forward passes
-// is four. fw_start and fw_bw_boundary are those of torch's MemoryTracker: where the outermost module was entered and
-// where it was left. A replay with ReplayOptions::modules is needed.
+// An iteration is one forward pass and everything until the next forward pass. A step that accumulates gradients over
+// four forward passes has four iterations. fw_start and fw_bw_boundary mean the same as in torch's MemoryTracker: the
+// enter and exit of the outermost module. Needs ReplayOptions::modules.
 #ifndef TOOLS_ANALYZE_PASS_ITERATIONS_H_
 #define TOOLS_ANALYZE_PASS_ITERATIONS_H_
 
@@ -17,42 +17,44 @@
 
 namespace memoir {
 
-struct Moment {
+struct IterationInstant {
   std::uint64_t ns = 0;     // since the start of the capture
-  std::uint64_t calls = 0;  // operator calls that had ended
-  bool operator==(const Moment&) const = default;
+  std::uint64_t calls = 0;  // operator calls that had ended before the instant
+  bool operator==(const IterationInstant&) const = default;
 };
 
-// What a program does not do in it is absent: all but fw_start and fw_bw_boundary of an evaluation, fw_start where no
-// module was seen.
+// Parts that did not occur are nullopt. An evaluation has only fw_start and fw_bw_boundary. Without modules there is no
+// fw_start.
 struct Iteration {
-  std::optional<Moment> fw_start;
-  std::optional<Moment> fw_bw_boundary;  // the outermost module is left; without modules: the backward pass begins
-  std::optional<Moment> backward_end;    // its last one, where several follow
-  std::optional<Moment> optimizer_step;  // the first one begins
-  std::optional<Moment> optimizer_end;   // the last one outside of a backward pass ends; not among MarkersOf
+  std::optional<IterationInstant> fw_start;
+  std::optional<IterationInstant>
+      fw_bw_boundary;  // the outermost module is left; without modules: the backward pass begins
+  std::optional<IterationInstant> backward_end;    // end of the last backward pass of the iteration
+  std::optional<IterationInstant> optimizer_step;  // begin of the first optimizer step
+  // End of the last optimizer step outside of backward; not in MarkersOf().
+  std::optional<IterationInstant> optimizer_end;
 };
 
-// The markers of an iteration that are there, by name and in the order of an iteration.
-std::vector<std::pair<std::string_view, Moment>> MarkersOf(const Iteration& iteration);
+// Returns the markers that the iteration has, with their names, in the order of time.
+std::vector<std::pair<std::string_view, IterationInstant>> MarkersOf(const Iteration& iteration);
 
-// Of one process. Tell it of all events in replay order.
+// Used for one process. Pass it all events in replay order.
 class IterationFinder {
  public:
-  void ModuleEnters(const ModuleEvent& event, Moment now);
-  void ModuleExits(const ModuleEvent& event, Moment now);
-  void RangeBegins(const RangeBeginEvent& event, std::string_view name, Moment now);
-  void RangeEnds(const RangeEndEvent& event, Moment now);
+  void SeeModuleEnter(const ModuleEvent& event, IterationInstant now);
+  void SeeModuleExit(const ModuleEvent& event, IterationInstant now);
+  void SeeRangeBegin(const RangeBeginEvent& event, std::string_view name, IterationInstant now);
+  void SeeRangeEnd(const RangeEndEvent& event, IterationInstant now);
   std::vector<Iteration> Take() { return std::move(iterations_); }
 
  private:
-  enum class Doing : std::uint8_t { kNothing, kForward, kBackward, kOptimizer };
+  enum class Activity : std::uint8_t { kNothing, kForward, kBackward, kOptimizer };
   Iteration& Begin();
   Iteration& Current() { return iterations_.empty() ? Begin() : iterations_.back(); }
 
-  Doing doing_ = Doing::kNothing;
-  ModuleId first_;               // the outermost module that began the iteration in hand
-  bool first_left_ = false;      // and it was left since
+  Activity doing_ = Activity::kNothing;
+  ModuleId first_;               // the outermost module that began the current iteration
+  bool first_left_ = false;      // first_ was exited after it began the iteration
   std::uint64_t step_call_ = 0;  // OpenRange::call of the newest optimizer step
   std::vector<Iteration> iterations_;
 };

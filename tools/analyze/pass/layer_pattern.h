@@ -1,4 +1,4 @@
-// Module paths whose numbers do not count: what the layers of a model have in common.
+// Replaces the numbers in module paths, so that the layers of a model have the same path.
 #ifndef TOOLS_ANALYZE_PASS_LAYER_PATTERN_H_
 #define TOOLS_ANALYZE_PASS_LAYER_PATTERN_H_
 
@@ -7,7 +7,7 @@
 
 namespace memoir {
 
-// "blocks.3.mlp.fc1" as "blocks.*.mlp.fc1".
+// Returns "blocks.*.mlp.fc1" for "blocks.3.mlp.fc1".
 std::string WithLayersMerged(std::string_view path);
 
 }  // namespace memoir

@@ -28,7 +28,7 @@ StepKind LoopClock::Begin(StepKind kind) {
   return kind;
 }
 
-const LoopClock::Positions* LoopClock::RangeBegins(const RangeBeginEvent& event) {
+const LoopClock::Positions* LoopClock::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   if (event.before || !IsOutermostOperator(range)) return nullptr;
   Positions& positions = running_[event.thread];
@@ -39,19 +39,19 @@ const LoopClock::Positions* LoopClock::RangeBegins(const RangeBeginEvent& event)
   return &positions;
 }
 
-std::optional<StepKind> LoopClock::RangeEnds(const RangeEndEvent& event, std::string_view name) {
+std::optional<StepKind> LoopClock::SeeRangeEnd(const RangeEndEvent& event, std::string_view name) {
   if (IsOutermostOperator(*event.range)) running_.erase(event.thread);
   if (!event.range->role.optimizer || !name.starts_with("Optimizer.step#")) return std::nullopt;
   return Begin(StepKind::kOptimizer);
 }
 
-std::optional<StepKind> LoopClock::ModuleEnters(const ModuleEvent& event) {
+std::optional<StepKind> LoopClock::SeeModuleEnter(const ModuleEvent& event) {
   const bool outermost = event.depth == 0 && event.phase == Phase::kForward && !event.again && !event.of_gradient;
   if (!outermost) return std::nullopt;
   return Begin(StepKind::kModuleCall);
 }
 
-StepKind LoopClock::Stepped() { return Begin(StepKind::kStep); }
+StepKind LoopClock::SeeStep() { return Begin(StepKind::kStep); }
 
 std::optional<StepKind> LoopClock::BestKind() const {
   for (const StepKind kind : {StepKind::kStep, StepKind::kOptimizer, StepKind::kModuleCall}) {
@@ -60,7 +60,7 @@ std::optional<StepKind> LoopClock::BestKind() const {
   return std::nullopt;
 }
 
-const LoopPosition* LoopClock::Running(ThreadId thread, StepKind kind) const {
+const LoopPosition* LoopClock::RunningPosition(ThreadId thread, StepKind kind) const {
   const auto running = running_.find(thread);
   return running == running_.end() ? nullptr : &running->second[static_cast<std::size_t>(kind)];
 }

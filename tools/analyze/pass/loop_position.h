@@ -1,8 +1,8 @@
-// Where in its loop a program is: in which step, and at which call of which operator there. So that a moment can be
-// compared with the same one of the step before.
+// The position of a program in its training loop: the step, and the number of an operator call in this step. Two
+// replays use the position to compare an instant with the same instant of the previous step.
 //
-// What a step is, the program says with memoir.step(); else a call of the optimizer ends one; else a call of the
-// outermost module begins one (inference).
+// memoir.step() defines steps. Without it a call of the optimizer ends a step. Without an optimizer (inference) a call
+// of the outermost module begins a step.
 #ifndef TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 #define TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 
@@ -22,14 +22,14 @@ enum class StepKind : std::uint8_t { kStep, kOptimizer, kModuleCall };
 inline constexpr std::size_t kStepKinds = 3;
 std::string_view ToString(StepKind kind);  // "step", "optimizer step", "module call"
 
-// A call of an operator that no other is around, in the process that a LoopClock follows.
+// A call of an outermost operator, in the process that a LoopClock follows.
 struct LoopPosition {
   StepKind kind = StepKind::kStep;
-  std::uint64_t step = 0;  // how many of them had begun (optimizer: ended)
+  std::uint64_t step = 0;  // number of steps that had begun; for kOptimizer: number of steps that had ended
   NameId operator_name;
   ModuleId module;
   Phase phase = Phase::kOther;
-  std::uint64_t occurrence = 0;  // of these three in the step, from 1
+  std::uint64_t occurrence = 0;  // number, from 1, among calls with the same operator, module and phase in the step
   friend bool operator==(const LoopPosition&, const LoopPosition&) = default;
   template <typename H>
   friend H AbslHashValue(H state, const LoopPosition& at) {
@@ -37,39 +37,41 @@ struct LoopPosition {
   }
 };
 
-// Follows one process: tell it of its events in replay order, with ReplayOptions::modules.
+// Follows one process. Pass it all events in replay order; needs ReplayOptions::modules.
 class LoopClock {
  public:
   using Positions = std::array<LoopPosition, kStepKinds>;  // by StepKind
 
-  // The positions of a call that begins; nothing for any other range. Valid until the next call.
-  const Positions* RangeBegins(const RangeBeginEvent& event);
-  // What these do to the count of steps: the kind whose next step has begun.
-  std::optional<StepKind> RangeEnds(const RangeEndEvent& event, std::string_view name);
-  std::optional<StepKind> ModuleEnters(const ModuleEvent& event);
-  StepKind Stepped();
+  // If the range that begins is an outermost operator, returns the positions of its call. They are valid until the next
+  // call of this function. nullptr for other ranges.
+  const Positions* SeeRangeBegin(const RangeBeginEvent& event);
+  // These functions return the kind of step that begins with the event; nullopt if none begins.
+  std::optional<StepKind> SeeRangeEnd(const RangeEndEvent& event, std::string_view name);
+  std::optional<StepKind> SeeModuleEnter(const ModuleEvent& event);
+  StepKind SeeStep();
 
   std::uint64_t steps(StepKind kind) const { return steps_[static_cast<std::size_t>(kind)]; }
-  // The kind of step that this program has, as far as is known by now; nothing: none has begun yet.
+  // Returns the first StepKind, in the order of the enum, of which the program has begun a step. nullopt if no step has
+  // begun.
   std::optional<StepKind> BestKind() const;
-  // Of the operator call that runs on a thread; nullptr when none does.
-  const LoopPosition* Running(ThreadId thread, StepKind kind) const;
+  // Returns the position of the operator call that runs on a thread. nullptr if no operator runs.
+  const LoopPosition* RunningPosition(ThreadId thread, StepKind kind) const;
 
  private:
-  struct What {
+  struct OperatorPlace {
     NameId operator_name;
     ModuleId module;
     Phase phase;
-    friend bool operator==(const What&, const What&) = default;
+    friend bool operator==(const OperatorPlace&, const OperatorPlace&) = default;
     template <typename H>
-    friend H AbslHashValue(H state, const What& what) {
+    friend H AbslHashValue(H state, const OperatorPlace& what) {
       return H::combine(std::move(state), what.operator_name, what.module, what.phase);
     }
   };
   StepKind Begin(StepKind kind);
 
   std::array<std::uint64_t, kStepKinds> steps_{};
-  std::array<absl::flat_hash_map<What, std::uint64_t>, kStepKinds> occurrences_;  // in the step in hand
+  std::array<absl::flat_hash_map<OperatorPlace, std::uint64_t>, kStepKinds> occurrences_;  // in the current step
   absl::flat_hash_map<ThreadId, Positions> running_;
 };
 

@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-// "aten::add" of "aten::add.Tensor".
+// Returns "aten::add" for "aten::add.Tensor".
 std::string_view WithoutOverload(std::string_view name) {
   const std::size_t colons = name.find("::");
   return name.substr(0, name.find('.', colons == std::string_view::npos ? 0 : colons));
@@ -17,9 +17,9 @@ bool IsOperatorNamed(std::string_view name, std::string_view asked) {
   return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
 }
 
-std::uint64_t OperatorNumbers::Begin(NameId name, const Dictionary& dictionary) {
+std::uint64_t OperatorNumbers::BeginCall(NameId name, const Dictionary& dictionary) {
   if (names_.size() <= name.value) names_.resize(name.value + 1);
-  Counted& counted = names_[name.value];
+  OperatorCount& counted = names_[name.value];
   if (counted.all_overloads == kNotLookedAt) {
     const std::string_view text = dictionary.text(name), plain = WithoutOverload(text);
     const auto next = static_cast<std::uint32_t>(place_.size());
@@ -33,7 +33,7 @@ std::uint64_t OperatorNumbers::Begin(NameId name, const Dictionary& dictionary) 
 }
 
 void OperatorNumbers::Clear() {
-  for (Counted& counted : names_) counted.calls = 0;
+  for (OperatorCount& counted : names_) counted.calls = 0;
   std::ranges::fill(all_overloads_, 0);
 }
 

@@ -13,7 +13,7 @@ class StepPass : public WindowedVisitor {
   std::vector<StepTime> times;
 
  protected:
-  void StepBegins(StepSource source, const Event& event) override {
+  void SeeStepBegin(StepSource source, const Event& event) override {
     if (in_window())
       begun_[static_cast<std::size_t>(source)].push_back(
           {event.process, steps().newest(source), Nanoseconds(event), source});
@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<StepTime>> FindStepTimes(const Capture& capture, cons
   options.modules = true;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   return std::move(pass.times);
 }
 

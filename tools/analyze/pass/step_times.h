@@ -1,4 +1,4 @@
-// When each step of a recording began, by what counts as a step in its process (steps.h).
+// The begin of each step of a recording, by the definition of a step in its process (step_counter.h).
 #ifndef TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 #define TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -18,7 +18,7 @@ struct StepTime {
   StepSource source = StepSource::kNone;
 };
 
-// In order, process by process. What comes before the first is taken for step 0, and no entry.
+// Returns the steps process by process, in order. The time before the first step counts as step 0 and has no entry.
 absl::StatusOr<std::vector<StepTime>> FindStepTimes(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

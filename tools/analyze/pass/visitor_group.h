@@ -1,4 +1,5 @@
-// Several visitors that see one replay: what each of them would see alone, for the price of one decoding.
+// Passes the events of one replay to several visitors. Each sees the same as in a separate replay, and the capture is
+// decoded once.
 #ifndef TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 #define TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 
@@ -13,7 +14,7 @@ namespace memoir {
 
 class VisitorGroup : public Visitor {
  public:
-  // They must outlive it. Each event goes to them in this order.
+  // The visitors must outlive the group. They receive each event in the order of `visitors`.
   explicit VisitorGroup(std::vector<Visitor*> visitors) : visitors_(std::move(visitors)) {}
 
   void OnStart(const ReplayState& state) override {

@@ -1,4 +1,4 @@
-// What a WindowedVisitor says of a selection that the recording does not have: what there is instead.
+// The error messages of a WindowedVisitor for a selection that the recording does not contain, with alternatives.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string ListOf(const std::set<std::string>& names) {
   return absl::StrCat(absl::StrJoin(shown, ", "), more ? ", ..." : "");
 }
 
-std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
+std::string AvailableStepsText(StepSource source, std::uint64_t newest) {
   switch (source) {
     case StepSource::kNone:
       return "the recording has none: no call of memoir.step(), of an optimizer or of a module";
@@ -40,27 +40,27 @@ std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
   return "";
 }
 
-// Of a job whose summaries were collected.
+// Returns an explanation if the folder has only a summary of the rank.
 std::string SummaryAlone(const std::string& folder, std::uint32_t rank) {
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
   if (!job.ok()) return "";
   const bool alone = std::ranges::any_of(job->named, [&](const NamedFiles& files) {
-    return files.has_summary && files.parts.empty() && files.name.starts_with(BeginningOf(rank));
+    return files.has_summary && files.parts.empty() && files.name.starts_with(RankFilePrefix(rank));
   });
   return alone ? absl::StrCat("; of rank ", rank, " a summary is here, and memoir collect --ranks ", rank,
-                              " brings the recording")
+                              " copies the recording")
                : "";
 }
 
 }  // namespace
 
 absl::Status WindowedVisitor::WindowNotFound() const {
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kSteps) {
+  const SelectionWindow& window = selection_.window;
+  if (window.kind == SelectionWindow::Kind::kSteps) {
     return absl::NotFoundError(absl::StrCat(capture_.path(), ": no step from ", window.first_step, " to below ",
-                                            window.last_step, "; ", WhatStepsThereAre(best_source_, newest_step_)));
+                                            window.last_step, "; ", AvailableStepsText(best_source_, newest_step_)));
   }
-  if (window.kind == Window::Kind::kTime) {
+  if (window.kind == SelectionWindow::Kind::kTime) {
     const std::string recorded =
         first_ns_ > last_ns_
             ? ""
@@ -99,7 +99,7 @@ absl::Status WindowedVisitor::CheckFound() const {
           absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
     }
   }
-  return windows_ == 0 ? WindowNotFound() : filter_.Found(capture_.path());
+  return windows_ == 0 ? WindowNotFound() : filter_.CheckFound(capture_.path());
 }
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// The stretches of time that a process's windows cover, in nanoseconds since the start of the capture.
+// The time spans that the windows of a process cover, in nanoseconds since the start of the capture.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_SPANS_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_SPANS_H_
 
@@ -8,28 +8,28 @@
 
 namespace memoir {
 
-struct Span {
+struct TimeSpan {
   std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;  // still inside
-  bool operator==(const Span&) const = default;
+  std::uint64_t end_ns = 0;  // inclusive
+  bool operator==(const TimeSpan&) const = default;
 };
 
 class WindowSpans {
  public:
-  void Add(Span span) { spans_.push_back(span); }
+  void Add(TimeSpan span) { spans_.push_back(span); }
   void Add(const WindowSpans& other) { spans_.insert(spans_.end(), other.spans_.begin(), other.spans_.end()); }
   void Clear() { spans_.clear(); }
-  // Spans that touch or overlap become one. The functions below want it done.
+  // Merges spans that touch or overlap. Call it before the functions below.
   void Merge();
 
-  const std::vector<Span>& spans() const { return spans_; }  // by time
+  const std::vector<TimeSpan>& spans() const { return spans_; }  // by time
   std::uint64_t total_ns() const;
   bool Contains(std::uint64_t ns) const;
-  // The span whose begin or end is closest. There must be one.
-  Span Nearest(std::uint64_t ns) const;
+  // Returns the span whose begin or end is closest. There must be a span.
+  TimeSpan Nearest(std::uint64_t ns) const;
 
  private:
-  std::vector<Span> spans_;
+  std::vector<TimeSpan> spans_;
 };
 
 }  // namespace memoir

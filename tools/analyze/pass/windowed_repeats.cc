@@ -1,4 +1,4 @@
-// The part of a visitor with a window that knows steps which a replay passes over (RepeatedEvent).
+// The part of WindowedVisitor that handles repeated steps which a replay does not visit (RepeatedEvent).
 #include <algorithm>
 
 #include "tools/analyze/pass/windowed_visitor.h"
@@ -6,26 +6,27 @@
 namespace memoir {
 
 bool WindowedVisitor::IsInside(const RepeatedEvent& event) const {
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kSteps && StepsOf(event.process).source == StepSource::kProgram)
+  const SelectionWindow& window = selection_.window;
+  if (window.kind == SelectionWindow::Kind::kSteps && StepsOf(event.process).source == StepSource::kProgram)
     return event.first_step >= window.first_step && event.first_step < window.last_step;
-  if (window.kind != Window::Kind::kTime) return in_window();
+  if (window.kind != SelectionWindow::Kind::kTime) return in_window();
   const std::uint64_t ns = state_->Nanoseconds(event.process, event.begin);
   return ns >= window.begin_ns && ns < window.end_ns;
 }
 
-// Up to where a window opens or closes, which an event that is shown does.
+// An event that opens or closes a window must be visited. So only the repeats before this event may be left out.
 std::uint64_t WindowedVisitor::MostRepeats(const RepeatedEvent& event) const {
   if (!knows_cycle() || IsInside(event) != in_window() || cycle_began_in_window_ != in_window() ||
       cycle_in_window_ != in_window())
     return 0;
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kTime) {
+  const SelectionWindow& window = selection_.window;
+  if (window.kind == SelectionWindow::Kind::kTime) {
     const std::uint64_t begin = state_->Nanoseconds(event.process, event.begin), end = Nanoseconds(event);
     const auto lies_in = [&](std::uint64_t edge) { return begin <= edge && edge <= end; };
     return lies_in(window.begin_ns) || lies_in(window.end_ns) ? event.times / 2 : event.times;
   }
-  if (window.kind != Window::Kind::kSteps || StepsOf(event.process).source != StepSource::kProgram) return event.times;
+  if (window.kind != SelectionWindow::Kind::kSteps || StepsOf(event.process).source != StepSource::kProgram)
+    return event.times;
   if (event.last_step - event.first_step != event.steps - 1) return event.times / 2;
   const auto before = [&](std::uint64_t edge) {
     const bool lies_in = event.first_step < edge && edge <= event.last_step;
@@ -34,19 +35,19 @@ std::uint64_t WindowedVisitor::MostRepeats(const RepeatedEvent& event) const {
   return std::min(before(window.first_step), before(window.last_step));
 }
 
-void WindowedVisitor::OnCycleBegin(const CycleEvent& event) {
+void WindowedVisitor::OnRepeatGroupBegin(const RepeatGroupEvent& event) {
   cycle_began_in_window_ = in_window();
-  SeeCycleBegin(event);
+  SeeRepeatGroupBegin(event);
 }
 
-void WindowedVisitor::OnCycleEnd(const CycleEvent& event) {
+void WindowedVisitor::OnRepeatGroupEnd(const RepeatGroupEvent& event) {
   cycle_in_window_ = in_window();
-  SeeCycleEnd(event);
+  SeeRepeatGroupEnd(event);
 }
 
 void WindowedVisitor::OnRepeated(const RepeatedEvent& event) {
   FollowTime(event);
-  steps_.Repeated(event);
+  steps_.SeeRepeated(event);
   SeeRepeated(event);
 }
 

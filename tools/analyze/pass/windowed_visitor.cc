@@ -31,9 +31,9 @@ void WindowedVisitor::OnProcessBegin(const ProcessEvent& event) {
   steps_ = {};
   spans_.Clear();
   SeeProcessBegin(event);
-  const Window& window = selection_.window;
-  const bool step_0 = window.kind == Window::Kind::kSteps && window.first_step == 0;
-  if (window.kind == Window::Kind::kAll || (step_0 && StepsOf(event.process).first_is_before)) Open(event);
+  const SelectionWindow& window = selection_.window;
+  const bool step_0 = window.kind == SelectionWindow::Kind::kSteps && window.first_step == 0;
+  if (window.kind == SelectionWindow::Kind::kAll || (step_0 && StepsOf(event.process).first_is_before)) Open(event);
   FollowTime(event);
 }
 
@@ -52,7 +52,7 @@ void WindowedVisitor::OnProcessEnd(const ProcessEvent& event) {
 void WindowedVisitor::Open(const Event& event) {
   if (depth_ == 0) {
     opened_ns_ = Nanoseconds(event);
-    WindowOpens(event);
+    SeeWindowOpen(event);
   }
   ++windows_;
   ++depth_;
@@ -60,8 +60,9 @@ void WindowedVisitor::Open(const Event& event) {
 
 void WindowedVisitor::Close(const Event& event) {
   if (--depth_ > 0) return;
-  spans_.Add({opened_ns_, std::max(opened_ns_, Nanoseconds(event))});  // a clock reading since may have moved it
-  WindowCloses(event);
+  // A clock sample after the begin may change the conversion of ticks, so that the end seems earlier than the begin.
+  spans_.Add({opened_ns_, std::max(opened_ns_, Nanoseconds(event))});
+  SeeWindowClose(event);
 }
 
 void WindowedVisitor::CompareTime(const Event& event) {
@@ -78,8 +79,8 @@ ProcessSteps WindowedVisitor::StepsOf(ProcessId process) const {
 }
 
 void WindowedVisitor::FollowSteps(StepSource source, const Event& event) {
-  const Window& window = selection_.window;
-  if (window.kind != Window::Kind::kSteps || source != StepsOf(event.process).source) return;
+  const SelectionWindow& window = selection_.window;
+  if (window.kind != SelectionWindow::Kind::kSteps || source != StepsOf(event.process).source) return;
   const std::uint64_t step = steps_.newest(source);
   const bool inside = step >= window.first_step && step < window.last_step;
   if (inside && depth_ == 0) Open(event);
@@ -88,12 +89,12 @@ void WindowedVisitor::FollowSteps(StepSource source, const Event& event) {
 
 void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
   FollowTime(event);
-  if (const StepSource source = steps_.RangeBegins(event, state_->dictionary()); source != StepSource::kNone) {
+  if (const StepSource source = steps_.SeeRangeBegin(event, state_->dictionary()); source != StepSource::kNone) {
     FollowSteps(source, event);
-    StepBegins(source, event);
+    SeeStepBegin(source, event);
   }
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kRange && IsOfUser(event.range->source)) {
+  const SelectionWindow& window = selection_.window;
+  if (window.kind == SelectionWindow::Kind::kRange && IsUserRange(event.range->source)) {
     const std::string_view name = state_->dictionary().text(event.range->name);
     if (name == window.range) {
       const std::uint64_t occurrence = occurrence_++;
@@ -111,8 +112,8 @@ void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
 void WindowedVisitor::OnRangeEnd(const RangeEndEvent& event) {
   FollowTime(event);
   SeeRangeEnd(event);
-  if (const StepSource source = steps_.RangeEnds(event, state_->dictionary()); source != StepSource::kNone) {
-    StepBegins(source, event);
+  if (const StepSource source = steps_.SeeRangeEnd(event, state_->dictionary()); source != StepSource::kNone) {
+    SeeStepBegin(source, event);
     FollowSteps(source, event);
   }
   if (open_calls_.empty()) return;
@@ -124,10 +125,10 @@ void WindowedVisitor::OnRangeEnd(const RangeEndEvent& event) {
 
 void WindowedVisitor::OnStep(const StepEvent& event) {
   FollowTime(event);
-  const StepSource source = steps_.Stepped(event);
+  const StepSource source = steps_.SeeStep(event);
   FollowSteps(source, event);
   SeeStep(event);
-  StepBegins(source, event);
+  SeeStepBegin(source, event);
 }
 
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
@@ -175,9 +176,9 @@ void WindowedVisitor::OnDriverRefused(const DriverRefusedEvent& event) {
   if (IsSelected(event.asked->device)) SeeDriverRefused(event);
 }
 
-void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
+void WindowedVisitor::OnDeviceSample(const DeviceSampleEvent& event) {
   if (!event.before) FollowTime(event);
-  if (IsSelected(event.device)) SeeDeviceReading(event);
+  if (IsSelected(event.device)) SeeDeviceSample(event);
 }
 
 void WindowedVisitor::OnHostReading(const HostReadingEvent& event) {
@@ -206,9 +207,10 @@ void WindowedVisitor::OnMark(const MarkEvent& event) {
 
 void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
   FollowTime(event);
-  if (const StepSource source = steps_.ModuleEnters(event, state_->stack(event.thread)); source != StepSource::kNone) {
+  if (const StepSource source = steps_.SeeModuleEnter(event, state_->stack(event.thread));
+      source != StepSource::kNone) {
     FollowSteps(source, event);
-    StepBegins(source, event);
+    SeeStepBegin(source, event);
   }
   SeeModuleEnter(event);
 }

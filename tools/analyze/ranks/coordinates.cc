@@ -35,7 +35,7 @@ std::string CommonPlaceOf(const std::vector<RankFacts>& ranks, const std::vector
       const std::optional<std::uint32_t> index = IndexIn(rank, of.dimension);
       return index && !theirs.contains(*index);
     });
-    if (others) absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension, " ", RankList(theirs));
+    if (others) absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension, " ", FormatRankList(theirs));
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// Where ranks stand among the job's: an index in each dimension in which it is parallel ("pp", "tp"), as its programs
-// said. What the members of a role have in common, and others have not, is its name.
+// The coordinates of ranks in a job: an index in each dimension of parallelism ("pp", "tp"), as the program reported
+// them. The coordinates that all members of a role share are the name of the role.
 #ifndef TOOLS_ANALYZE_RANKS_COORDINATES_H_
 #define TOOLS_ANALYZE_RANKS_COORDINATES_H_
 
@@ -15,16 +15,16 @@
 
 namespace memoir {
 
-// "pp 1", "pp 1-2, ep 0": of each dimension in which these are not at every index that the job has. "" where there is
-// none, or one of them has no coordinates.
+// Returns the members' indices as text: "pp 1", "pp 1-2, ep 0". Leaves out dimensions in which the members have every
+// index of the job. Empty if no dimension is left, or if a member has no coordinates.
 std::string CommonPlaceOf(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
 
-// The members at each index of a dimension; empty where one of them has no index in it.
+// Returns the members at each index of `dimension`. Empty if a member lacks such an index.
 std::map<std::uint32_t, std::vector<std::size_t>> ByIndex(const std::vector<RankFacts>& ranks,
                                                           const std::vector<std::size_t>& members,
                                                           std::string_view dimension);
 
-// Whether ranks along it do unlike work by design: stages of a pipeline, experts.
+// Returns true if ranks along this dimension do different work by design: stages of a pipeline, experts.
 bool IsOfUnlikeWork(std::string_view dimension);
 
 }  // namespace memoir

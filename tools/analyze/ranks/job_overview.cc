@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/analyze/ranks/job_book.h"
+#include "tools/analyze/ranks/job_summary_builder.h"
 #include "tools/analyze/ranks/recording_summary.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 
 namespace memoir {
 namespace {
@@ -46,17 +46,19 @@ RankKey KeyOf(const v1::RecordingSummary& recording) {
   return {recording.process().rank(), recording.process().restart()};
 }
 
-// As model/job.h has it: without events, and no rank, or another process is that rank.
-std::vector<const v1::RecordingSummary*> NotIdle(const v1::JobSummary& job) {
-  std::map<RankKey, const v1::RecordingSummary*> speaks;  // for a rank of which no process has events, the first
+// Leaves out idle recordings, as model/job.h does. A recording without events is idle if it has no rank, or if another
+// recording of its rank is used.
+std::vector<const v1::RecordingSummary*> ActiveRecordings(const v1::JobSummary& job) {
+  // By rank: the first recording that has events, or else the first recording.
+  std::map<RankKey, const v1::RecordingSummary*> chosen;
   for (const v1::RecordingSummary& recording : job.recordings()) {
     if (!IsRank(recording)) continue;
-    const v1::RecordingSummary*& known = speaks[KeyOf(recording)];
+    const v1::RecordingSummary*& known = chosen[KeyOf(recording)];
     if (known == nullptr || (known->events() == 0 && recording.events() > 0)) known = &recording;
   }
   std::vector<const v1::RecordingSummary*> used;
   for (const v1::RecordingSummary& recording : job.recordings()) {
-    if (recording.events() > 0 || (IsRank(recording) && speaks[KeyOf(recording)] == &recording))
+    if (recording.events() > 0 || (IsRank(recording) && chosen[KeyOf(recording)] == &recording))
       used.push_back(&recording);
   }
   return used;
@@ -69,8 +71,8 @@ Job JobOf(const std::vector<const v1::RecordingSummary*>& recordings) {
   return DescribeJob(members);
 }
 
-Spread SpreadOf(const Figure& figure, const std::vector<RankDevice>& devices) {
-  Spread spread{figure.name, figure.json_key, 0, 0, 0, 0, {}, {}};
+FigureSpread SpreadOf(const Figure& figure, const std::vector<RankDevice>& devices) {
+  FigureSpread spread{figure.name, figure.json_key, 0, 0, 0, 0, {}, {}};
   std::vector<std::uint64_t> values;
   const v1::RecordingSummary *least = nullptr, *most = nullptr;
   for (const RankDevice& of : devices) {
@@ -90,14 +92,14 @@ Spread SpreadOf(const Figure& figure, const std::vector<RankDevice>& devices) {
   return spread;
 }
 
-// Of a job on GPUs what its hosts hold says little: they come last.
+// In a job on GPUs, host memory is less important, so it comes last.
 std::vector<DeviceKind> KindsOf(const std::map<std::string, std::vector<RankDevice>>& by_kind) {
   std::vector<DeviceKind> kinds;
   for (const auto& [name, devices] : by_kind) {
     DeviceKind kind{name, devices.size(), 0, {}};
     for (const RankDevice& of : devices) kind.sum_peaks += of.device->peak_allocated_bytes();
     for (const Figure& figure : Figures()) {
-      Spread spread = SpreadOf(figure, devices);
+      FigureSpread spread = SpreadOf(figure, devices);
       if (spread.devices > 0) kind.spreads.push_back(std::move(spread));
     }
     if (kind.sum_peaks > 0) kinds.push_back(std::move(kind));
@@ -119,7 +121,7 @@ void FindDifferences(JobOverview& overview) {
       {"device", [](const v1::ProcessInfo& info) { return info.simulated_device(); }},
       {"settings of the allocator", [](const v1::ProcessInfo& info) { return info.allocator_settings(); }}};
   for (const auto& [what, text] : alike) {
-    Difference difference{what, {}};
+    RankDifference difference{what, {}};
     for (const v1::RecordingSummary* const recording : overview.recordings) {
       if (IsRank(*recording)) difference.who[text(recording->process())].push_back(RankLabel(*recording));
     }
@@ -131,7 +133,7 @@ void FindDifferences(JobOverview& overview) {
 
 JobOverview OverviewOf(const v1::JobSummary& job) {
   JobOverview overview;
-  overview.recordings = NotIdle(job);
+  overview.recordings = ActiveRecordings(job);
   overview.ranks = JobOf(overview.recordings);
   std::map<std::string, std::vector<RankDevice>> by_kind;
   bool any_rank = false;

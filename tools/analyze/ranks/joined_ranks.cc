@@ -16,17 +16,16 @@
 namespace memoir {
 namespace {
 
-// How far out of line it is.
 std::uint64_t SizeOf(const OddRank& odd) {
   return odd.growth ? odd.growth->bytes() / std::max<std::uint64_t>(odd.growth->steps(), 1) : odd.difference();
 }
 
-// `whole` as the finding of both: the rows are those of the rank that is further out.
+// Joins two findings into `whole`, with the rows of the rank that differs more.
 void Join(OddRank odd, OddRank& whole) {
   std::vector<std::size_t> ranks = std::move(whole.ranks);
   ranks.insert(ranks.end(), odd.ranks.begin(), odd.ranks.end());
   std::ranges::sort(ranks);
-  const std::optional<std::uint64_t> since = std::min(whole.since_step, odd.since_step);  // none comes first
+  const std::optional<std::uint64_t> since = std::min(whole.since_step, odd.since_step);  // nullopt comes first
   std::string place = whole.place;
   if (SizeOf(odd) > SizeOf(whole)) whole = std::move(odd);
   whole.ranks = std::move(ranks);
@@ -34,11 +33,11 @@ void Join(OddRank odd, OddRank& whole) {
   whole.place = std::move(place);
 }
 
-// Where all of a host's ranks have more outside of torch, it is the host that is odd.
+// If all ranks of a host have more non-PyTorch memory, joins their findings into one finding about the host.
 void JoinHosts(OddRanks& found) {
   std::map<std::string, std::size_t> of_host, odd_of_host;
   for (const Role& role : found.roles) {
-    for (const std::size_t i : role.members) of_host[found.ranks[i].host] += role.judged();
+    for (const std::size_t i : role.members) of_host[found.ranks[i].host] += role.is_judged();
   }
   const auto has_more = [](const OddRank& odd) { return odd.figure == OddFigure::kOutside && odd.value > odd.usual; };
   for (const OddRank& odd : found.odd) odd_of_host[found.ranks[odd.ranks[0]].host] += has_more(odd);
@@ -58,19 +57,19 @@ void JoinHosts(OddRanks& found) {
   found.odd = std::move(joined);
 }
 
-// Findings that may have one reason.
+// Findings with equal keys may have one cause.
 using Alike = std::tuple<std::size_t, OddFigure, bool, std::string>;
 Alike AlikeOf(const OddRank& odd) {
   return {odd.role, odd.figure, odd.value > odd.usual, odd.growth ? odd.growth->place() : ""};
 }
 
-// Members, and "dp 2".
+// Members, and their common coordinates: "dp 2".
 struct Group {
   std::vector<std::size_t> members;
   std::string place;
 };
 
-// Those of `members` at each index of a dimension.
+// Divides `members` by their index in a dimension.
 std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of, const std::string& dimension) {
   std::vector<Group> groups;
   for (const auto& [index, at] : ByIndex(ranks, of.members, dimension))
@@ -78,8 +77,8 @@ std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of
   return groups;
 }
 
-// All of a role at one index of a dimension, and of these all that do the same work, for a role can have several
-// stages: the largest first.
+// Returns groups of a role's members, largest first. The members at one index of a dimension are a group. A role can
+// have several stages, so those members of such a group that do the same work are a group, too.
 std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
   std::vector<Group> groups;
   const std::vector<std::size_t>& members = found.roles[role].members;
@@ -99,9 +98,10 @@ std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
   return groups;
 }
 
-// Where all of a group are out of line alike, that is one finding: they share their data, or what goes wrong with them.
+// If all members of a group are odd in the same way, joins their findings, because the members share their data or the
+// cause.
 void JoinGroups(OddRanks& found) {
-  std::map<Alike, std::map<std::size_t, std::size_t>> alike;  // by rank, the finding
+  std::map<Alike, std::map<std::size_t, std::size_t>> alike;  // index of the finding in found.odd, by rank
   for (std::size_t i = 0; i < found.odd.size(); ++i) {
     if (found.odd[i].ranks.size() == 1) alike[AlikeOf(found.odd[i])][found.odd[i].ranks[0]] = i;
   }

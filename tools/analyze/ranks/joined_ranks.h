@@ -1,4 +1,6 @@
-// Findings that several ranks have in common as one: all of a host, or all of a role at one index of a dimension.
+// Joins findings about single ranks into one finding. If all ranks of a host have more non-PyTorch memory than usual,
+// the joined finding is about the host. If all ranks of a group have equal findings, the joined finding is about this
+// group. A group consists of the members of one role at one index of a dimension of parallelism, such as "dp 2".
 #ifndef TOOLS_ANALYZE_RANKS_JOINED_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_JOINED_RANKS_H_
 

@@ -1,5 +1,5 @@
-// A set of names in half a kilobyte: the smallest of their hashes. Equal sets have equal sketches, and different ones
-// as good as never, unless they differ in few of thousands of names.
+// A set of names in half a kilobyte: the smallest hashes of the names. Equal sets have equal sketches. Different sets
+// have different sketches, unless they differ in only a few of thousands of names.
 #ifndef TOOLS_ANALYZE_RANKS_MODULE_SKETCH_H_
 #define TOOLS_ANALYZE_RANKS_MODULE_SKETCH_H_
 
@@ -21,7 +21,7 @@ class ModuleSketch {
   std::set<std::uint64_t> hashes_;
 };
 
-// "Linear layers.#.mlp" of "Linear layers.3.mlp"
+// Returns "Linear layers.#.mlp" for "Linear layers.3.mlp".
 std::string WithoutNumbers(std::string_view name);
 
 }  // namespace memoir

@@ -6,48 +6,37 @@
 #include <set>
 #include <utility>
 
+#include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/analyze/ranks/joined_ranks.h"
-#include "tools/analyze/ranks/usual_line.h"
+#include "tools/analyze/ranks/role_figures.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 
-struct Judged {
+struct FigureBounds {
   OddFigure figure;
   std::uint64_t RankFacts::*value;
   std::uint64_t percent, floor;
 };
-// The first that a rank is out of line in is its finding: the later ones mostly follow from it.
-constexpr std::array<Judged, 4> kJudged = {{{OddFigure::kAllocated, &RankFacts::allocated, 1, kMiB},
-                                            {OddFigure::kReserved, &RankFacts::reserved, 5, 20 * kMiB},
-                                            {OddFigure::kOutside, &RankFacts::outside, 5, 16 * kMiB},
-                                            {OddFigure::kAtEnd, &RankFacts::at_end, 1, kMiB}}};
-constexpr std::uint64_t kPercentOfVaried = 25;  // of what is reserved
+// The first figure in which a rank is odd is its finding, because later figures usually follow from it.
+constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankFacts::own, 1, kMiB},
+                                                  {OddFigure::kBetween, &RankFacts::between_steps, 1, kMiB},
+                                                  {OddFigure::kBuckets, &RankFacts::buckets, 5, kMiB},
+                                                  {OddFigure::kReserved, &RankFacts::reserved, 5, 20 * kMiB},
+                                                  {OddFigure::kOutside, &RankFacts::outside, 5, 16 * kMiB},
+                                                  {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB}}};
+constexpr std::uint64_t kPercentOfVaried = 25;  // tolerated percent of reserved bytes, if allocated bytes vary
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
-constexpr std::uint64_t kPercentOfSpecial = 3;
-// A row with a name goes before a larger one without, of a fourth of it.
+// A row with a name is preferred to a larger row without a name, if the difference of the named row is at least a
+// fourth of the other row's difference.
 constexpr std::uint64_t kLeastOfNamed = 4;
 
-// By name, what is usual of a grouping at the peaks of these; rows that most of them have not are not there.
-std::map<std::uint32_t, std::uint64_t> UsualRowsOf(const OddRanks& found, const std::vector<std::size_t>& members,
-                                                   std::size_t by) {
-  std::map<std::uint32_t, std::vector<std::uint64_t>> values;
-  for (const std::size_t i : members) {
-    for (const RankRow& row : found.ranks[i].rows[by]) values[row.name].push_back(row.bytes);
-  }
-  std::map<std::uint32_t, std::uint64_t> usual;
-  for (auto& [name, of] : values) {
-    of.resize(members.size());
-    if (const std::uint64_t median = MedianOf(std::move(of)); median > 0) usual[name] = median;
-  }
-  return usual;
-}
-
-class Judge {
+class OddRankFinder {
  public:
-  Judge(OddRanks& found, const RankBook& book) : found_(found), book_(book) {}
+  OddRankFinder(OddRanks& found, const RankBook& book) : found_(found), book_(book) {}
 
   void JudgeRole(std::size_t role) {
     role_ = role;
@@ -56,7 +45,8 @@ class Judge {
     TakeWindows();
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
-    for (const Judged& judged : kJudged) FindFigure(judged, findings);
+    for (const FigureBounds& judged : kJudged) FindFigure(judged, findings);
+    FindKilled(findings);
     FindSteps(findings);
     for (std::optional<OddRank>& finding : findings) {
       if (finding) found_.odd.push_back(std::move(*finding));
@@ -82,51 +72,54 @@ class Judge {
     return values;
   }
 
-  // Where the data of ranks differ, so do their steps. Then a peak may be another by as much, though most have the
-  // same, and what is reserved by far more: segments come in large pieces.
-  UsualLine LineOfRole(const Judged& judged) const {
+  // If ranks have different data, their allocated bytes differ in each step. Then their peaks may differ as much as
+  // their bytes in one step (noise_), even if most peaks are equal. Reserved bytes may differ more, because segments
+  // are large.
+  UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
-    const bool varied = of_steps && noise_ > std::max(MedianOf(Values(&RankFacts::allocated)) / 100, kMiB);
+    const bool varied = of_steps && noise_ > std::max(MedianOf(Values(&RankFacts::own)) / 100, kMiB);
     const bool reserved = judged.figure == OddFigure::kReserved;
-    UsualLine line = LineOf(Values(judged.value), found_.roles[role_].by_kinds,
-                            varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);
-    if (varied) line.Widen(noise_ / 3);  // it is nearly the most that they are apart, and no median
-    return line;
+    UsualValue usual = UsualValueOf(Values(judged.value), found_.roles[role_].by_kinds,
+                                    varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);
+    if (varied) usual.Widen(noise_ / 3);  // noise_ is nearly the largest distance, but Widen expects a median
+    if (reserved) usual.Allow(std::ranges::max(Values(&RankFacts::most_buckets)));
+    return usual;
   }
 
-  std::map<std::uint64_t, std::uint64_t> Widened(const RankFacts& facts) const {
+  std::map<std::uint64_t, std::uint64_t> WidenedWindows(const RankFacts& facts) const {
     std::map<std::uint64_t, std::uint64_t> windows;
-    for (const auto& [number, bytes] : facts.allocated_by_window) {
+    for (const auto& [number, bytes] : facts.own_by_window) {
       std::uint64_t& most = windows[number / (window_steps_ / facts.window_steps)];
       most = std::max(most, bytes);
     }
     return windows;
   }
 
-  // The members' levels in the same steps, and how far apart they were at most, but for a few of them, where the levels
-  // of more than a quarter of them vary.
+  // Collects the members' allocated bytes in the same windows of steps. If the bytes of more than a quarter of the
+  // members vary, sets noise_ to a distance from the median that only a few members exceed in any window.
   void TakeWindows() {
     window_steps_ = 1;
     for (std::size_t i = 0; i < members_->size(); ++i) window_steps_ = std::max(window_steps_, Member(i).window_steps);
     windows_.clear();
     for (std::size_t i = 0; i < members_->size(); ++i) {
-      for (const auto& [number, bytes] : Widened(Member(i))) windows_[number].push_back(bytes);
+      for (const auto& [number, bytes] : WidenedWindows(Member(i))) windows_[number].push_back(bytes);
     }
     usual_of_window_.clear();
     for (const auto& [number, values] : windows_) usual_of_window_[number] = MedianOf(values);
     noise_ = 0;
-    if (4 * Varying() <= members_->size()) return;
+    if (4 * CountVarying() <= members_->size()) return;
     for (const auto& [number, values] : windows_) {
       if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));
     }
   }
 
-  // Members that are out of line in a step, and in line again in a later one. What is wrong with a rank mostly stays.
-  std::size_t Varying() const {
+  // Counts the members that are odd in a step, and usual again in a later step. If a rank has a fault, it usually stays
+  // odd.
+  std::size_t CountVarying() const {
     std::size_t varying = 0;
     for (std::size_t i = 0; i < members_->size(); ++i) {
       bool was_out = false, came_back = false;
-      for (const auto& [number, bytes] : Widened(Member(i))) {
+      for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
         const std::uint64_t usual = usual_of_window_.at(number);
         const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
         came_back = came_back || (was_out && !out);
@@ -137,7 +130,7 @@ class Judge {
     return varying;
   }
 
-  // What fewer than half of the role keep more of.
+  // Finds places where fewer than half of the role keep more memory in every step.
   void FindGrowth(std::vector<std::optional<OddRank>>& findings) {
     const auto place = [](const v1::GrowthSummary& growth) { return std::pair(growth.kind(), growth.place()); };
     std::map<std::pair<std::string, std::string>, std::size_t> growing;
@@ -159,27 +152,52 @@ class Judge {
     }
   }
 
-  void FindFigure(const Judged& judged, std::vector<std::optional<OddRank>>& findings) {
-    const UsualLine line = LineOfRole(judged);
+  // Returns false if a member lacks the figure: a failed rank at its end, or an old summary between the steps.
+  bool IsKnown(OddFigure figure) const {
+    for (std::size_t i = 0; i < members_->size(); ++i) {
+      if (figure == OddFigure::kAtEnd && Member(i).has_failed) return false;
+      if (figure == OddFigure::kBetween && Member(i).between_steps == 0) return false;
+    }
+    return true;
+  }
+
+  void FindFigure(const FigureBounds& judged, std::vector<std::optional<OddRank>>& findings) {
+    if (!IsKnown(judged.figure)) return;
+    const UsualValue usual = UsualOfRole(judged);
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
-      if (findings[i] || !line.Leaves(value)) continue;
-      OddRank odd = Finding(i, judged.figure, value, line.usual);
-      if (judged.figure == OddFigure::kAllocated) {
-        AddRows(i, odd);
-        FindSince(i, judged, odd);
-      }
+      if (findings[i] || !usual.IsOdd(value)) continue;
+      // The last rank of an uneven shard holds less between the steps.
+      if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
+      OddRank odd = Finding(i, judged.figure, value, usual.value);
+      if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween) AddRows(i, odd);
+      if (judged.figure == OddFigure::kAllocated) FindSince(i, judged, odd);
       findings[i] = std::move(odd);
     }
   }
 
-  void FindSteps(std::vector<std::optional<OddRank>>& findings) {
-    std::vector<std::uint64_t> steps;
-    for (std::size_t i = 0; i < members_->size(); ++i) steps.push_back(Member(i).steps);
-    const UsualLine line = LineOf(steps, found_.roles[role_].by_kinds, kPercentOfSteps, kFewestSteps);
+  // Reports killed ranks if fewer than half of the role were killed. If a killed rank is odd because a figure is lower
+  // than usual, reports the kill instead, because it explains the lower figure.
+  void FindKilled(std::vector<std::optional<OddRank>>& findings) const {
+    std::size_t killed = 0;
+    for (std::size_t i = 0; i < members_->size(); ++i) killed += Member(i).was_killed();
     for (std::size_t i = 0; i < members_->size(); ++i) {
-      if (!findings[i] && Member(i).ended && line.Leaves(steps[i]))
-        findings[i] = Finding(i, OddFigure::kSteps, steps[i], line.usual);
+      if (!Member(i).was_killed()) continue;
+      if (findings[i] && !findings[i]->growth && findings[i]->value < findings[i]->usual) findings[i].reset();
+      if (!findings[i] && 2 * killed < members_->size())
+        findings[i] = Finding(i, OddFigure::kKilled, Member(i).steps, MedianOf(Values(&RankFacts::steps)));
+    }
+  }
+
+  void FindSteps(std::vector<std::optional<OddRank>>& findings) {
+    const std::vector<std::uint64_t> steps = Values(&RankFacts::steps);
+    const UsualValue usual = UsualValueOf(steps, found_.roles[role_].by_kinds, kPercentOfSteps, kFewestSteps);
+    for (std::size_t i = 0; i < members_->size(); ++i) {
+      if (!Member(i).ended() || !usual.IsOdd(steps[i])) continue;
+      if (!findings[i])
+        findings[i] = Finding(i, OddFigure::kSteps, steps[i], usual.value);
+      else if (findings[i]->figure != OddFigure::kKilled)
+        findings[i]->usual_steps = usual.value;
     }
   }
 
@@ -187,14 +205,14 @@ class Judge {
   const UsualRows& usual_rows() {
     if (usual_rows_) return *usual_rows_;
     UsualRows& usual = usual_rows_.emplace();
-    for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual[by] = UsualRowsOf(found_, *members_, by);
+    for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual[by] = UsualRowsOf(found_.ranks, *members_, by);
     return usual;
   }
 
   void AddRows(std::size_t i, OddRank& odd) {
     const bool more = odd.value >= odd.usual;
     for (std::size_t by = 0; by < kHeldBy.size(); ++by) {
-      std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> both;  // bytes and usual
+      std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> both;  // bytes and usual bytes, by name
       for (const auto& [name, usual] : usual_rows()[by]) both[name].second = usual;
       for (const RankRow& row : Member(i).rows[by]) both[row.name].first += row.bytes;
       std::optional<OddRow> largest, named;  // `named`: not "(no module)"
@@ -209,13 +227,13 @@ class Judge {
     }
   }
 
-  // The first step in which it is out of line.
-  void FindSince(std::size_t i, const Judged& judged, OddRank& odd) const {
-    for (const auto& [number, bytes] : Widened(Member(i))) {
+  // Finds the first window of steps in which the rank is odd.
+  void FindSince(std::size_t i, const FigureBounds& judged, OddRank& odd) const {
+    for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
       const std::vector<std::uint64_t>& all = windows_.at(number);
       if (all.size() < kFewestOfRole) continue;
-      const UsualLine line = LineOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
-      if (!line.Leaves(bytes) || (bytes > line.usual) != (odd.value > odd.usual)) continue;
+      const UsualValue usual = UsualValueOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
+      if (!usual.IsOdd(bytes) || (bytes > usual.value) != (odd.value > odd.usual)) continue;
       odd.since_step = number * window_steps_;
       odd.since_within = window_steps_;
       return;
@@ -228,38 +246,10 @@ class Judge {
   const std::vector<std::size_t>* members_ = nullptr;
   std::uint64_t window_steps_ = 1;
   std::map<std::uint64_t, std::vector<std::uint64_t>> windows_;  // by first step / window_steps_
-  std::map<std::uint64_t, std::uint64_t> usual_of_window_;       // their medians
+  std::map<std::uint64_t, std::uint64_t> usual_of_window_;       // medians of windows_, by the same numbers
   std::uint64_t noise_ = 0;
   std::optional<UsualRows> usual_rows_;
 };
-
-// By role, its usual rows of modules, and of all roles the median.
-void AddFigures(OddRanks& found, const RankBook& book) {
-  constexpr std::size_t kModules = 0;
-  std::vector<std::map<std::uint32_t, std::uint64_t>> usual(found.roles.size());
-  std::map<std::uint32_t, std::vector<std::uint64_t>> over_roles;
-  for (std::size_t role = 0; role < found.roles.size(); ++role) {
-    const std::vector<std::size_t>& members = found.roles[role].members;
-    std::vector<std::uint64_t> peaks;
-    for (const std::size_t i : members) peaks.push_back(found.ranks[i].allocated);
-    const auto [least, most] = std::ranges::minmax(peaks);
-    found.figures.push_back({least, MedianOf(peaks), most, {}});
-    usual[role] = UsualRowsOf(found, members, kModules);
-    for (const auto& [name, bytes] : usual[role]) over_roles[name].push_back(bytes);
-  }
-  for (auto& [name, of] : over_roles) of.resize(found.roles.size());
-  if (found.roles.size() < 2) return;
-  for (std::size_t role = 0; role < found.roles.size(); ++role) {
-    std::optional<OddRow>& special = found.figures[role].special;
-    const std::uint64_t least = std::max(kMiB / 4, found.figures[role].median / 100 * kPercentOfSpecial);
-    for (const auto& [name, bytes] : usual[role]) {
-      const std::uint64_t elsewhere = MedianOf(over_roles[name]);
-      if (book.NameOf(name).starts_with('(') || bytes <= elsewhere + least) continue;  // "(no module)"
-      if (!special || bytes - elsewhere > special->bytes - special->usual)
-        special = OddRow{kHeldBy[kModules], book.NameOf(name), bytes, elsewhere};
-    }
-  }
-}
 
 }  // namespace
 
@@ -269,12 +259,20 @@ std::string_view ToString(OddFigure figure) {
       return "growth";
     case OddFigure::kAllocated:
       return "allocated";
+    case OddFigure::kBetween:
+      return "between_steps";
+    case OddFigure::kBuckets:
+      return "ddp_buckets";
     case OddFigure::kReserved:
       return "reserved";
     case OddFigure::kOutside:
       return "outside_torch";
     case OddFigure::kAtEnd:
       return "at_end";
+    case OddFigure::kKilled:
+      return "killed";
+    case OddFigure::kFailed:
+      return "failed";
     case OddFigure::kSteps:
       return "steps";
   }
@@ -292,14 +290,17 @@ OddRanks FindOddRanks(RankBook& book) {
   found.ranks = book.Take();
   found.roles = RolesOf(found.ranks);
   AddFigures(found, book);
-  Judge judge(found, book);
+  OddRankFinder judge(found, book);
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
-    if (found.roles[role].judged()) judge.JudgeRole(role);
+    if (found.roles[role].is_judged()) judge.JudgeRole(role);
   }
   JoinOddRanks(found);
-  std::ranges::stable_sort(found.odd, [](const OddRank& a, const OddRank& b) {
-    const auto key = [](const OddRank& odd) {
-      return std::pair(odd.figure == OddFigure::kSteps, -static_cast<double>(odd.difference()));
+  AddFailedRanks(found);
+  std::ranges::stable_sort(found.odd, [&found](const OddRank& a, const OddRank& b) {
+    const auto key = [&found](const OddRank& odd) {
+      const bool failed = odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
+      const int order = failed ? 0 : odd.figure == OddFigure::kSteps ? 2 : 1;
+      return std::pair(order, -static_cast<double>(odd.difference()));
     };
     return key(a) < key(b);
   });

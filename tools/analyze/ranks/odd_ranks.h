@@ -1,9 +1,10 @@
-// Ranks that are out of line with those of their role, and what makes the difference.
+// Finds ranks that differ from the other members of their role, and the rows that cause the difference.
 //
-// Of each figure a role's median is what is usual, and its median deviation how far apart healthy ranks are. A rank is
-// out of line where it is further from the median than nine deviations (six standard deviations of a normal
-// distribution), a share of the median and a floor, so that neither noise nor alike ranks give a finding. Deviations
-// are those of the figure, and those of what the members had allocated in the same steps.
+// For each figure, a role's median is its usual value, and the median deviation is the spread of healthy ranks. A rank
+// is odd if its distance from the median exceeds all of these: nine deviations (six standard deviations of a normal
+// distribution), a share of the median, and a floor. So neither noise nor small differences between nearly equal ranks
+// cause a finding. If the allocated bytes of members vary from step to step, this variation is tolerated, too. DDP's
+// buckets are compared separately, because other threads free them.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -16,44 +17,62 @@
 
 #include "tools/analyze/ranks/rank_book.h"
 #include "tools/analyze/ranks/roles.h"
-#include "tools/analyze/ranks/usual_line.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
 
 enum class OddFigure : std::uint8_t {
-  kGrowth,     // keeps more in every step, which its role does not
-  kAllocated,  // peak
-  kReserved,   // peak
-  kOutside,    // non-PyTorch memory, at its most
-  kAtEnd,      // allocated at the end
-  kSteps,      // how many, of one that has ended
+  kGrowth,     // keeps more memory in every step, unlike its role
+  kAllocated,  // peak of allocated bytes, without DDP's buckets
+  kBetween,    // allocated bytes when a step begins, without DDP's buckets
+  kBuckets,    // bytes of DDP's buckets
+  kReserved,   // peak of reserved bytes
+  kOutside,    // peak of non-PyTorch memory, without NCCL's
+  kAtEnd,      // bytes allocated at the end, without DDP's buckets
+  kKilled,     // the rank was killed; the value is the number of its steps
+  kFailed,     // an uncaught exception ended the rank; the value is the number of its steps
+  kSteps,      // number of steps, if the rank has ended
 };
-std::string_view ToString(OddFigure figure);  // as JSON has it
+std::string_view ToString(OddFigure figure);  // the name in JSON
 
-// A row of what is live at the peak that is larger or smaller than usual.
+// A row of the peak that is larger or smaller than usual.
 struct OddRow {
   std::string by, name;
   std::uint64_t bytes = 0, usual = 0;
   std::uint64_t difference() const { return ApartBy(bytes, usual); }
 };
 
+// The rank whose events ended first, clearly before the events of the other ranks of a finding.
+struct FirstEnd {
+  std::size_t rank = 0;         // index of the rank
+  std::uint64_t before_ns = 0;  // time from its last event to the next rank's last event
+};
+
 struct OddRank {
-  std::vector<std::size_t> ranks;  // one; or all of a host, or of a role at an index, that are out of line alike
-  std::string place;               // "dp 2", of all of the role at that index
+  // One rank, or several ranks that are odd in the same way: all ranks of a host, or all ranks of the role at one
+  // index.
+  std::vector<std::size_t> ranks;
+  std::string place;  // "dp 2", if `ranks` are all ranks of the role at that index
   std::size_t role = 0;
   OddFigure figure = OddFigure::kAllocated;
-  std::uint64_t value = 0, usual = 0;  // bytes (of kGrowth: the peak), of kSteps steps; of several the furthest
+  // kKilled, kFailed and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With several
+  // `ranks`, the value of the rank that is furthest from `usual`.
+  std::uint64_t value = 0, usual = 0;
   std::optional<std::uint64_t> since_step;
-  std::uint64_t since_within = 1;  // steps: windows are that long
-  std::vector<OddRow>
-      rows;  // of each grouping the one that differs most, with a name where there is one; of kAllocated and kGrowth
+  std::uint64_t since_within = 1;  // uncertainty of since_step in steps: the length of a window
+  // For kAllocated, kBetween and kGrowth: the row of each grouping that differs most, preferably one with a name.
+  std::vector<OddRow> rows;
   std::optional<v1::GrowthSummary> growth;
+  // For figures of memory: the usual number of steps, if the rank has ended after another number. Empty: not odd.
+  std::optional<std::uint64_t> usual_steps;
+  std::optional<FirstEnd> first;  // for several ranks of kKilled or kFailed
   std::uint64_t difference() const { return ApartBy(value, usual); }
+  bool is_about_the_end() const { return figure >= OddFigure::kKilled; }  // kKilled, kFailed or kSteps
 };
 
 struct RoleFigures {
   std::uint64_t least = 0, median = 0, most = 0;  // peaks of allocated bytes
-  std::optional<OddRow> special;                  // of modules: what it holds, and the median role does not
+  std::optional<OddRow> special;  // module row with the largest excess over the median of all roles; empty: none
 };
 
 struct OddRanks {
@@ -61,7 +80,7 @@ struct OddRanks {
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
   std::vector<OddRank> odd;          // largest difference first
-  std::size_t out_of_line() const;   // ranks in `odd`
+  std::size_t out_of_line() const;   // number of ranks in `odd`
 };
 
 OddRanks FindOddRanks(RankBook& book);

@@ -4,11 +4,13 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analyze/ranks/job_book.h"
+#include "tools/analyze/ranks/job_summary_builder.h"
 #include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/summary/endings.h"
 #include "tools/model/job.h"
-#include "tools/read/folder.h"
-#include "tools/read/process_info.h"
+#include "tools/read/capture_folder.h"
+#include "tools/read/process_info_rules.h"
 
 namespace memoir {
 namespace {
@@ -30,15 +32,23 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
   facts.device = device.name();
   facts.allocated = device.peak_allocated_bytes();
   facts.reserved = device.caching() ? device.peak_reserved_bytes() : 0;
-  facts.outside = device.outside_bytes();
-  facts.at_end = device.live_at_end();
-  // One of a file may be anything; windows are counted in whole powers of two.
+  facts.outside = device.outside_bytes() - std::min(device.outside_bytes(), device.nccl_bytes());
+  const bool has_buckets = device.peak_bucket_bytes() > 0;
+  facts.own = has_buckets ? device.peak_without_buckets() : device.peak_allocated_bytes();
+  facts.own_at_end = device.live_at_end() - std::min(device.live_at_end(), device.buckets_at_end());
+  facts.most_buckets = device.peak_bucket_bytes();
+  // A damaged file may contain any number. Windows need a power of two.
   while (facts.window_steps < device.window_steps() && facts.window_steps < (std::uint64_t{1} << 62))
     facts.window_steps *= 2;
+  std::vector<std::uint64_t> buckets, at_begin;
   for (const v1::StepWindow& window : device.windows()) {
-    std::uint64_t& most = facts.allocated_by_window[window.first_step() / facts.window_steps];
-    most = std::max(most, window.allocated());
+    std::uint64_t& most = facts.own_by_window[window.first_step() / facts.window_steps];
+    most = std::max(most, has_buckets ? window.without_buckets() : window.allocated());
+    if (window.buckets() > 0) buckets.push_back(window.buckets());
+    if (&window != &*device.windows().begin()) at_begin.push_back(window.at_begin());
   }
+  facts.buckets = QuarterOf(std::move(buckets));
+  facts.between_steps = QuarterOf(std::move(at_begin));
 }
 
 std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
@@ -66,17 +76,21 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   if (known != ranks_.end() &&
       key(info.restart(), recording.events()) <= key(known->second.restart, known->second.events))
     return;
-  Kept kept{info.restart(), recording.events(), {}};
+  RankEntry kept{info.restart(), recording.events(), {}};
   RankFacts& facts = kept.facts;
   facts.label = RankLabel(recording);
   facts.rank = info.rank();
   facts.host = info.host();
   facts.coordinates = CoordinatesOf(info);
-  facts.place = PlaceOf(info);
+  facts.place = DescribeCoordinates(info);
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();
-  facts.ended = recording.end().reason() != v1::End::UNKNOWN;
+  facts.end = recording.end().reason();
+  facts.has_failed = IsBadEnd(recording.end());
+  facts.end_message = recording.end().message();
+  facts.end_signal = recording.end().signal();
+  facts.last_ns = info.start().realtime_ns() + recording.duration_ns();
   facts.growth.assign(recording.growth().begin(), recording.growth().end());
   if (const v1::DeviceSummary* const device = FullestOf(recording)) {
     TakeDevice(*device, facts);

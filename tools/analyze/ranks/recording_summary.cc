@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/grouping/driver_holdings.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/ranks/module_sketch.h"
-#include "tools/analyze/ranks/step_windows.h"
-#include "tools/analyze/summary/at_once.h"
+#include "tools/analyze/ranks/step_maxima.h"
+#include "tools/analyze/summary/joint_summaries.h"
 #include "tools/model/job.h"
-#include "tools/read/folder.h"
-#include "tools/read/process_info.h"
+#include "tools/read/capture_folder.h"
+#include "tools/read/process_info_rules.h"
 
 namespace memoir {
 namespace {
@@ -26,18 +27,18 @@ constexpr std::size_t kMostRows = 64;
 constexpr std::size_t kMostNameBytes = 300;
 constexpr std::size_t kMostTextBytes = 1000;
 constexpr std::size_t kMostGrowth = 8;
-constexpr std::size_t kByModule = 1;  // of the summaries
+constexpr std::size_t kByModule = 1;  // index of the summary by module
 
 std::string Cut(std::string_view text, std::size_t most) { return std::string(text.substr(0, most)); }
 
-// Of a field that must stay valid UTF-8.
+// Clears a long text instead of cutting it, because the field must stay valid UTF-8.
 void DropIfLong(std::string& text) {
   if (text.size() > kMostTextBytes) text.clear();
 }
 
 v1::Composition CompositionOf(const Summary& summary, std::size_t device) {
   std::map<std::string, v1::HeldRow> by_name;
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (device >= row.by_device.size() || row.by_device[device].bytes_at_peak == 0) continue;
     v1::HeldRow& held = by_name[Cut(row.name, kMostNameBytes)];
     held.set_bytes(held.bytes() + row.by_device[device].bytes_at_peak);
@@ -50,12 +51,12 @@ v1::Composition CompositionOf(const Summary& summary, std::size_t device) {
   }
   std::ranges::stable_sort(rows, std::greater(), &v1::HeldRow::bytes);
   v1::Composition composition;
-  composition.set_by(std::string(FactsAbout(summary.by).word));
+  composition.set_by(std::string(GroupingFactsOf(summary.by).word));
   for (v1::HeldRow& row : rows) *composition.add_rows() = std::move(row);
   return composition;
 }
 
-// Rows behind the first `most` become a sum.
+// Keeps the first `most` rows, and adds the other rows to other_bytes and other_rows.
 void KeepRows(int most, v1::Composition& composition) {
   auto& rows = *composition.mutable_rows();
   for (int i = most; i < rows.size(); ++i) {
@@ -65,8 +66,15 @@ void KeepRows(int most, v1::Composition& composition) {
   if (rows.size() > most) rows.DeleteSubrange(most, rows.size() - most);
 }
 
-void AddWindows(const StepWindows& windows, v1::DeviceSummary& device) {
+void AddWindows(const StepMaximaPass::Device& stepped, v1::DeviceSummary& device) {
+  const StepMaxima& windows = stepped.windows;
+  const bool has_buckets = stepped.most.buckets > 0 && !device.peak_is_folded();
   device.set_window_steps(windows.window_steps());
+  if (has_buckets) {
+    device.set_peak_bucket_bytes(stepped.most.buckets);
+    device.set_peak_without_buckets(stepped.most.without_buckets);
+    device.set_buckets_at_end(std::min(stepped.now.buckets, device.live_at_end()));
+  }
   for (const auto& [window, levels] : windows.windows()) {
     v1::StepWindow& added = *device.add_windows();
     added.set_first_step(window * windows.window_steps());
@@ -74,6 +82,9 @@ void AddWindows(const StepWindows& windows, v1::DeviceSummary& device) {
     added.set_active(levels.active);
     added.set_reserved(levels.reserved);
     added.set_used(levels.used);
+    if (has_buckets) added.set_buckets(levels.buckets);
+    if (has_buckets) added.set_without_buckets(levels.without_buckets);
+    added.set_at_begin(levels.at_begin);
   }
 }
 
@@ -87,7 +98,7 @@ v1::DeviceSummary DeviceOf(const DeviceRow& row, std::uint64_t start_ns) {
   device.set_peak_step_known(row.peak_step.has_value());
   device.set_peak_step(row.peak_step.value_or(0));
   device.set_peak_operator(Cut(row.peak_operator, kMostNameBytes));
-  device.set_peak_is_folded(row.peak_is_folded);
+  device.set_peak_is_folded(row.peak_is_evicted);
   device.set_caching(row.caching);
   device.set_peak_active_bytes(row.peak_active_bytes);
   device.set_peak_reserved_bytes(row.peak_reserved_bytes);
@@ -97,6 +108,9 @@ v1::DeviceSummary DeviceOf(const DeviceRow& row, std::uint64_t start_ns) {
   device.set_requested_at_peak(row.requested_bytes_at_peak);
   device.set_reserved_at_peak(row.reserved_bytes_at_peak);
   device.set_outside_bytes(row.outside_bytes);
+  for (const HoldingRow& owner : row.outside) {
+    if (owner.name == kNcclName) device.set_nccl_bytes(owner.bytes);
+  }
   device.set_live_at_end(row.live_bytes_at_end);
   device.set_reserved_at_end(row.reserved_bytes_at_end);
   device.set_allocations(row.allocations);
@@ -146,6 +160,7 @@ void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSumma
   DropIfLong(*recording.mutable_counters()->mutable_last_write_error());
   if (seen.end.reason() != v1::End::UNKNOWN) {
     *recording.mutable_end() = seen.end;
+    recording.mutable_end()->clear_traceback();
     recording.mutable_end()->set_message(std::string(seen.end.message()).substr(0, kMostTextBytes));
   }
   recording.set_folded(seen.counters.folded_parts() > 0);
@@ -154,7 +169,8 @@ void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSumma
     DropIfLong(*recording.mutable_unknown_memory());
     if (recording.unknown_memory().empty()) recording.set_unknown_memory("not recorded");
   }
-  // Of all of the capture's processes; of a rank's own parts that is this one, mostly.
+  // These figures cover all processes of the capture. A capture that contains only a rank's parts usually has one
+  // process.
   recording.set_lost_records(report.lost_records);
   recording.set_lost_chunks(report.lost_chunks);
   recording.set_damage_count(report.damage.size());
@@ -165,8 +181,8 @@ void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSumma
 
 void AddModules(const Summary& by_module, v1::RecordingSummary& recording) {
   ModuleSketch modules, kinds;
-  for (const Row& row : by_module.rows) {
-    if (row.kind != Row::Kind::kNamed || row.count == 0) continue;
+  for (const SummaryRow& row : by_module.rows) {
+    if (row.kind != SummaryRow::Kind::kNamed || row.count == 0) continue;
     const std::string name = absl::StrCat(row.module.class_name, " ", row.name);
     modules.Add(name);
     kinds.Add(WithoutNumbers(name));
@@ -175,22 +191,22 @@ void AddModules(const Summary& by_module, v1::RecordingSummary& recording) {
   for (const std::uint64_t hash : kinds.hashes()) recording.add_kinds_of_modules(hash);
 }
 
-struct Found {
-  const std::vector<Summary>& summaries;  // by category, operator, module, line
+struct RecordingFacts {
+  const std::vector<Summary>& summaries;  // by category, module, operator and line, in this order
   const Leaks& leaks;
-  const StepWindowsPass& steps;
+  const StepMaximaPass& steps;
 };
 
-v1::RecordingSummary RecordingOf(const ProcessSummary& process, const Found& found) {
+v1::RecordingSummary RecordingOf(const ProcessSummary& process, const RecordingFacts& found) {
   v1::RecordingSummary recording;
   *recording.mutable_process() = InfoOf(process);
   recording.set_events(process.events);
   const Summary& first = found.summaries.front();
   AddReport(first.report, process.id, recording);
   if (recording.end().reason() != v1::End::UNKNOWN) recording.mutable_process()->clear_ring_path();
-  const StepWindowsPass::Process stepped = process.id.value < found.steps.processes().size()
-                                               ? found.steps.processes()[process.id.value]
-                                               : StepWindowsPass::Process();
+  const StepMaximaPass::Process stepped = process.id.value < found.steps.processes().size()
+                                              ? found.steps.processes()[process.id.value]
+                                              : StepMaximaPass::Process();
   recording.set_step_kind(std::string(ToString(stepped.source)));
   recording.set_steps(stepped.steps);
   for (std::size_t i = 0; i < first.devices.size(); ++i) {
@@ -198,8 +214,8 @@ v1::RecordingSummary RecordingOf(const ProcessSummary& process, const Found& fou
     if (row.process != process.id) continue;
     v1::DeviceSummary& device = *recording.add_devices() = DeviceOf(row, process.start_ns);
     const auto id = stepped.devices.find(row.name);
-    if (id != stepped.devices.end()) AddWindows(found.steps.devices()[id->second.value].windows, device);
-    if (row.peak_is_folded) continue;
+    if (id != stepped.devices.end()) AddWindows(found.steps.devices()[id->second.value], device);
+    if (row.peak_is_evicted) continue;
     for (const Summary& summary : found.summaries) *device.add_at_peak() = CompositionOf(summary, i);
   }
   for (v1::RefusedSummary refused : stepped.refused) {
@@ -218,19 +234,19 @@ absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& captur
   const Capture::SharedDecoding shared(capture);
   const Selection all;
   const absl::StatusOr<std::vector<Grouping>> groupings =
-      GroupingsAtOnce(capture, all, {GroupBy::kModule, GroupBy::kOperator, GroupBy::kLine});
+      MakeJointGroupings(capture, all, {GroupBy::kModule, GroupBy::kOperator, GroupBy::kLine});
   if (!groupings.ok()) return groupings.status();
   LeakPass leak_pass(capture, all, groupings->front().categories());
-  StepWindowsPass steps;
+  StepMaximaPass steps(groupings->front().categories());
   const absl::StatusOr<std::vector<Summary>> summaries =
-      SummariesAtOnce(capture, all, *groupings, {&leak_pass, &steps});
+      AnalyzeJointSummaries(capture, all, *groupings, {&leak_pass, &steps});
   if (!summaries.ok()) return summaries.status();
   const Leaks leaks = leak_pass.Take();
   v1::RecordingSummaries recordings;
   for (const ProcessSummary& process : capture.processes())
     *recordings.add_recording() = RecordingOf(process, {*summaries, leaks, steps});
   if (recordings.recording_size() == 1) {
-    // Of several recordings under one name nothing says which of them called a module.
+    // If several recordings have the same name, it is unknown which of them called a module.
     AddModules((*summaries)[kByModule], *recordings.mutable_recording(0));
     v1::RecordingSummary& only = *recordings.mutable_recording(0);
     only.set_events(std::max(only.events(), summaries->front().events));

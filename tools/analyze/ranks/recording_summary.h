@@ -1,4 +1,4 @@
-// What proto/memoir/v1/summary.proto says of a recording, from its events.
+// Makes a recording's summary messages (proto/memoir/v1/summary.proto) from its events.
 #ifndef TOOLS_ANALYZE_RANKS_RECORDING_SUMMARY_H_
 #define TOOLS_ANALYZE_RANKS_RECORDING_SUMMARY_H_
 
@@ -11,14 +11,15 @@
 
 namespace memoir {
 
-// One for each process of the capture, in its order; without the parts and symbols that they are made of. One replay
-// for categories, one for all else; on a GPU one more for libraries' workspaces.
+// Returns a summary for each process of the capture, in the order of processes. Does not fill in parts and symbols.
+// Runs one replay for categories and one for everything else; on a GPU one more for library workspaces.
 absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& capture);
 
-// Leaves out rows, and then all but sums, until it takes at most so many bytes.
+// Drops rows, and then everything but sums, until the message has at most `most_bytes` bytes.
 void FitInto(std::size_t most_bytes, v1::RecordingSummaries& summaries);
 
-// "rank 3", "rank 3 restart 1"; "no rank (pid 100)": as tools/model/job.h has it, but of a recording by itself.
+// Returns "rank 3", "rank 3 restart 1", or "no rank (pid 100)", as tools/model/job.h does, but without knowing the
+// other recordings.
 std::string RankLabel(const v1::RecordingSummary& recording);
 
 }  // namespace memoir

@@ -8,30 +8,30 @@
 #include <utility>
 
 #include "tools/analyze/ranks/coordinates.h"
-#include "tools/analyze/ranks/job_book.h"
-#include "tools/analyze/ranks/usual_line.h"
+#include "tools/analyze/ranks/job_summary_builder.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
 namespace {
 
-using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device, hashes
+using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device, and hashes
 
-// Whether the medians of these are further apart than what is in line within each.
+// Returns true if the medians of the groups are further apart than the tolerance within each group.
 bool PeaksFollow(const std::vector<RankFacts>& ranks, const std::map<std::uint32_t, std::vector<std::size_t>>& groups) {
-  std::uint64_t least = UINT64_MAX, most = 0, in_line = 0;
+  std::uint64_t least = UINT64_MAX, most = 0, tolerance = 0;
   for (const auto& [index, members] : groups) {
     if (members.size() < kFewestOfRole) return false;
     std::vector<std::uint64_t> peaks;
-    for (const std::size_t i : members) peaks.push_back(ranks[i].allocated);
-    const UsualLine line = LineOf(peaks, false, 1, std::uint64_t{1} << 20);
-    least = std::min(least, line.usual);
-    most = std::max(most, line.usual);
-    in_line = std::max(in_line, line.tolerance);
+    for (const std::size_t i : members) peaks.push_back(ranks[i].own);
+    const UsualValue usual = UsualValueOf(peaks, false, 1, std::uint64_t{1} << 20);
+    least = std::min(least, usual.value);
+    most = std::max(most, usual.value);
+    tolerance = std::max(tolerance, usual.tolerance);
   }
-  return groups.size() > 1 && most - least > in_line;
+  return groups.size() > 1 && most - least > tolerance;
 }
 
-// Along one dimension at most.
+// Splits a role along at most one dimension.
 std::vector<Role> Split(const std::vector<RankFacts>& ranks, Role role) {
   for (const RankCoordinate& of : ranks[role.members.front()].coordinates) {
     const auto groups = ByIndex(ranks, role.members, of.dimension);

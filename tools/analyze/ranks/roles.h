@@ -1,8 +1,8 @@
-// Which ranks of a job should be alike: those that called the same modules. A stage of a pipeline is a role, an
-// expert's place is one, and the ranks that are parallel in data or tensors within it are its members.
+// Groups the ranks of a job into roles: ranks that called the same modules and should be equal. Examples are a stage of
+// a pipeline and the place of an expert. The members of a role are parallel in data or tensors.
 //
-// Where the program has said where each rank stands, ranks with the same modules whose peaks follow the index along a
-// pipeline or along experts are of a role for each index.
+// If the program reported coordinates, and the peaks of ranks with the same modules depend on the index along a
+// pipeline or along experts, each index is a separate role.
 #ifndef TOOLS_ANALYZE_RANKS_ROLES_H_
 #define TOOLS_ANALYZE_RANKS_ROLES_H_
 
@@ -14,19 +14,19 @@
 
 namespace memoir {
 
-// Fewer cannot be judged: of two that differ either may be the odd one.
+// Smaller roles are not judged: if two members differ, either may be the odd one.
 inline constexpr std::size_t kFewestOfRole = 3;
 
 struct Role {
-  std::vector<std::size_t> members;  // of the ranks, by rank
-  // Not of the very same modules, but of those that differ in numbers alone ("layers.3" and "layers.4"), because fewer
-  // than kFewestOfRole ranks have the same.
+  std::vector<std::size_t> members;  // indices of the ranks, ordered by rank
+  // True if the members' modules are equal only without their numbers ("layers.3" and "layers.4"). Such members share a
+  // role if fewer than kFewestOfRole ranks have exactly the same modules.
   bool by_kinds = false;
-  std::string split_by;  // the dimension of whose indices this is one; "": of none
-  bool judged() const { return members.size() >= kFewestOfRole; }
+  std::string split_by;  // dimension by which a larger role was split into this role and others; empty: no split
+  bool is_judged() const { return members.size() >= kFewestOfRole; }
 };
 
-// By the first member.
+// Returns the roles, ordered by their first member.
 std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks);
 
 }  // namespace memoir

@@ -7,7 +7,7 @@
 namespace memoir {
 
 std::uint32_t RangePaths::Child(std::uint32_t parent, const OpenRange& range) {
-  // Nodes are fewer than 2^16, sources than 2^8.
+  // There are fewer than 2^16 nodes and fewer than 2^8 sources.
   const std::uint64_t key =
       (std::uint64_t{parent} << 40) | (std::uint64_t{range.name.value} << 8) | static_cast<std::uint64_t>(range.source);
   const auto known = children_.find(key);
@@ -21,7 +21,7 @@ std::uint32_t RangePaths::Child(std::uint32_t parent, const OpenRange& range) {
 
 std::uint32_t RangePaths::Follow(ThreadId thread, const RangeStack& stack, std::size_t depth, std::uint32_t root) {
   if (thread.value >= open_.size()) open_.resize(thread.value + std::size_t{1});
-  std::vector<Open>& open = open_[thread.value];
+  std::vector<OpenPath>& open = open_[thread.value];
   depth = std::min({depth, stack.size(), kMostDepth});
   std::size_t same = std::min(open.size(), depth);
   while (same > 0 && open[same - 1].call != stack[same - 1].call) --same;
@@ -42,7 +42,7 @@ std::uint32_t RangePaths::BeforeNode() {
 std::uint32_t RangePaths::NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state,
                                  const RangeBase& base) {
   const RangeBase& around = stack.empty() ? base : stack.front().base;
-  // A base has none of its own: threads that work for others do so one deep.
+  // `around` may name another thread, for which this thread works. The other thread itself works for no third thread.
   const std::uint32_t root = around.depth == 0 ? 0 : Follow(around.thread, state.stack(around.thread), around.depth, 0);
   return stack.empty() ? root : Follow(thread, stack, stack.size(), root);
 }

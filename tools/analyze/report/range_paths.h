@@ -1,5 +1,5 @@
-// Under which ranges blocks are allocated, as a tree of names: for each thread the node of what is open there, kept
-// from one allocation to the next, so that a block costs no walk over its stack.
+// The ranges around each allocation, as a tree of names. The node of each thread's open ranges is cached from one
+// allocation to the next, so an allocation needs no walk over its stack.
 #ifndef TOOLS_ANALYZE_REPORT_RANGE_PATHS_H_
 #define TOOLS_ANALYZE_REPORT_RANGE_PATHS_H_
 
@@ -14,8 +14,8 @@ namespace memoir {
 
 class RangePaths {
  public:
-  // A program that makes up names, or nests without end, must not fill the page: what comes on top counts for the last
-  // node that is there.
+  // Bounds for programs that create names or nest ranges without limit. An allocation in deeper or further ranges
+  // counts for the last node that exists on its path.
   static constexpr std::size_t kMostNodes = std::size_t{1} << 15;
   static constexpr std::size_t kMostDepth = 64;
   struct Node {
@@ -26,15 +26,15 @@ class RangePaths {
 
   RangePaths() { nodes_.emplace_back(); }
 
-  // The node of what is open on a thread; `base`: of the ranges of another thread that these stand inside of.
+  // Returns the node of a thread's open ranges (`stack`). `base`: the ranges of another thread around `stack`.
   std::uint32_t NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state, const RangeBase& base);
-  // The node of what was allocated before the window, which has no name.
+  // Returns the node of blocks that were allocated before the window. It has no name.
   std::uint32_t BeforeNode();
   bool IsBefore(std::uint32_t node) const { return node != 0 && node == before_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // [0] is the root
 
  private:
-  struct Open {
+  struct OpenPath {
     std::uint64_t call;
     std::uint32_t node;
   };
@@ -42,9 +42,9 @@ class RangePaths {
   std::uint32_t Follow(ThreadId thread, const RangeStack& stack, std::size_t depth, std::uint32_t root);
 
   std::vector<Node> nodes_;
-  std::uint32_t before_ = 0;                                    // 0: none yet
+  std::uint32_t before_ = 0;                                    // 0: not made yet
   absl::flat_hash_map<std::uint64_t, std::uint32_t> children_;  // by parent, name and source
-  std::vector<std::vector<Open>> open_;                         // by ThreadId, outermost first
+  std::vector<std::vector<OpenPath>> open_;                     // by ThreadId, outermost first
 };
 
 }  // namespace memoir

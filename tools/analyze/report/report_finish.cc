@@ -1,4 +1,4 @@
-// The part of a report's pass that makes what is shown of a process at its end.
+// The part of ReportPass that completes the content of a process at its end.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -44,13 +44,13 @@ void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
   report_.devices.push_back(std::move(shown));
 }
 
-// Steps and iterations as far as they lie in the window.
+// Returns the steps and iterations that lie in the window.
 ReportProcess ReportPass::FinishProcess(ProcessId process) {
   const StepSource source = steps().source();
   Steps& begun = steps_[static_cast<std::size_t>(source)];
   std::vector<Iteration> iterations = iterations_.Take();
-  if (selection().window.kind != Window::Kind::kAll) {
-    // One that begins as the window closes is not in it.
+  if (selection().window.kind != SelectionWindow::Kind::kAll) {
+    // A step that begins when the window closes is not in it.
     const bool last_is_outside = begun.count > begun.ns.size() && begun.last_ns >= end_ns_;
     begun.count -= std::erase_if(begun.ns, [&](std::uint64_t ns) { return ns >= end_ns_; }) + (last_is_outside ? 1 : 0);
     const auto first_ns = [](const Iteration& iteration) {
@@ -76,7 +76,7 @@ void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
   if (!tracks_.empty()) report_.processes.push_back(FinishProcess(event.process));
   tracks_.clear();
   before_.clear();
-  others_ = OtherBlocks(options_.most_others);
+  others_ = OmittedBlocks(options_.most_others);
   opened_ = closed_ = begin_ns_ = end_ns_ = 0;
   is_over_ = false;
   paths_ = {};

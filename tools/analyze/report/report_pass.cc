@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tools/analyze/pass/layer_pattern.h"
-#include "tools/model/asked_note.h"
+#include "tools/model/full_steps_note.h"
 #include "tools/model/holder_note.h"
 
 namespace memoir {
@@ -21,11 +21,11 @@ std::size_t PlaceOfGrouping(GroupBy by) {
 ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   const auto known = tracks_.find(id);
   if (known != tracks_.end()) return known->second;
-  const auto look = looks_.find(id);
-  DeviceLook seen;
+  const auto outline = outlines_.find(id);
+  DeviceOutline seen;
   seen.begin_ns = begin_ns_;
-  if (look != looks_.end()) seen = look->second;
-  const Buckets buckets = {seen.begin_ns, seen.end_ns, options_.buckets};
+  if (outline != outlines_.end()) seen = outline->second;
+  const TimeBuckets buckets = {seen.begin_ns, seen.end_ns, options_.buckets};
   Track& track = tracks_.try_emplace(id, seen, buckets).first->second;
   ReportDevice& shown = track.shown;
   shown.name = ToString(state().dictionary().device(id));
@@ -71,13 +71,13 @@ std::uint32_t ReportPass::PlaceOf(Track& track, const ReportBlock& block) {
 }
 
 template <class Add>
-void ReportPass::AddToSums(Track& track, const Live& live, Add add) {
+void ReportPass::AddToSums(Track& track, const LiveBlock& live, Add add) {
   add(track.path_sums[live.block.path]);
   add(track.caller_sums[live.block.caller]);
   add(track.shown.places[live.place]);
 }
 
-ReportPass::Live& ReportPass::LiveOf(const Block& block) {
+ReportPass::LiveBlock& ReportPass::LiveOf(const Block& block) {
   if (block.slot == Block::kNoSlot) return late_;
   if (block.slot >= live_.size()) live_.resize(block.slot + std::size_t{1});
   return live_[block.slot];
@@ -88,15 +88,15 @@ void ReportPass::SeeAllocate(const AllocateEvent& event) {
   ChangePass::SeeAllocate(event);
 }
 
-void ReportPass::Added(const Block& block, const Event& event) {
+void ReportPass::SeeBlockAdded(const Block& block, const Event& event) {
   if (opened_ == 0) return NoteBefore(block);
   if (is_shown()) AddBlock(block, event.process, Nanoseconds(event), !in_window());
 }
 
-// `before`: it was allocated outside of the window, and nobody asks by what.
+// `before`: the block was allocated outside of the selection, so its origin is not recorded.
 void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t ns, bool before) {
   Track& track = TrackOf(block.device, process);
-  Live& live = LiveOf(block);
+  LiveBlock& live = LiveOf(block);
   live = {};
   live.device = block.device;
   live.before = before;
@@ -106,7 +106,7 @@ void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t n
   live.block.from_before = before || block.origin != BlockOrigin::kRecorded;
   for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
     const bool then = before && !NeedsCategories(groupings_[i]->by());
-    live.block.labels[i] = LabelOf(track, i, groupings_[i]->Of(block, process, state().dictionary(), then), then);
+    live.block.labels[i] = LabelOf(track, i, groupings_[i]->GroupOf(block, process, state().dictionary(), then), then);
   }
   const bool has_path = !before && event_->stack != nullptr;
   live.block.path = before     ? paths_.BeforeNode()
@@ -128,10 +128,10 @@ void ReportPass::SeeDeallocate(const DeallocateEvent& event) {
   ChangePass::SeeDeallocate(event);
 }
 
-void ReportPass::Removed(const Block& block) {
+void ReportPass::SeeBlockRemoved(const Block& block) {
   if (opened_ == 0 && block.slot < before_.size()) before_[block.slot] = Block();
   if (!is_shown()) return;
-  Live& live = LiveOf(block);
+  LiveBlock& live = LiveOf(block);
   Track& track = TrackOf(block.device, ended_->process);
   const std::uint64_t ns = Nanoseconds(*ended_);
   track.allocated.Remove(ns, live.block.bytes, live.block.labels);
@@ -140,10 +140,10 @@ void ReportPass::Removed(const Block& block) {
   EndBlock(live, ns, false);
 }
 
-void ReportPass::EndBlock(Live& live, std::uint64_t end_ns, bool is_live) {
+void ReportPass::EndBlock(LiveBlock& live, std::uint64_t end_ns, bool is_live) {
   Track& track = TrackOf(live.device, ProcessId());
   const std::uint64_t life_ns = end_ns - std::min(end_ns, live.block.begin_ns);
-  if (live.kept || WeightOf(live.block.bytes, life_ns) >= track.look.least_weight) {
+  if (live.kept || WeightOf(live.block.bytes, life_ns) >= track.outline.least_weight) {
     live.block.end_ns = is_live ? ReportBlock::kLive : end_ns;
     track.shown.blocks.push_back(live.block);
   }
@@ -158,25 +158,25 @@ void ReportPass::NoteMemory(DeviceId id, Track& track, std::uint64_t ns) const {
   track.reserved.Set(ns, memory.reserved().all);
 }
 
-void ReportPass::Changed(const Event& event, DeviceId id, Device& device) {
+void ReportPass::SeeChange(const Event& event, DeviceId id, Device& device) {
   if (!is_shown()) return;
   Track& track = TrackOf(id, event.process);
   const std::uint64_t ns = Nanoseconds(event);
   NoteMemory(id, track, ns);
   if (!is_inside()) return;
-  if (device.changes == track.look.peak_change && !std::exchange(track.has_peak, true))
+  if (device.changes == track.outline.peak_change && !std::exchange(track.has_peak, true))
     TakeInstant(id, track, {ReportInstant::Kind::kPeak, "", ns});
   if (ns < track.next_regular_ns || track.regular > kRegularInstants) return;
   ++track.regular;
   TakeInstant(id, track, {ReportInstant::Kind::kRegular, "", ns});
-  track.next_regular_ns = ns + (track.look.end_ns - track.look.begin_ns) / kRegularInstants + 1;
+  track.next_regular_ns = ns + (track.outline.end_ns - track.outline.begin_ns) / kRegularInstants + 1;
 }
 
-// Every block that is live now is kept.
+// Adds an exact instant: keeps every block that is live now. Adds no regular instant if all blocks are kept anyway.
 void ReportPass::TakeInstant(DeviceId id, Track& track, ReportInstant instant) {
   const bool is_peak = instant.kind == ReportInstant::Kind::kPeak;
-  if (!is_peak && track.look.least_weight == 0 && instant.kind == ReportInstant::Kind::kRegular) return;
-  for (Live& live : live_) {
+  if (!is_peak && track.outline.least_weight == 0 && instant.kind == ReportInstant::Kind::kRegular) return;
+  for (LiveBlock& live : live_) {
     if (live.device != id) continue;
     live.kept = true;
     instant.bytes += live.block.bytes;
@@ -211,7 +211,7 @@ void ReportPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
 
 void ReportPass::SeeMark(const MarkEvent& event) {
   const std::string name(state().dictionary().text(event.name));
-  if (!in_window() || IsHolderNote(name) || IsAskedNote(name)) return;
+  if (!in_window() || IsHolderNote(name) || IsFullStepsNote(name)) return;
   for (auto& [id, track] : tracks_) {
     if (++track.shown.all_marks <= kMostMarks)
       TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});
@@ -219,12 +219,12 @@ void ReportPass::SeeMark(const MarkEvent& event) {
 }
 
 void ReportPass::SeeRangeBegin(const RangeBeginEvent& event) {
-  iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
+  iterations_.SeeRangeBegin(event, state().dictionary().text(event.range->name), Now(event));
 }
 
-void ReportPass::SeeRangeEnd(const RangeEndEvent& event) { iterations_.RangeEnds(event, Now(event)); }
+void ReportPass::SeeRangeEnd(const RangeEndEvent& event) { iterations_.SeeRangeEnd(event, Now(event)); }
 
-void ReportPass::StepBegins(StepSource source, const Event& event) {
+void ReportPass::SeeStepBegin(StepSource source, const Event& event) {
   if (is_shown()) AddStep(source, Nanoseconds(event));
 }
 

@@ -12,10 +12,11 @@
 namespace memoir {
 namespace {
 
-using DevicesOfProcess = std::map<ProcessId, std::set<std::pair<std::uint32_t, DeviceId>>>;  // by index
+// The CUDA devices of each process: torch's index of the device, and its id in the recording.
+using DevicesOfProcess = std::map<ProcessId, std::set<std::pair<std::uint32_t, DeviceId>>>;
 
-// Which devices with a caching allocator there are.
-class DevicePass : public WindowedVisitor {
+// Finds the devices with a caching allocator.
+class DeviceIndexPass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
   DevicesOfProcess devices;
@@ -52,7 +53,8 @@ TraceAction ActionOf(SegmentAction action) {
 
 class TracePass : public WindowedVisitor {
  public:
-  // Is given what marks blocks in a map that the selection leaves out. May be empty.
+  // Called at the end of the process. The second argument is a function that returns a map in which the blocks that the
+  // selection leaves out are marked. May be empty.
   using AtEnd = std::function<void(const ReplayState&, const std::function<SegmentMap(SegmentMap)>&)>;
 
   TracePass(const Capture& capture, const Selection& selection, ProcessId process, DeviceId device,
@@ -73,7 +75,7 @@ class TracePass : public WindowedVisitor {
     const Block& block = *event.block;
     if (selects_blocks()) freeing_.insert({block.device, block.address});
     Show(event, TraceAction::kFreeRequested, block.device, block.address, RequestedBytes(block), &block, false);
-    // Its end was lost, and no other event will say that it is gone.
+    // The completion of this free was lost, so no FreeCompletedEvent will report it.
     if (event.cause != DeallocateCause::kRecorded)
       Show(event, TraceAction::kFreeCompleted, block.device, block.address, RequestedBytes(block), &block, false);
   }
@@ -94,7 +96,7 @@ class TracePass : public WindowedVisitor {
   void SeeProcessEnd(const ProcessEvent& event) override {
     if (event.process != process_ || !at_end_) return;
     at_end_(state(), [this](SegmentMap map) {
-      for (Segment& segment : map.segments) {
+      for (MappedSegment& segment : map.segments) {
         for (SegmentBlock& there : segment.blocks) there.left_out = !there.waiting && !IsSelected(there.block);
       }
       return map;
@@ -116,7 +118,7 @@ class TracePass : public WindowedVisitor {
   const DeviceId device_;
   AllocatorTraceVisitor& visitor_;
   const AtEnd at_end_;
-  std::set<std::pair<DeviceId, std::uint64_t>> freeing_;  // of a choice of blocks: whose free is not complete
+  std::set<std::pair<DeviceId, std::uint64_t>> freeing_;  // selected blocks whose free is not complete
   std::uint64_t device_free_ = 0;
   std::uint64_t stream_ = 0;
 };
@@ -133,11 +135,11 @@ absl::StatusOr<AllocatorTraceResult> StreamAllocatorTrace(const Capture& capture
                                                           AllocatorTraceVisitor& visitor) {
   const Capture::SharedDecoding shared(capture);
   Selection whole = selection;
-  whole.window = Window::All();
-  DevicePass found(capture, whole);
+  whole.window = SelectionWindow::All();
+  DeviceIndexPass found(capture, whole);
   absl::StatusOr<ReplayReport> report = Replay(capture, whole, found);
   if (!report.ok()) return report.status();
-  if (!found.found().ok()) return found.found();
+  if (!found.selection_status().ok()) return found.selection_status();
   if (found.devices.empty()) return absl::NotFoundError(capture.path() + ": no CUDA memory was recorded there");
   const auto& [process, devices] = *found.devices.begin();
   std::uint32_t next = 0;

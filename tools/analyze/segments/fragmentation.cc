@@ -13,14 +13,14 @@
 #include "tools/analyze/pass/instant.h"
 #include "tools/analyze/segments/segment_book.h"
 #include "tools/analyze/segments/unusable_curve.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 
 namespace memoir {
 namespace {
 
-using Moments = std::map<DeviceId, std::vector<Instant>>;
+using DeviceInstants = std::map<DeviceId, std::vector<Instant>>;
 
-// When most was unusable, and the end.
+// Finds the change after which the most bytes are unusable, and the last change.
 class ExtremesPass : public ChangePass {
  public:
   using ChangePass::ChangePass;
@@ -49,12 +49,12 @@ class ExtremesPass : public ChangePass {
     ChangePass::SeeFreeCompleted(event);
   }
   void SeeSegment(const SegmentEvent& event) override;
-  void Changed(const Event& event, DeviceId id, Device& device) override;
-  // Statistics end what a snapshot found.
+  void SeeChange(const Event& event, DeviceId id, Device& device) override;
+  // The statistics of a device come after all blocks of a snapshot.
   void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override {
-    if (found_.erase(event.device) > 0) Changed(event, event.device, devices()[event.device]);
+    if (found_.erase(event.device) > 0) SeeChange(event, event.device, devices()[event.device]);
   }
-  void WindowCloses(const Event& event) override {
+  void SeeWindowClose(const Event& event) override {
     for (const auto& [id, device] : devices()) {
       if (device.process == event.process && state().memory(id).caching())
         extremes_[id].end = {device.changes, Nanoseconds(event)};
@@ -69,8 +69,8 @@ class ExtremesPass : public ChangePass {
   }
   std::map<DeviceId, SegmentBook> books_;
   std::map<DeviceId, Extremes> extremes_;
-  bool in_between_ = false;   // a segment that was just taken holds nothing yet
-  std::set<DeviceId> found_;  // by a snapshot that is being shown
+  bool in_between_ = false;   // a segment was just reserved, and its block has not been allocated yet
+  std::set<DeviceId> found_;  // devices of the snapshot that is being read
 };
 
 void ExtremesPass::SeeSegment(const SegmentEvent& event) {
@@ -87,7 +87,7 @@ void ExtremesPass::SeeSegment(const SegmentEvent& event) {
   in_between_ = false;
 }
 
-void ExtremesPass::Changed(const Event& event, DeviceId id, Device& device) {
+void ExtremesPass::SeeChange(const Event& event, DeviceId id, Device& device) {
   const DeviceMemory& memory = state().memory(id);
   if (!in_window() || !memory.caching()) return;
   if (memory.is_being_found()) found_.insert(id);
@@ -96,8 +96,7 @@ void ExtremesPass::Changed(const Event& event, DeviceId id, Device& device) {
   Extremes& extremes = extremes_[id];
   const std::uint64_t ns = Nanoseconds(event);
   extremes.curve.Add(ns, book.unusable(), book.reserved());
-  const bool more = book.unusable() > extremes.most || extremes.peak.after == 0;
-  if (!more) return;
+  if (book.unusable() <= extremes.most && extremes.peak.after != 0) return;
   extremes.most = book.unusable();
   extremes.peak = {device.changes, ns};
 }
@@ -111,69 +110,70 @@ std::vector<Pin> SortedPins(const std::map<std::string, Pin>& by_name, std::uint
   return pins;
 }
 
-// What the segments are, and who lives in them.
+// Collects the segments, and the blocks in them, at the wanted instants.
 class SegmentsPass : public ChangePass {
  public:
-  SegmentsPass(const Capture& capture, const Selection& selection, const Moments& moments)
-      : ChangePass(capture, selection), moments_(moments) {}
-  struct Found {
+  SegmentsPass(const Capture& capture, const Selection& selection, const DeviceInstants& wanted_instants)
+      : ChangePass(capture, selection), wanted_instants_(wanted_instants) {}
+  struct FoundDevice {
     std::string name;
     ProcessId process;
     std::optional<std::uint32_t> rank;
-    std::vector<SegmentsAt> at;  // as the moments of the device
+    std::vector<DeviceSegments> at;  // in the order of the device's instants
   };
-  std::map<DeviceId, Found>& found() { return found_; }
+  std::map<DeviceId, FoundDevice>& found() { return found_; }
 
  protected:
   void SeeProcessBegin(const ProcessEvent&) override { last_step_.reset(); }
   void SeeStep(const StepEvent& event) override { last_step_ = event.step; }
-  void Changed(const Event&, DeviceId id, Device& device) override {
-    const auto wanted = moments_.find(id);
-    if (wanted == moments_.end()) return;
-    Found& found = FoundOf(id, device.process);
+  void SeeChange(const Event& event, DeviceId id, Device& device) override {
+    const auto wanted = wanted_instants_.find(id);
+    if (wanted == wanted_instants_.end()) return;
+    FoundDevice& found = FoundOf(id, device.process);
     for (std::size_t i = 0; i < wanted->second.size(); ++i) {
       const Instant& instant = wanted->second[i];
       if (instant.after == device.changes && found.at[i].segments.empty())
-        found.at[i] = Look(id, device.process, instant);
+        found.at[i] = TakeSegments(id, device.process, instant);
+      if (instant.after + 1 == device.changes) found.at[i].until_ns = Nanoseconds(event);
     }
   }
 
  private:
-  Found& FoundOf(DeviceId id, ProcessId process) {
-    Found& found = found_[id];
+  FoundDevice& FoundOf(DeviceId id, ProcessId process) {
+    FoundDevice& found = found_[id];
     if (!found.at.empty()) return found;
-    const auto wanted = moments_.find(id);
+    const auto wanted = wanted_instants_.find(id);
     found.name = ToString(state().dictionary().device(id));
     found.process = process;
     found.rank = capture().processes()[process.value].rank();
     for (const Instant& instant : wanted->second) found.at.emplace_back().ns = instant.ns;
     return found;
   }
-  SegmentsAt Look(DeviceId id, ProcessId process, const Instant& instant);
-  // An imported history can have lines without operators.
+  DeviceSegments TakeSegments(DeviceId id, ProcessId process, const Instant& instant);
+  // Returns the operator that allocated the block. Returns the line if an imported history has no operator.
   std::string MakerNameOf(const Block& block) {
     const bool has_operator = MakerOf(block).valid() || block.origin == BlockOrigin::kFound;
     if (has_operator || !IsImported(capture())) return OperatorHolding(block, state().dictionary());
-    SourceLine line = lines_.Of(block.line_callstack(), state().dictionary());
+    SourceLine line = lines_.LineOf(block.line_callstack(), state().dictionary());
     line.file.erase(0, line.file.rfind('/') + 1);
     return line.known() ? ToString(line) : "(not known)";
   }
-  BlockFacts FactsOf(const SegmentBlock& there, ProcessId process) {
+  SegmentBlockFacts FactsOf(const SegmentBlock& there, ProcessId process) {
     if (there.waiting) return {};
     const Dictionary& dictionary = state().dictionary();
     return {MakerNameOf(there.block), ModuleHolding(there.block, dictionary),
             state().Nanoseconds(process, there.block.tick)};
   }
-  std::vector<Pin> PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
+  std::vector<Pin> PinsOf(const MappedSegment& segment, ProcessId process, std::uint64_t now,
                           std::map<std::string, Pin>& all);
 
   SourceLines lines_;
-  const Moments& moments_;
-  std::map<DeviceId, Found> found_;
+  const DeviceInstants& wanted_instants_;
+  std::map<DeviceId, FoundDevice> found_;
   std::optional<std::uint64_t> last_step_;
 };
 
-std::vector<Pin> SegmentsPass::PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
+std::vector<Pin> SegmentsPass::PinsOf(const MappedSegment& segment, ProcessId process, std::uint64_t now,
                                       std::map<std::string, Pin>& all) {
   std::map<std::string, Pin> own;
   for (const SegmentBlock& there : segment.blocks) {
@@ -204,14 +204,14 @@ std::vector<Pin> SegmentsPass::PinsOf(const Segment& segment, ProcessId process,
   return SortedPins(own, &Pin::bytes);
 }
 
-SegmentsAt SegmentsPass::Look(DeviceId id, ProcessId process, const Instant& instant) {
-  SegmentsAt at;
+DeviceSegments SegmentsPass::TakeSegments(DeviceId id, ProcessId process, const Instant& instant) {
+  DeviceSegments at;
   at.ns = instant.ns;
   at.step = last_step_;
-  std::map<std::tuple<PoolId, std::uint64_t>, PlaceRow> places;
+  std::map<std::tuple<PoolId, std::uint64_t>, PoolRow> places;
   std::map<std::string, Pin> pins;
-  for (Segment& segment : MapSegments(state(), id).segments) {
-    PlaceRow& place = places[{segment.pool(), segment.piece.stream}];
+  for (MappedSegment& segment : MapSegments(state(), id).segments) {
+    PoolRow& place = places[{segment.pool(), segment.piece.stream}];
     place.pool = segment.pool();
     place.stream = segment.piece.stream;
     ++place.segments;
@@ -232,12 +232,12 @@ SegmentsAt SegmentsPass::Look(DeviceId id, ProcessId process, const Instant& ins
     at.largest_hole = std::max(at.largest_hole, place.largest_hole);
     at.places.push_back(place);
   }
-  std::ranges::stable_sort(at.places, std::ranges::greater(), &PlaceRow::unusable);
+  std::ranges::stable_sort(at.places, std::ranges::greater(), &PoolRow::unusable);
   at.pins = SortedPins(pins, &Pin::unusable);
   return at;
 }
 
-absl::StatusOr<ReplayReport> Look(const Capture& capture, const Selection& selection, SegmentsPass& pass) {
+absl::StatusOr<ReplayReport> ReplaySegments(const Capture& capture, const Selection& selection, SegmentsPass& pass) {
   ReplayOptions replay = ReplayOptionsFor(selection, false, false);
   replay.modules = true;
   return capture.Replay(pass, replay);
@@ -245,9 +245,9 @@ absl::StatusOr<ReplayReport> Look(const Capture& capture, const Selection& selec
 
 }  // namespace
 
-bool IsFragmented(const SegmentsAt& moment) {
+bool IsFragmented(const DeviceSegments& instant) {
   constexpr std::uint64_t kLeast = 64u << 20;
-  return moment.unusable >= kLeast && moment.unusable >= moment.reserved / 10;
+  return instant.unusable >= kLeast && instant.unusable >= instant.reserved / 10;
 }
 
 absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection) {
@@ -255,11 +255,11 @@ absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const
   ExtremesPass extremes(capture, selection);
   absl::StatusOr<ReplayReport> report = capture.Replay(extremes, ReplayOptionsFor(selection, false, false));
   if (!report.ok()) return report.status();
-  if (!extremes.found().ok()) return extremes.found();
-  Moments moments;
-  for (const auto& [id, of] : extremes.extremes()) moments[id] = {of.peak, of.end};
-  SegmentsPass pass(capture, selection, moments);
-  report = Look(capture, selection, pass);
+  if (!extremes.selection_status().ok()) return extremes.selection_status();
+  DeviceInstants wanted_instants;
+  for (const auto& [id, of] : extremes.extremes()) wanted_instants[id] = {of.peak, of.end};
+  SegmentsPass pass(capture, selection, wanted_instants);
+  report = ReplaySegments(capture, selection, pass);
   if (!report.ok()) return report.status();
   Fragmentation result;
   for (auto& [id, found] : pass.found()) {
@@ -271,14 +271,14 @@ absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const
   return result;
 }
 
-absl::StatusOr<SegmentMaps> AnalyzeSegmentsAt(const Capture& capture, const Selection& selection, const At& at) {
+absl::StatusOr<SegmentMaps> MapSegments(const Capture& capture, const Selection& selection, const InstantChoice& at) {
   const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<Instants> instants = FindInstants(capture, selection, at);
   if (!instants.ok()) return instants.status();
-  Moments moments;
-  for (const auto& [id, instant] : *instants) moments[id] = {instant};
-  SegmentsPass pass(capture, selection, moments);
-  absl::StatusOr<ReplayReport> report = Look(capture, selection, pass);
+  DeviceInstants wanted_instants;
+  for (const auto& [id, instant] : *instants) wanted_instants[id] = {instant};
+  SegmentsPass pass(capture, selection, wanted_instants);
+  absl::StatusOr<ReplayReport> report = ReplaySegments(capture, selection, pass);
   if (!report.ok()) return report.status();
   SegmentMaps result;
   for (auto& [id, found] : pass.found()) {

@@ -1,8 +1,8 @@
-// Memory that a CUDA caching allocator has reserved and no request can use: how much over time, where, and which live
-// blocks cause it.
+// Memory that a CUDA caching allocator has reserved and that other requests cannot use: its size over time, its place,
+// and the live blocks that cause it.
 //
-// Unusable is a hole beside a live block, in a page that therefore cannot be given back to the device (segment_map.h),
-// and what a private pool has free. It serves requests of its own pool and stream alone, that fit the hole.
+// Unusable memory is a hole in a page that cannot be freed, because a live block touches the page (segment_map.h), or
+// free memory in a private pool. It can serve only requests that fit into it, from the same pool and stream.
 #ifndef TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 #define TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 
@@ -13,77 +13,77 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/at.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/analyze/segments/segment_map.h"
 #include "tools/analyze/segments/unusable_curve.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Blocks of one operator in one module that lie in segments with unusable bytes.
+// Blocks of the same operator and module that lie in segments with unusable bytes.
 struct Pin {
   std::string name;  // "aten::zeros in layers.3.attn"
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
   std::uint64_t segments = 0;
-  std::uint64_t unusable = 0;   // in these segments; one that several pin counts for each
-  std::uint64_t oldest_ns = 0;  // how long the oldest has lived; of blocks from before the recording: not known, 0
-  bool from_before = false;     // some are
+  std::uint64_t unusable = 0;   // unusable bytes in these segments; a segment with several pins counts for each pin
+  std::uint64_t oldest_ns = 0;  // age of the oldest block of this recording; 0: no such block
+  bool from_before = false;     // some blocks are older than the recording
 };
 
-struct PlaceRow {
+struct PoolRow {
   PoolId pool;
   std::uint64_t stream = 0;
   std::uint64_t segments = 0;
   std::uint64_t reserved = 0;
-  std::uint64_t used = 0;  // by blocks, those included that wait for their free
+  std::uint64_t used = 0;  // bytes in blocks, including blocks that wait for their free to complete
   std::uint64_t unusable = 0;
   std::uint64_t largest_hole = 0;
 };
 
-// Of a block in a segment, what its ids stand for.
-struct BlockFacts {
-  std::string operator_name;  // "(no operator)", "(from before)", "" of one that waits
-  std::string module;         // "(no module)"
+// The names behind the ids of a block in a segment.
+struct SegmentBlockFacts {
+  std::string operator_name;  // also "(no operator)", "(from before)"; empty for a block that waits
+  std::string module;         // also "(no module)"
   std::uint64_t since_ns = 0;
 };
 
 struct SegmentRow {
-  Segment segment;
-  std::vector<BlockFacts> facts;  // as its blocks
-  std::vector<Pin> pins;          // of its live blocks, most bytes first
+  MappedSegment segment;
+  std::vector<SegmentBlockFacts> facts;  // in the order of segment.blocks
+  std::vector<Pin> pins;                 // causes among its live blocks, most bytes first
 };
 
-// The reserved memory of a device at one moment.
-struct SegmentsAt {
-  std::uint64_t ns = 0;
+// The reserved memory of a device at one instant.
+struct DeviceSegments {
+  std::uint64_t ns = 0, until_ns = 0;  // the instant, and the device's next change; until_ns is 0 if unknown
   std::uint64_t reserved = 0;
   std::uint64_t used = 0;
   std::uint64_t unusable = 0;
   std::uint64_t largest_hole = 0;
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
-  std::vector<PlaceRow> places;       // they sum to the above; most unusable bytes first
-  std::vector<SegmentRow> segments;   // by address
-  std::vector<Pin> pins;              // of segments with unusable bytes; most of these first
+  std::vector<PoolRow> places;        // rows sum to the totals above; most unusable bytes first
+  std::vector<SegmentRow> segments;   // ordered by address
+  std::vector<Pin> pins;              // for segments with unusable bytes; most unusable bytes first
 };
 
 struct FragmentedDevice {
   std::string name;
   ProcessId process;
   std::optional<std::uint32_t> rank;
-  SegmentsAt peak;  // when most was unusable
-  SegmentsAt end;
-  std::vector<CurvePoint> over_time;  // at most kMostCurvePoints
+  DeviceSegments peak;  // when the most bytes were unusable
+  DeviceSegments end;
+  std::vector<UnusablePoint> over_time;  // at most kMostCurvePoints
 };
 
 struct Fragmentation {
-  std::vector<FragmentedDevice> devices;  // with a caching allocator
+  std::vector<FragmentedDevice> devices;  // devices with a caching allocator
   ReplayReport report;
 };
 
-// Whether it is worth a finding: a tenth of what is reserved, and 64 MiB.
-bool IsFragmented(const SegmentsAt& moment);
+// Returns true if at least a tenth of the reserved bytes, and 64 MiB, are unusable.
+bool IsFragmented(const DeviceSegments& instant);
 
 absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection);
 
@@ -91,16 +91,16 @@ struct MappedDevice {
   std::string name;
   ProcessId process;
   std::optional<std::uint32_t> rank;
-  SegmentsAt at;
+  DeviceSegments at;
 };
 
 struct SegmentMaps {
-  std::vector<MappedDevice> devices;  // with a caching allocator
+  std::vector<MappedDevice> devices;  // devices with a caching allocator
   ReplayReport report;
 };
 
-// The segments at an instant.
-absl::StatusOr<SegmentMaps> AnalyzeSegmentsAt(const Capture& capture, const Selection& selection, const At& at);
+// Returns the segments of each device at an instant.
+absl::StatusOr<SegmentMaps> MapSegments(const Capture& capture, const Selection& selection, const InstantChoice& at);
 
 }  // namespace memoir
 

@@ -1,5 +1,5 @@
-// Reserved, used and unusable bytes of a device, kept up to date from event to event: what MapSegments would say, at
-// the cost of a look-up for each event.
+// Reserved, used and unusable bytes of a device, updated with each event. The figures are the same as from MapSegments,
+// but each event costs only a look-up.
 #ifndef TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
 #define TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
 
@@ -13,13 +13,13 @@ namespace memoir {
 
 class SegmentBook {
  public:
-  // From what a replay knows at this point: where it began, or went on after a loss.
+  // Takes the current state of a replay. Call it at the begin of the replay, and after lost events.
   void Rebuild(const ReplayState& state, DeviceId device);
 
   void AddPiece(std::uint64_t address, const ReservedPiece& piece);
   void RemovePiece(std::uint64_t address, std::uint64_t bytes);
   void AddBlock(std::uint64_t address, std::uint64_t bytes);
-  void RemoveBlock(std::uint64_t address);  // nothing where none is known
+  void RemoveBlock(std::uint64_t address);  // does nothing if the address has no known block
 
   std::uint64_t reserved() const { return reserved_; }
   std::uint64_t used() const { return used_; }
@@ -32,7 +32,7 @@ class SegmentBook {
   std::map<std::uint64_t, std::uint64_t> blocks_;  // address, bytes
   std::uint64_t reserved_ = 0;
   std::uint64_t used_ = 0;
-  std::uint64_t kept_ = 0;  // pages that blocks touch, and private pools
+  std::uint64_t kept_ = 0;  // bytes of pages that blocks touch, and of private pools
 };
 
 }  // namespace memoir

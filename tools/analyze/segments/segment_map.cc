@@ -7,25 +7,25 @@
 namespace memoir {
 namespace {
 
-// torch's kSmallBuffer and kLargeBuffer: the steps in which expandable segments are mapped.
+// torch's kSmallBuffer and kLargeBuffer: the units in which expandable segments are mapped.
 constexpr std::uint64_t kSmallPage = 2u << 20;
 constexpr std::uint64_t kLargePage = 20u << 20;
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-bool Continues(const Segment& segment, std::uint64_t address, const ReservedPiece& piece) {
+bool Continues(const MappedSegment& segment, std::uint64_t address, const ReservedPiece& piece) {
   const ReservedPiece& before = segment.piece;
   return before.mapped && piece.mapped && segment.address + before.bytes == address && before.stream == piece.stream &&
          before.pool_graph == piece.pool_graph && before.pool_user == piece.pool_user && before.small == piece.small;
 }
 
-std::vector<Segment> SegmentsOf(const DeviceMemory& memory) {
-  std::vector<Segment> segments;
+std::vector<MappedSegment> SegmentsOf(const DeviceMemory& memory) {
+  std::vector<MappedSegment> segments;
   for (const auto& [address, piece] : memory.reserved_pieces()) {
     if (!segments.empty() && Continues(segments.back(), address, piece)) {
       segments.back().piece.bytes += piece.bytes;
       continue;
     }
-    Segment segment;
+    MappedSegment segment;
     segment.address = address;
     segment.piece = piece;
     segments.push_back(std::move(segment));
@@ -33,15 +33,15 @@ std::vector<Segment> SegmentsOf(const DeviceMemory& memory) {
   return segments;
 }
 
-void AddBlock(std::vector<Segment>& segments, const Block& block, bool waiting) {
-  auto after = std::ranges::upper_bound(segments, block.address, {}, &Segment::address);
+void AddBlock(std::vector<MappedSegment>& segments, const Block& block, bool waiting) {
+  auto after = std::ranges::upper_bound(segments, block.address, {}, &MappedSegment::address);
   if (after == segments.begin()) return;
-  Segment& segment = *--after;
+  MappedSegment& segment = *--after;
   if (block.address - segment.address >= segment.piece.bytes) return;  // its segment was lost
   segment.blocks.push_back({block, waiting});
 }
 
-// In the event of its deallocation a block is live and waits at once: then it waits.
+// During the event of its deallocation, a block is both live and waiting. It counts as waiting.
 void SortBlocks(std::vector<SegmentBlock>& blocks) {
   std::ranges::sort(blocks, {},
                     [](const SegmentBlock& there) { return std::pair(there.block.address, !there.waiting); });
@@ -49,21 +49,21 @@ void SortBlocks(std::vector<SegmentBlock>& blocks) {
   blocks.erase(again.begin(), again.end());
 }
 
-void FindHoles(Segment& segment) {
+void FindHoles(MappedSegment& segment) {
   const std::uint64_t end = segment.address + segment.piece.bytes;
   std::uint64_t at = segment.address;
   for (const SegmentBlock& there : segment.blocks) {
     const std::uint64_t begin = there.block.address;
     if (begin > at) segment.holes.push_back({at, begin - at});
     const std::uint64_t stop = begin + std::min(there.block.bytes, end - begin);
-    if (stop <= at) continue;  // of a damaged capture: blocks that overlap
+    if (stop <= at) continue;  // blocks overlap in a damaged capture
     segment.used += stop - std::max(at, begin);
     at = stop;
   }
   if (end > at) segment.holes.push_back({at, end - at});
 }
 
-void FindUnusable(Segment& segment) {
+void FindUnusable(MappedSegment& segment) {
   std::uint64_t touched = 0;
   const Pages pages = PagesOf(segment.address, segment.piece);
   for (std::size_t i = 0; i < segment.blocks.size(); ++i) {
@@ -77,9 +77,9 @@ void FindUnusable(Segment& segment) {
 }
 
 template <class Number>
-std::uint64_t Sum(const std::vector<Segment>& segments, Number number) {
+std::uint64_t Sum(const std::vector<MappedSegment>& segments, Number number) {
   std::uint64_t sum = 0;
-  for (const Segment& segment : segments) sum += number(segment);
+  for (const MappedSegment& segment : segments) sum += number(segment);
   return sum;
 }
 
@@ -108,21 +108,21 @@ std::uint64_t TouchedBytes(const Pages& pages, std::uint64_t begin, std::uint64_
   return to > from ? to - from : 0;
 }
 
-std::uint64_t Segment::largest_hole() const {
+std::uint64_t MappedSegment::largest_hole() const {
   const auto largest = std::ranges::max_element(holes, {}, &Hole::bytes);
   return largest == holes.end() ? 0 : largest->bytes;
 }
 
 std::uint64_t SegmentMap::reserved() const {
-  return Sum(segments, [](const Segment& segment) { return segment.piece.bytes; });
+  return Sum(segments, [](const MappedSegment& segment) { return segment.piece.bytes; });
 }
 
 std::uint64_t SegmentMap::used() const {
-  return Sum(segments, [](const Segment& segment) { return segment.used; });
+  return Sum(segments, [](const MappedSegment& segment) { return segment.used; });
 }
 
 std::uint64_t SegmentMap::unusable() const {
-  return Sum(segments, [](const Segment& segment) { return segment.unusable; });
+  return Sum(segments, [](const MappedSegment& segment) { return segment.unusable; });
 }
 
 SegmentMap MapSegments(const ReplayState& state, DeviceId device) {
@@ -139,7 +139,7 @@ SegmentMap MapSegments(const ReplayState& state, DeviceId device) {
     block.device = device;
     AddBlock(map.segments, block, true);
   });
-  for (Segment& segment : map.segments) {
+  for (MappedSegment& segment : map.segments) {
     SortBlocks(segment.blocks);
     FindHoles(segment);
     FindUnusable(segment);

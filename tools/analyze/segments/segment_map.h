@@ -1,7 +1,8 @@
-// What a CUDA caching allocator has reserved, at one moment of a replay: its segments, the blocks in them, the holes
-// between, and how many bytes of them are unusable.
+// The state of a CUDA caching allocator at one instant of a replay: its segments, their blocks, the holes between them,
+// and the unusable bytes.
 //
-// A segment here is what torch.cuda.memory_snapshot() calls one: of an expandable segment each stretch that is mapped.
+// Segments are the same as in torch.cuda.memory_snapshot(): each contiguous mapped piece of an expandable segment
+// counts as a segment.
 #ifndef TOOLS_ANALYZE_SEGMENTS_SEGMENT_MAP_H_
 #define TOOLS_ANALYZE_SEGMENTS_SEGMENT_MAP_H_
 
@@ -13,7 +14,7 @@
 
 namespace memoir {
 
-// torch's MempoolId_t: of a CUDA graph (graph, 0), of a torch.cuda.MemPool (0, user).
+// torch's MempoolId_t: (graph, 0) for a CUDA graph, (0, user) for a torch.cuda.MemPool.
 struct PoolId {
   std::uint32_t graph = 0;
   std::uint32_t user = 0;
@@ -27,16 +28,16 @@ struct Hole {
 };
 
 struct SegmentBlock {
-  Block block;            // of one that waits: address and bytes alone
-  bool waiting = false;   // given back by the program, not yet by its streams
-  bool left_out = false;  // by a choice of blocks
+  Block block;            // for a waiting block only address and bytes
+  bool waiting = false;   // the program freed it, and a stream may still use it
+  bool left_out = false;  // the selection leaves it out
 };
 
-struct Segment {
+struct MappedSegment {
   std::uint64_t address = 0;
-  ReservedPiece piece;         // bytes, stream, pool
+  ReservedPiece piece;         // its bytes, stream and pool
   std::uint64_t used = 0;      // bytes of its blocks
-  std::uint64_t unusable = 0;  // UnusableBytes below
+  std::uint64_t unusable = 0;  // see TouchedBytes()
   std::vector<SegmentBlock> blocks;
   std::vector<Hole> holes;
   PoolId pool() const { return {piece.pool_graph, piece.pool_user}; }
@@ -44,29 +45,30 @@ struct Segment {
 };
 
 struct SegmentMap {
-  std::vector<Segment> segments;  // by address, as what is in them
+  std::vector<MappedSegment> segments;  // ordered by address, like their blocks and holes
   std::uint64_t reserved() const;
   std::uint64_t used() const;
   std::uint64_t unusable() const;
 };
 
-// Of a device with a caching allocator; of any other there are no segments. Costs a look at every live block.
+// Maps a device that has a caching allocator; other devices have no segments. Visits every live block.
 SegmentMap MapSegments(const ReplayState& state, DeviceId device);
 
-// What can be given back to the device is a page: the whole segment, or of an expandable one what is mapped at a time.
-// `begin` and `bytes` are of the piece in which the page is asked for.
+// The pages of a reserved piece. A page is the smallest unit that can be returned to the device: a whole segment, or
+// one mapping of an expandable segment. `begin`: address where the piece begins.
 struct Pages {
   std::uint64_t begin = 0;
-  std::uint64_t bytes = 0;  // of a page
-  bool contiguous = false;  // more of them may follow, and come before
-  std::uint64_t end = 0;    // of the piece
+  std::uint64_t bytes = 0;  // size of a page
+  bool contiguous = false;  // true: the piece may have several pages
+  std::uint64_t end = 0;    // end of the piece
 };
 Pages PagesOf(std::uint64_t address, const ReservedPiece& piece);
 
-// Bytes of the pages that a block at [begin, end) touches and its neighbours do not: the block before ends at
-// `before`, the next one begins at `after`. What touches a page keeps it: a hole in it is unusable, in that it cannot
-// be given back and serves requests of its own pool and stream that fit alone. Where nothing touches a page, it can be
-// given back, except of a private pool, which keeps it as long as it lives.
+// Returns the bytes of the pages that a block at [begin, end) touches and its neighbours do not. `before`: address
+// where the block below ends. `after`: address where the block above begins. A block keeps every page that it touches.
+// A hole in such a page is unusable: the page cannot be returned, and the hole serves only requests of its pool and
+// stream that fit into it. An untouched page can be returned, except in a private pool, which keeps its pages while it
+// exists.
 std::uint64_t TouchedBytes(const Pages& pages, std::uint64_t begin, std::uint64_t end, std::uint64_t before,
                            std::uint64_t after);
 

@@ -1,4 +1,4 @@
-// Unusable bytes over time, of any length of time in a bounded number of points.
+// Unusable bytes over time, in a bounded number of points for a recording of any length.
 #ifndef TOOLS_ANALYZE_SEGMENTS_UNUSABLE_CURVE_H_
 #define TOOLS_ANALYZE_SEGMENTS_UNUSABLE_CURVE_H_
 
@@ -9,15 +9,15 @@
 
 namespace memoir {
 
-struct CurvePoint {
-  std::uint64_t ns = 0;  // begin of a span; the most unusable bytes in it, and what was reserved then
-  std::uint64_t unusable = 0;
-  std::uint64_t reserved = 0;
+struct UnusablePoint {
+  std::uint64_t ns = 0;        // begin of a time span
+  std::uint64_t unusable = 0;  // most unusable bytes in the span
+  std::uint64_t reserved = 0;  // reserved bytes when `unusable` was reached
 };
 
 inline constexpr std::size_t kMostCurvePoints = 512;
 
-// The most in each of equal spans, which double in length as time goes on.
+// The maximum in each of equal spans. The length of the spans doubles when there are too many.
 class UnusableCurve {
  public:
   void Add(std::uint64_t ns, std::uint64_t unusable, std::uint64_t reserved) {
@@ -31,14 +31,14 @@ class UnusableCurve {
       points_.back() = {points_.back().ns, unusable, reserved};
     }
   }
-  std::vector<CurvePoint> Take() { return std::move(points_); }
+  std::vector<UnusablePoint> Take() { return std::move(points_); }
 
  private:
   void Halve() {
     span_ns_ *= 2;
-    std::vector<CurvePoint> points = std::move(points_);
+    std::vector<UnusablePoint> points = std::move(points_);
     points_.clear();
-    for (const CurvePoint& point : points) {
+    for (const UnusablePoint& point : points) {
       const std::uint64_t begin = first_ns_ + (point.ns - first_ns_) / span_ns_ * span_ns_;
       if (points_.empty() || points_.back().ns < begin) {
         points_.push_back({begin, point.unusable, point.reserved});
@@ -47,7 +47,7 @@ class UnusableCurve {
       }
     }
   }
-  std::vector<CurvePoint> points_;
+  std::vector<UnusablePoint> points_;
   std::uint64_t first_ns_ = 0;
   std::uint64_t span_ns_ = 1000;
 };

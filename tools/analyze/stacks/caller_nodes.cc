@@ -5,7 +5,7 @@ namespace memoir {
 std::uint32_t CallerNodes::Child(std::uint32_t parent, CallerNode::Kind kind, std::uint32_t frame) {
   const auto known = children_.find({parent, kind, frame});
   if (known != children_.end()) return known->second;
-  // The few that are no frames have room always: a block of no Python must not count for a line.
+  // Nodes of other kinds are few and are always added. Otherwise a block without a Python stack could count for a line.
   if (kind == CallerNode::Kind::kFrame && nodes_.size() >= most_nodes_) return parent;
   const auto next = static_cast<std::uint32_t>(nodes_.size());
   children_[{parent, kind, frame}] = next;
@@ -33,7 +33,7 @@ std::uint32_t CallerNodes::NodeOf(const Block& block, const Dictionary& dictiona
   if (!stack.valid()) return NodeOf(block.in_compiled_region ? CallerNode::Kind::kCompiled : CallerNode::Kind::kNone);
   while (node_of_.size() <= stack.value) LookAtNext(dictionary);
   const std::uint32_t node = node_of_[stack.value];
-  // A stack without one stands at the top with its line.
+  // If no frame of the stack has a node, adds a node for the stack's line, as a child of the root.
   return node != 0 ? node : FrameNode(0, lines_.FrameOf(lines_.NumberOf(stack, dictionary)), dictionary);
 }
 

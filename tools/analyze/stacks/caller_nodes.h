@@ -1,7 +1,7 @@
-// Python stacks as a tree of callers, made as they are met: which node a block belongs to.
+// Python stacks as a tree of callers, built while blocks are allocated, with the node of each block.
 //
-// Frames of libraries are no nodes, unless they are asked for: what they made is the own of the frame that called them.
-// Of one replay, whose dictionary is always the same.
+// Library frames are not nodes, unless requested: their allocations belong to the frame that called them. Used for one
+// replay, because the dictionary must stay the same.
 #ifndef TOOLS_ANALYZE_STACKS_CALLER_NODES_H_
 #define TOOLS_ANALYZE_STACKS_CALLER_NODES_H_
 
@@ -22,20 +22,21 @@
 namespace memoir {
 
 struct CallerNode {
-  // kTop: around everything. Below it what has no line: of no Python, of a compiled region, from before the window.
+  // kTop: the root. Its children are also nodes for blocks without a line: kNone (no Python stack), kCompiled (a
+  // compiled region), kBefore (from before the window).
   enum class Kind : std::uint8_t { kTop, kFrame, kNone, kCompiled, kBefore };
   Kind kind = Kind::kTop;
-  std::uint32_t frame = 0;  // in CallerNodes::frames; kFrame only
+  std::uint32_t frame = 0;  // index in CallerNodes::frames(); kFrame only
   std::uint32_t parent = 0;
-  std::uint32_t depth = 0;  // 0: the top
+  std::uint32_t depth = 0;  // 0: kTop
 };
 
 class CallerNodes {
  public:
   struct Options {
-    std::string_view own = "";  // of --own
+    std::string_view own = "";  // value of --own
     bool all_frames = false;
-    // What comes on top counts for the caller that is there.
+    // Largest number of nodes. Blocks of further nodes count for the nearest caller that has a node.
     std::size_t most_nodes = std::numeric_limits<std::uint32_t>::max();
   };
   explicit CallerNodes(const Options& options)
@@ -46,9 +47,9 @@ class CallerNodes {
   std::uint32_t NodeOf(const Block& block, const Dictionary& dictionary);
   std::uint32_t NodeOf(CallerNode::Kind kind) { return Child(0, kind, 0); }
 
-  const std::vector<CallerNode>& nodes() const { return nodes_; }  // parents before their children; [0] is the top
+  const std::vector<CallerNode>& nodes() const { return nodes_; }  // a parent comes before its children; [0] is the top
   const std::vector<SourceLine>& frames() const { return frames_; }
-  // What is not known of lines, in one line; mostly empty. After the last stack.
+  // Describes in one line which information about lines is missing. Usually empty. Call it after the last stack.
   std::string Missing(const Dictionary& dictionary) const { return lines_.Missing(dictionary); }
 
  private:
@@ -61,7 +62,7 @@ class CallerNodes {
   SourceLines lines_;
   std::vector<CallerNode> nodes_;
   std::vector<SourceLine> frames_;
-  // By StackId: the node of the innermost frame that is one; 0: none is. A stack's parent has the smaller number.
+  // By StackId: the node of the innermost frame that has a node; 0: none. The parent of a stack has a smaller id.
   std::vector<std::uint32_t> node_of_;
   absl::flat_hash_map<std::tuple<std::uint32_t, CallerNode::Kind, std::uint32_t>, std::uint32_t> children_;
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> frame_numbers_;

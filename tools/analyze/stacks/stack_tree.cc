@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "tools/analyze/pass/windowed_visitor.h"
-#include "tools/analyze/stacks/place_nodes.h"
+#include "tools/analyze/stacks/module_operator_nodes.h"
 #include "tools/analyze/summary/row_table.h"
 
 namespace memoir {
 namespace {
 
-// Nodes are groups of the table, whose cells are few where libraries' frames are none.
+// Counts the bytes of each node in a RowTable. Without library frames there are few nodes, so the table is small.
 template <class Nodes>
 class TreePass : public WindowedVisitor {
  public:
@@ -20,12 +20,12 @@ class TreePass : public WindowedVisitor {
   StackTree tree;
 
  protected:
-  void WindowOpens(const Event& event) override { table_.OpenWindow(event.process, event.tick, false); }
-  void WindowCloses(const Event& event) override { table_.CloseWindow(event.process); }
+  void SeeWindowOpen(const Event& event) override { table_.OpenWindow(event.process, event.tick, false); }
+  void SeeWindowClose(const Event& event) override { table_.CloseWindow(event.process); }
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
-    const bool whole = selection().window.kind == Window::Kind::kAll;
-    // Nobody saw who asked for a block that was found; an imported snapshot may say it.
+    const bool whole = selection().window.kind == SelectionWindow::Kind::kAll;
+    // The caller of a found block is unknown, unless an imported snapshot contains it.
     const bool unknown = event.block->origin == BlockOrigin::kFound && !event.block->callstack.valid();
     const bool named = !unknown && (in_window() || (whole && event.before));
     const std::uint32_t node =
@@ -56,7 +56,7 @@ void TreePass<Nodes>::AddSums() {
     if (!device.used || (any_caching && !caching(i))) continue;
     tree.devices.push_back(ToString(dictionary.device(DeviceId{static_cast<std::uint32_t>(i)})));
     for (std::size_t node = 0; node < device.cells.size(); ++node) {
-      const Columns columns = RowTable::Finish(device.cells[node], device, 1);
+      const SummaryColumns columns = RowTable::Finish(device.cells[node], device, 1);
       tree.nodes[node].own += {columns.bytes_at_peak,   columns.blocks_at_peak, columns.allocations,
                                columns.allocated_bytes, columns.net_bytes,      columns.temporary_bytes};
     }
@@ -76,17 +76,17 @@ void TreePass<Nodes>::SeeEnd(const ReplayReport& report) {
   for (const CallerNode& node : nodes_.nodes()) tree.nodes.push_back({node, {}, {}, {}});
   tree.frames = nodes_.frames();
   AddSums();
-  for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children stand behind their parents
+  for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // a child comes after its parent
     StackNode& node = tree.nodes[i];
     node.subtree += node.own;
     if (i > 0) tree.nodes[node.parent].subtree += node.subtree;
   }
   for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
-    // What neither holds nor has made anything is no line of a view.
+    // Leaves out nodes without live or allocated bytes.
     if (tree.nodes[i].subtree != StackSums()) tree.nodes[tree.nodes[i].parent].children.push_back(i);
   }
   for (StackNode& node : tree.nodes) Sort(node.children);
-  for (const ReplayReport::Process& process : report.processes) tree.folded |= !process.evicted.empty();
+  for (const ReplayReport::Process& process : report.processes) tree.is_partly_evicted |= !process.evicted.empty();
   tree.missing = nodes_.Missing(state().dictionary());
 }
 
@@ -94,10 +94,10 @@ template <class Nodes>
 absl::StatusOr<StackTree> Analyze(const Capture& capture, const StackTreeOptions& options, Nodes nodes) {
   TreePass<Nodes> pass(capture, options, std::move(nodes));
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // by them backward finds its forward operators
+  replay.modules = true;  // so that backward finds its forward operators
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   StackTree tree = std::move(pass.tree);
   tree.report = *std::move(report);
   return tree;
@@ -116,7 +116,7 @@ StackSums& StackSums::operator+=(const StackSums& other) {
 }
 
 absl::StatusOr<StackTree> AnalyzeStackTree(const Capture& capture, const StackTreeOptions& options) {
-  if (options.of == StackTreeOptions::Of::kPlaces) return Analyze(capture, options, PlaceNodes());
+  if (options.kind == StackTreeOptions::Kind::kPlaces) return Analyze(capture, options, ModuleOperatorNodes());
   return Analyze(capture, options, CallerNodes({.own = options.own, .all_frames = options.all_frames}));
 }
 

@@ -9,16 +9,16 @@
 namespace memoir {
 namespace {
 
-// A path of more parts is one of a damaged capture, and would be walked by recursion.
+// Only a damaged capture has paths with more parts. Trees are walked by recursion.
 constexpr std::uint32_t kMostDepth = 200;
 
 class Builder {
  public:
   Builder() : nodes_(1) {}
 
-  void Add(const Row& row, std::size_t index) {
-    std::size_t node = Child(0, row.kind == Row::Kind::kNamed ? row.module.root : row.name, row.kind);
-    if (row.kind == Row::Kind::kNamed) {
+  void Add(const SummaryRow& row, std::size_t index) {
+    std::size_t node = Child(0, row.kind == SummaryRow::Kind::kNamed ? row.module.root : row.name, row.kind);
+    if (row.kind == SummaryRow::Kind::kNamed) {
       nodes_[node].root = row.module.root;
       for (std::size_t begin = 0; begin < row.module.path.size();) {
         const bool last = nodes_[node].depth >= kMostDepth;
@@ -34,7 +34,7 @@ class Builder {
   }
 
   std::vector<ModuleNode> Finish() {
-    // Children stand behind their parents.
+    // A child comes after its parent.
     for (std::size_t i = nodes_.size(); i-- > 1;) {
       nodes_[i].subtree += nodes_[i].own;
       nodes_[nodes_[i].parent].subtree += nodes_[i].subtree;
@@ -45,7 +45,7 @@ class Builder {
   }
 
  private:
-  std::size_t Child(std::size_t parent, const std::string& name, Row::Kind kind) {
+  std::size_t Child(std::size_t parent, const std::string& name, SummaryRow::Kind kind) {
     const auto [known, added] = known_.try_emplace({parent, static_cast<int>(kind), name}, nodes_.size());
     if (!added) return known->second;
     ModuleNode node;
@@ -57,8 +57,9 @@ class Builder {
     return nodes_.size() - 1;
   }
 
-  // One path can have had modules of several classes, one after the other: a node for each further one, beside it.
-  void Fill(std::size_t node, const Row& row, std::size_t index) {
+  // Modules of several classes can have the same path, one after another. Each further class has its own node with this
+  // path.
+  void Fill(std::size_t node, const SummaryRow& row, std::size_t index) {
     if (nodes_[node].row) {
       ModuleNode another = nodes_[node];
       another.children.clear();
@@ -70,14 +71,14 @@ class Builder {
     nodes_[node].class_name = row.module.class_name;
     nodes_[node].own = row.total;
     nodes_[node].calls = row.count;
-    nodes_[node].modules = row.kind == Row::Kind::kNamed ? 1 : 0;
+    nodes_[node].modules = row.kind == SummaryRow::Kind::kNamed ? 1 : 0;
   }
 
   void Sort(std::vector<std::size_t>& children) const {
     std::ranges::sort(children, [this](std::size_t left, std::size_t right) {
       const ModuleNode& a = nodes_[left];
       const ModuleNode& b = nodes_[right];
-      // Of names alike in all that, 9 before 10.
+      // If bytes are equal, shorter names come first, so that 9 comes before 10.
       return std::tuple(b.subtree.bytes_at_peak, b.subtree.allocated_bytes, a.name.size(), a.name, left) <
              std::tuple(a.subtree.bytes_at_peak, a.subtree.allocated_bytes, b.name.size(), b.name, right);
     });
@@ -91,7 +92,7 @@ bool IsNumber(const std::string& name) {
   return !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "0-3, 5" of numbers in order.
+// Returns "0-3, 5" for sorted numbers.
 std::string Spans(const std::vector<std::uint64_t>& numbers) {
   std::string text;
   for (std::size_t first = 0, last; first < numbers.size(); first = last + 1) {
@@ -114,32 +115,33 @@ class AlikeFolder {
   }
 
  private:
-  using Members = std::vector<std::size_t>;  // of nodes_, alike
+  using Members = std::vector<std::size_t>;  // indices of alike nodes in nodes_
 
-  static bool SameNumbers(const Columns& a, const Columns& b) {
+  static bool SameNumbers(const SummaryColumns& a, const SummaryColumns& b) {
     return a.bytes_at_peak == b.bytes_at_peak && a.allocated_bytes == b.allocated_bytes && a.net_bytes == b.net_bytes &&
            a.allocations == b.allocations;
   }
 
-  bool Alike(const ModuleNode& a, const ModuleNode& b) const {
+  bool AreAlike(const ModuleNode& a, const ModuleNode& b) const {
     if (a.class_name != b.class_name || a.calls != b.calls || a.row.has_value() != b.row.has_value()) return false;
     if (!SameNumbers(a.own, b.own) || !SameNumbers(a.subtree, b.subtree)) return false;
     if (a.children.size() != b.children.size()) return false;
     for (std::size_t i = 0; i < a.children.size(); ++i) {
       const ModuleNode &left = nodes_[a.children[i]], &right = nodes_[b.children[i]];
-      if (left.name != right.name || !Alike(left, right)) return false;
+      if (left.name != right.name || !AreAlike(left, right)) return false;
     }
     return true;
   }
 
-  // Positions in `children` that become one node each, in their order.
+  // Divides `children` into groups that become one node each. A group contains indices in `children`. Groups are
+  // ordered by their first child.
   std::vector<std::vector<std::size_t>> Groups(const std::vector<std::size_t>& children) const {
     std::vector<std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < children.size(); ++i) {
       const ModuleNode& node = nodes_[children[i]];
       const auto fits = [&](const std::vector<std::size_t>& group) {
         const ModuleNode& first = nodes_[children[group.front()]];
-        return IsNumber(first.name) && IsNumber(node.name) && Alike(first, node);
+        return IsNumber(first.name) && IsNumber(node.name) && AreAlike(first, node);
       };
       const auto found = node.root.empty() ? groups.end() : std::ranges::find_if(groups, fits);
       found == groups.end() ? groups.push_back({i}) : found->push_back(i);
@@ -155,7 +157,8 @@ class AlikeFolder {
     return Spans(numbers);
   }
 
-  // `members`: what becomes one node; those with one parent are named for all of them. Returns where it stands.
+  // Adds one node for `members`, and returns the node's index. The node's name lists `siblings`, the members that have
+  // the same parent as the first member.
   std::size_t Add(const Members& members, std::size_t parent, const Members& siblings = {0}) {
     const std::size_t at = folded_.size();
     ModuleNode node = nodes_[members.front()];
@@ -181,7 +184,7 @@ class AlikeFolder {
       folded_[at].children.push_back(child);
     }
     std::ranges::stable_sort(folded_[at].children, [this](std::size_t left, std::size_t right) {
-      const Columns &a = folded_[left].subtree, &b = folded_[right].subtree;
+      const SummaryColumns &a = folded_[left].subtree, &b = folded_[right].subtree;
       return std::tuple(b.bytes_at_peak, b.allocated_bytes) < std::tuple(a.bytes_at_peak, a.allocated_bytes);
     });
     return at;

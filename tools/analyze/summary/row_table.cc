@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-constexpr double kMostTicks = 1e18;  // what a damaged capture says is longer
+constexpr double kMostTicks = 1e18;  // longer times occur only in damaged captures
 
 }  // namespace
 
@@ -27,8 +27,8 @@ void RowTable::Add(const Block& block, ProcessId process, CellNumber number, boo
   CellAt(block) = number;
   if (number >= on.cells.size()) on.cells.resize(number + 1);
   Cell& cell = on.cells[number];
-  cell.at_peak.BeforeChange(cell.live, on.peaks);
-  cell.at_end.BeforeChange(cell.live, on.ends);
+  cell.at_peak.NoteBeforeChange(cell.live, on.peaks);
+  cell.at_end.NoteBeforeChange(cell.live, on.ends);
   cell.live.bytes += block.bytes;
   cell.live.blocks += 1;
   on.live.bytes += block.bytes;
@@ -37,7 +37,7 @@ void RowTable::Add(const Block& block, ProcessId process, CellNumber number, boo
     cell.columns.allocations += 1;
     cell.columns.allocated_bytes += block.bytes;
   }
-  if (in_window && !counts) {  // from the keyframe that the whole starts with
+  if (in_window && !counts) {  // from the keyframe with which the recording begins
     on.begin.bytes += block.bytes;
     on.begin.blocks += 1;
   }
@@ -49,8 +49,8 @@ void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool k
   if (number == kNotFollowed) return;
   DeviceTable& on = devices_[block.device.value];
   Cell& cell = on.cells[number];
-  cell.at_peak.BeforeChange(cell.live, on.peaks);
-  cell.at_end.BeforeChange(cell.live, on.ends);
+  cell.at_peak.NoteBeforeChange(cell.live, on.peaks);
+  cell.at_end.NoteBeforeChange(cell.live, on.ends);
   cell.live.bytes -= block.bytes;
   cell.live.blocks -= 1;
   on.live.bytes -= block.bytes;
@@ -110,10 +110,10 @@ void RowTable::CloseWindow(ProcessId process) {
   }
 }
 
-Columns RowTable::Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick) {
-  Columns columns = cell.columns;
-  const LiveCount at_peak = cell.at_peak.AsOf(cell.live, device.peaks);
-  const LiveCount at_end = cell.at_end.AsOf(cell.live, device.ends);
+SummaryColumns RowTable::Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick) {
+  SummaryColumns columns = cell.columns;
+  const LiveCount at_peak = cell.at_peak.ValueAsOf(cell.live, device.peaks);
+  const LiveCount at_end = cell.at_end.ValueAsOf(cell.live, device.ends);
   columns.bytes_at_peak = at_peak.bytes;
   columns.blocks_at_peak = at_peak.blocks;
   columns.net_bytes = at_end.bytes;

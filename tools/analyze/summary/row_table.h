@@ -1,7 +1,7 @@
-// The columns of an analysis while a replay runs: a cell for every (device, group), and totals per device.
+// The columns of a summary while a replay runs: a cell for each device and group, and totals for each device.
 //
-// What was live at the peak and at the end is known only afterwards. Instead of copying all cells at every new peak, a
-// cell notes its value as of the latest peak when it changes for the first time after it; the same at the end of each
+// The values at the peak and at the end are known only afterwards. Copying all cells at each new peak would be slow.
+// Instead, a cell stores its value when it first changes after the latest peak. The same is done for the end of each
 // window.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROW_TABLE_H_
 #define TOOLS_ANALYZE_SUMMARY_ROW_TABLE_H_
@@ -15,7 +15,7 @@
 
 namespace memoir {
 
-// A group has two cells: of blocks that were allocated in the window, and of those that were live before it.
+// A group has two cells: for blocks that were allocated in the window, and for blocks that were live before it.
 using CellNumber = std::uint32_t;
 constexpr CellNumber CellOf(Group group, bool before) { return 2 * group + (before ? 1 : 0); }
 constexpr Group GroupOf(CellNumber cell) { return cell / 2; }
@@ -26,24 +26,24 @@ struct LiveCount {
   std::uint64_t blocks = 0;
 };
 
-// A value as of the latest of some instants, kept without touching it at those instants.
-struct Noted {
+// The value at the latest of several instants. It is stored at the first change after an instant.
+struct NotedCount {
   LiveCount value;
-  std::uint64_t instant = 0;  // 0: before the first, when nothing counted
+  std::uint64_t instant = 0;  // number of the instant; 0: before the first, when all values were 0
 
-  void BeforeChange(const LiveCount& live, std::uint64_t latest) {
+  void NoteBeforeChange(const LiveCount& live, std::uint64_t latest) {
     if (instant == latest) return;
     instant = latest;
     value = live;
   }
-  LiveCount AsOf(const LiveCount& live, std::uint64_t latest) const { return instant == latest ? value : live; }
+  LiveCount ValueAsOf(const LiveCount& live, std::uint64_t latest) const { return instant == latest ? value : live; }
 };
 
 struct Cell {
-  Columns columns;  // all but those at the peak and at the end
+  SummaryColumns columns;  // all columns but those at the peak and at the end
   LiveCount live;
-  Noted at_peak;
-  Noted at_end;
+  NotedCount at_peak;
+  NotedCount at_end;
   std::uint64_t life_ticks = 0;
   std::uint64_t unknown_lives = 0;
 };
@@ -54,18 +54,18 @@ struct DeviceTable {
   LiveCount live;
   LiveCount peak;
   Tick peak_tick = 0;
-  std::uint64_t peaks = 0;  // instants for Noted
+  std::uint64_t peaks = 0;  // number of peaks so far, the instants of Cell::at_peak
   LiveCount begin;
   LiveCount end;
-  std::uint64_t ends = 0;
+  std::uint64_t ends = 0;  // number of window ends so far, the instants of Cell::at_end
   std::uint64_t first_seen = 0;
   std::uint64_t first_seen_bytes = 0;
   std::vector<Cell> cells;  // by CellNumber
 };
 
-// What one cycle of steps adds to a cell. Two are alike whose blocks lived for other times.
+// The effect of one repeat group on a cell. Two effects are equal even if the lives of their blocks differ.
 struct CellChange {
-  Columns columns;
+  SummaryColumns columns;
   std::uint64_t life_ticks = 0;
   std::uint64_t unknown_lives = 0;
   bool operator==(const CellChange& other) const {
@@ -76,16 +76,17 @@ using TableChange = std::vector<std::vector<CellChange>>;  // by DeviceId and Ce
 
 class RowTable {
  public:
-  // A block becomes live. `counts`: its allocation is an event of the window.
+  // Adds a block that becomes live. `counts`: its allocation is an event in the window.
   void Add(const Block& block, ProcessId process, CellNumber cell, bool counts, bool in_window, Tick tick);
-  // `known`: it ended at the tick; else somewhere before.
+  // Removes a block. `known`: the block ended at `tick`. If not `known`, the block ended at an unknown earlier time.
   void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
-  // A segment that the allocator took for the group.
+  // Adds a segment that the allocator reserved for the group.
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
-  TableChange Sums() const;  // so far
-  // As often as the event says. `ticks`: of the cycle; the longer its steps are, the longer their blocks live.
+  TableChange Sums() const;  // returns the sums so far
+  // Adds the change as often as the event repeats. `ticks`: length of the repeat group that caused `change`. If the
+  // repeats take longer than this group, the lives of their blocks are scaled up.
   void Add(const TableChange& change, Tick ticks, const RepeatedEvent& event);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
@@ -99,8 +100,8 @@ class RowTable {
     return device;
   }
   std::vector<DeviceTable>& devices() { return devices_; }  // by DeviceId
-  // Fills in what is known only at the end.
-  static Columns Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick);
+  // Returns the cell's columns, with the values that are known only at the end.
+  static SummaryColumns Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick);
 
  private:
   static constexpr CellNumber kNotFollowed = 0xffffffffu;

@@ -8,11 +8,11 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/summary/summary_errors.h"
 #include "tools/analyze/summary/summary_pass.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 
 namespace memoir {
 
-Columns& Columns::Add(const Columns& other, std::uint64_t times) {
+SummaryColumns& SummaryColumns::Add(const SummaryColumns& other, std::uint64_t times) {
   allocations += times * other.allocations;
   allocated_bytes += times * other.allocated_bytes;
   deallocations += times * other.deallocations;
@@ -29,7 +29,7 @@ Columns& Columns::Add(const Columns& other, std::uint64_t times) {
   return *this;
 }
 
-Folded& Folded::Add(const Folded& other, std::uint64_t times) {
+EvictedSums& EvictedSums::Add(const EvictedSums& other, std::uint64_t times) {
   count += times * other.count;
   outermost_count += times * other.outermost_count;
   allocations += times * other.allocations;
@@ -40,11 +40,11 @@ Folded& Folded::Add(const Folded& other, std::uint64_t times) {
 
 namespace {
 
-// One pass. Empty: stopped where the first device with a caching allocator showed, as `stop` says.
+// Runs one pass. `stop`: stops at the first device with a caching allocator, and returns nullopt.
 absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
                                                  const SummaryOptions& options, bool stop) {
   ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = true;  // by them backward finds its forward operators, whose line the peak's is in every grouping
+  replay.modules = true;  // so that backward finds its forward operators, which determine the line of the peak
   SummaryPass pass(capture, options, grouping);
   if (stop) {
     pass.StopAtCachingDevice();
@@ -53,22 +53,22 @@ absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   if (pass.stopped()) return std::optional<Summary>();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
   return std::optional(std::move(summary));
 }
 
-// Whether there is a device of which libraries get workspaces shows in the pass itself: a capture without one takes no
-// other.
+// Separates workspaces only if there is a device with a caching allocator. The first pass searches for such a device,
+// so a capture without one needs no other pass.
 absl::StatusOr<Summary> SummaryWithWorkspaces(Grouping& grouping, const Capture& capture,
                                               const SummaryOptions& options) {
-  auto summary = SummaryBy(grouping, capture, options, Grouping::TellsWorkspaces(options.by));
+  auto summary = SummaryBy(grouping, capture, options, Grouping::SeparatesWorkspaces(options.by));
   if (summary.ok() && !summary->has_value()) {
     absl::StatusOr<LibraryWorkspaces> workspaces =
         FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
     if (!workspaces.ok()) return workspaces.status();
-    grouping.SetApart(*std::move(workspaces));
+    grouping.SeparateWorkspaces(*std::move(workspaces));
     summary = SummaryBy(grouping, capture, options, false);
   }
   if (!summary.ok()) return summary.status();
@@ -77,9 +77,9 @@ absl::StatusOr<Summary> SummaryWithWorkspaces(Grouping& grouping, const Capture&
 
 }  // namespace
 
-Columns Summary::total() const {
-  Columns total;
-  for (const Row& row : rows) total += row.total;
+SummaryColumns Summary::total() const {
+  SummaryColumns total;
+  for (const SummaryRow& row : rows) total += row.total;
   return total;
 }
 
@@ -91,18 +91,22 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   absl::StatusOr<Summary> summarised = SummaryWithWorkspaces(*grouping, capture, options);
   if (!summarised.ok()) return summarised.status();
   Summary summary = *std::move(summarised);
-  if (options.checkpointing && options.takes_all_blocks() && (options.by == GroupBy::kCategory || RanOut(summary))) {
+  if (options.checkpointing && options.takes_all_blocks() &&
+      (options.by == GroupBy::kCategory || RanOutOfMemory(summary))) {
     const absl::Status added = NeedsCategories(options.by)
                                    ? AddCheckpointing(capture, options, grouping->categories(), summary)
                                    : AddCheckpointing(capture, options, summary);
     if (!added.ok()) return added;
   }
-  if (const absl::Status added = AddOutOfMemory(capture, options.OfAllBlocks(), summary); !added.ok()) return added;
-  if (ImportOf(capture) == Import::kTrace && summary.missing == kNoStacks)
+  if (const absl::Status added = AddOutOfMemory(capture, options.WithAllBlocks(), summary); !added.ok()) return added;
+  if (options.endings) {
+    if (const absl::Status added = AddEndings(capture, options, summary); !added.ok()) return added;
+  }
+  if (ImportSourceOf(capture) == ImportSource::kTrace && summary.missing == kNoStacks)
     summary.missing = "No line is known: the trace was recorded without with_stack=True.";
   for (DeviceRow& device : summary.devices) {
     if (IsImported(capture)) device.num_alloc_retries.reset();
-    device.active_known = ImportOf(capture) != Import::kTrace;
+    device.active_known = ImportSourceOf(capture) != ImportSource::kTrace;
   }
   return summary;
 }

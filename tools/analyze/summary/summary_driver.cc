@@ -1,23 +1,23 @@
-// The part of a summary that knows what the driver gives past torch's caching allocator.
+// The part of SummaryPass that handles driver allocations outside of torch's caching allocator.
 #include <algorithm>
 
-#include "tools/analyze/grouping/driver_holders.h"
+#include "tools/analyze/grouping/driver_holdings.h"
 #include "tools/analyze/summary/summary_pass.h"
 
 namespace memoir {
 
 void SummaryPass::NoteOutside(DeviceId id) {
   if (!in_window() || state().dictionary().device(id).type != "cuda") return;
-  const std::uint64_t bytes = OutsideTorchBytes(state(), id);
-  OutsideMoment& moment = outside_[id];
-  if (bytes <= moment.bytes) return;
-  moment.bytes = bytes;
-  moment.holders = OutsideTorch(state(), id);
+  const std::uint64_t bytes = BytesOutsideTorch(state(), id);
+  OutsideNotes& notes = outside_[id];
+  if (bytes <= notes.bytes) return;
+  notes.bytes = bytes;
+  notes.holders = HoldingsOutsideTorch(state(), id);
 }
 
-// What a window finds there already.
+// Adds the driver allocations that are live when a selection begins.
 void SummaryPass::OpenOutside(const Event& event) {
-  for (const auto& [who, held] : state().driver().held()) {
+  for (const auto& [who, held] : state().driver().totals()) {
     if (state().dictionary().device(who.device).type != "cuda" || !IsSelected(who.device)) continue;
     table_.device(who.device, event.process);
     NoteOutside(who.device);
@@ -36,14 +36,14 @@ void SummaryPass::SeeDriverRefused(const DriverRefusedEvent& event) {
   if (in_window() && IsOutOfMemory(state(), event)) ++summary_.refusals;
 }
 
-void SummaryPass::SeeDeviceReading(const DeviceReadingEvent& event) {
+void SummaryPass::SeeDeviceSample(const DeviceSampleEvent& event) {
   CountEvent(event, !event.before);
   if (!in_window() || !event.free_bytes || !event.total_bytes) return;
   table_.device(event.device, event.process);
-  OutsideMoment& moment = outside_[event.device];
-  if (moment.least_free && *moment.least_free <= *event.free_bytes) return;
-  moment.least_free = event.free_bytes;
-  moment.total = *event.total_bytes;
+  OutsideNotes& notes = outside_[event.device];
+  if (notes.least_free && *notes.least_free <= *event.free_bytes) return;
+  notes.least_free = event.free_bytes;
+  notes.total = *event.total_bytes;
 }
 
 void SummaryPass::FinishOutside(DeviceId id, DeviceRow& row) {

@@ -15,7 +15,7 @@ absl::Status AddCheckpointing(const Capture& capture, const Selection& selection
   if (!checkpointing.ok()) return checkpointing.status();
   for (DeviceRow& row : summary.devices) {
     for (const CheckpointDevice& device : checkpointing->devices) {
-      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_folded;
+      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_evicted;
       if (const CheckpointRow* best = same ? device.best() : nullptr) row.checkpointing = *best;
     }
   }
@@ -28,13 +28,20 @@ absl::Status AddCheckpointing(const Capture& capture, const Selection& selection
   return AddCheckpointing(capture, selection, *categories, summary);
 }
 
-bool RanOut(const Summary& summary) {
+bool RanOutOfMemory(const Summary& summary) {
   const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
   return summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out);
 }
 
+absl::Status AddEndings(const Capture& capture, const Selection& selection, Summary& summary) {
+  auto endings = AnalyzeEndings(capture, selection, summary.report);
+  if (!endings.ok()) return endings.status();
+  summary.endings = *std::move(endings);
+  return absl::OkStatus();
+}
+
 absl::Status AddOutOfMemory(const Capture& capture, const Selection& selection, Summary& summary) {
-  if (!RanOut(summary)) return absl::OkStatus();
+  if (!RanOutOfMemory(summary)) return absl::OkStatus();
   auto errors = AnalyzeOutOfMemory(capture, selection);
   if (!errors.ok()) return errors.status();
   summary.out_of_memory = *std::move(errors);

@@ -1,5 +1,5 @@
-// The out-of-memory errors of a summary, and what would have made room: replays of their own, which few captures have a
-// reason to take.
+// Adds out-of-memory errors, bad ends and remedies to a summary. Each addition needs another replay, which few captures
+// need.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_ERRORS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_ERRORS_H_
 
@@ -10,16 +10,19 @@
 
 namespace memoir {
 
-// Fills DeviceRow::checkpointing. `categories`: of the same capture and rank.
+// Fills in DeviceRow::checkpointing. `categories`: from the same capture and rank.
 absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, const BlockCategories& categories,
                               Summary& summary);
-// Finds the categories first.
+// Determines the categories first.
 absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, Summary& summary);
 
-// Whether memory was refused in the window.
-bool RanOut(const Summary& summary);
+// Returns true if a request for memory was refused in the window.
+bool RanOutOfMemory(const Summary& summary);
 
-// Fills Summary::out_of_memory, where it is to be; nothing else is replayed.
+// Fills in Summary::endings. Replays the capture only if there is a bad end.
+absl::Status AddEndings(const Capture& capture, const Selection& selection, Summary& summary);
+
+// Fills in Summary::out_of_memory. Replays the capture only if there is an error.
 absl::Status AddOutOfMemory(const Capture& capture, const Selection& selection, Summary& summary);
 
 }  // namespace memoir

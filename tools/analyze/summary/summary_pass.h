@@ -1,4 +1,4 @@
-// The pass behind AnalyzeSummary: counts while a replay runs, and makes rows of it at the end.
+// The pass of AnalyzeSummary: counts while a replay runs, and makes rows at its end.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
 
@@ -16,7 +16,7 @@
 #include "tools/analyze/summary/compile_peaks.h"
 #include "tools/analyze/summary/row_table.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/summary/summary_notes.h"
+#include "tools/analyze/summary/summary_pass_state.h"
 
 namespace memoir {
 
@@ -29,10 +29,10 @@ class SummaryPass : public WindowedVisitor {
   void OnKeyframe(const KeyframeEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override {
     CountEvent(event, true);
-    if (event.level == v1::LEVEL_OFF) step_is_empty_ = false;  // nobody knows
+    if (event.level == v1::LEVEL_OFF) step_is_empty_ = false;  // unknown
   }
   Summary TakeSummary() { return std::move(summary_); }
-  // Of no use beyond the first device with a caching allocator: then there is no summary.
+  // Stops at the first device with a caching allocator. Then there is no summary.
   void StopAtCachingDevice() { stops_ = true; }
   bool stopped() const { return stops_ && has_caching_device_; }
 
@@ -40,13 +40,13 @@ class SummaryPass : public WindowedVisitor {
   void SeeEnd(const ReplayReport& report) override;
   void SeeProcessBegin(const ProcessEvent& event) override;
   void SeeProcessEnd(const ProcessEvent& event) override;
-  void WindowOpens(const Event& event) override;
-  void WindowCloses(const Event& event) override;
+  void SeeWindowOpen(const Event& event) override;
+  void SeeWindowClose(const Event& event) override;
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
-  // What a device has active is of all blocks.
+  // Active bytes of a device include the blocks that the selection leaves out.
   void SeeOtherAllocate(const AllocateEvent& event) override { NoteCaching(event, event.block->device); }
   void SeeFreeCompleted(const FreeCompletedEvent& event) override;
   void SeeSegment(const SegmentEvent& event) override;
@@ -56,16 +56,16 @@ class SummaryPass : public WindowedVisitor {
   void SeeDriverAllocate(const DriverAllocateEvent& event) override;
   void SeeDriverFree(const DriverFreeEvent& event) override { CountEvent(event, true); }
   void SeeDriverRefused(const DriverRefusedEvent& event) override;
-  void SeeDeviceReading(const DeviceReadingEvent& event) override;
+  void SeeDeviceSample(const DeviceSampleEvent& event) override;
   void SeeFirstSeen(const FirstSeenEvent& event) override;
   void SeeMark(const MarkEvent& event) override;
   void SeeStep(const StepEvent& event) override { CountEvent(event, true); }
   // summary_repeats.cc
-  void SeeCycleBegin(const CycleEvent& event) override;
-  void SeeCycleEnd(const CycleEvent& event) override;
+  void SeeRepeatGroupBegin(const RepeatGroupEvent& event) override;
+  void SeeRepeatGroupEnd(const RepeatGroupEvent& event) override;
   void SeeRepeated(const RepeatedEvent& event) override;
   bool knows_cycle() const override { return knows_cycle_; }
-  void StepBegins(StepSource source, const Event& event) override;
+  void SeeStepBegin(StepSource source, const Event& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeModuleExit(const ModuleEvent& event) override { CountEvent(event, true); }
   void SeeHolds(const HoldsEvent& event) override { CountEvent(event, true); }
@@ -79,7 +79,7 @@ class SummaryPass : public WindowedVisitor {
   }
   void CountCall(const OpenRange& range);
   StepCounts CountsNow() const;
-  void NotePeakMoment(const AllocateEvent& event);
+  void NotePeak(const AllocateEvent& event);
   void NotePeakAtBegin(const Event& event);
   // summary_devices.cc
   void NoteCaching(const Event& event, DeviceId id);
@@ -93,22 +93,23 @@ class SummaryPass : public WindowedVisitor {
   void OpenOutside(const Event& event);
   void FinishOutside(DeviceId id, DeviceRow& row);
   void FinishDevices();
-  void FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row);
-  void AddFolded(const FoldedProcess& folded);
-  void AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all);
+  void FinishEvictedDevice(const EvictedDevice& evicted, DeviceRow& row);
+  void AddEvicted(const EvictedProcess& evicted);
+  void AddEvictedOperators(const EvictedProcess& evicted, std::map<DeviceId, SummaryColumns>& rest,
+                           SummaryColumns& rest_of_all);
   std::size_t ColumnOf(DeviceId id) const;
-  FoldedProcess& FoldedOf(ProcessId process);
-  const FoldedDevice* FoldedOf(DeviceId id) const;
-  void FoldDevices(const KeyframeEvent& event, FoldedProcess& folded);
-  void FoldOperators(const KeyframeEvent& event, FoldedProcess& folded);
-  // What the events of the process have shown so far, of one device or of one operator on all that are selected.
-  Columns ShownOf(DeviceId id);
-  Folded ShownOf(NameId name, ProcessId process);
+  EvictedProcess& EvictedOf(ProcessId process);
+  const EvictedDevice* EvictedOf(DeviceId id) const;
+  void NoteEvictedDevices(const KeyframeEvent& event, EvictedProcess& evicted);
+  void NoteEvictedOperators(const KeyframeEvent& event, EvictedProcess& evicted);
+  // Return the columns of the process so far: of one device, or of one operator on all selected devices.
+  SummaryColumns ShownOf(DeviceId id);
+  EvictedSums ShownOf(NameId name, ProcessId process);
   void FinishProcesses(const ReplayReport& report);
   void FinishRows();
   void AddCells(DeviceTable& table, std::size_t column);
-  Row& RowOf(Group group, bool before = false);
-  Row& RowOf(Row::Kind kind, std::string name, std::string key = "");
+  SummaryRow& RowOf(Group group, bool before = false);
+  SummaryRow& RowOf(SummaryRow::Kind kind, std::string name, std::string key = "");
   void AddQuietRanks();
   void SortRows();
 
@@ -118,29 +119,30 @@ class SummaryPass : public WindowedVisitor {
   Summary summary_;
   WindowSpans spans_;  // of all processes
   ProcessBegin process_begin_;
-  std::vector<Calls> calls_;                              // by NameId; GroupBy::kModule: by ModuleId
+  std::vector<CallCounts> calls_;                         // by NameId; GroupBy::kModule: by ModuleId
   std::vector<bool> thread_has_events_;                   // by ThreadId
-  std::set<ProcessId> opened_;                            // whose window has opened
+  std::set<ProcessId> opened_;                            // processes whose selection has begun
   std::map<DeviceId, std::uint64_t> unattributed_;        // bytes
-  std::map<std::pair<ProcessId, NameId>, Folded> apart_;  // what operators allocated that is in no row of theirs
-  std::map<DeviceId, PeakMoment> peak_moments_;
-  std::map<DeviceId, DeviceMoments> device_moments_;
-  std::map<DeviceId, OutsideMoment> outside_;
+  std::map<std::pair<ProcessId, NameId>, EvictedSums>
+      apart_;  // sums of workspaces, which no row of an operator contains
+  std::map<DeviceId, PeakNotes> peak_notes_;
+  std::map<DeviceId, CachingNotes> caching_notes_;
+  std::map<DeviceId, OutsideNotes> outside_;
   CompilePeaks compile_peaks_;
   bool stops_ = false, has_caching_device_ = false;
-  std::array<std::uint64_t, kStepSources> window_steps_{};  // of the process in hand
-  bool step_is_empty_ = false;                              // likewise: its newest memoir.step() so far
-  bool last_step_has_blocks_ = false;                       // of some process
+  std::array<std::uint64_t, kStepSources> window_steps_{};  // of the current process
+  bool step_is_empty_ = false;         // of the current process: nothing was allocated since its newest memoir.step()
+  bool last_step_has_blocks_ = false;  // some process allocated after its newest memoir.step()
   std::map<ProcessId, StepSource> step_sources_;
   std::vector<double> ns_per_tick_;  // by ProcessId
-  std::vector<FoldedProcess> folded_;
-  std::vector<DeviceId> device_ids_;  // of summary_.devices
-  std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
+  std::vector<EvictedProcess> evicted_;
+  std::vector<DeviceId> device_ids_;  // in the order of summary_.devices
+  std::map<std::pair<SummaryRow::Kind, std::string>, std::size_t> row_of_label_;
   std::vector<std::size_t> row_of_cell_;  // by CellNumber
   StepCounts at_cycle_, of_cycle_;
   Tick ticks_of_cycle_ = 0;
-  bool knows_cycle_ = false;         // two that followed one another did the same
-  std::vector<Block> new_segments_;  // whose first block is awaited: what it is, they were taken for
+  bool knows_cycle_ = false;         // two consecutive repeat groups had the same effect
+  std::vector<Block> new_segments_;  // segments in which no block has been allocated yet
 };
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// The part of a summary that takes steps which a replay passes over: what a cycle of them adds is added as often.
+// The part of SummaryPass that handles repeated steps which a replay does not visit: it adds the effect of a repeat
+// group once for each repeat.
 #include <utility>
 
 #include "tools/analyze/summary/summary_pass.h"
@@ -6,13 +7,13 @@
 namespace memoir {
 namespace {
 
-// With other and what it counts; missing ones are 0. Modulo 2^64.
+// Adds `times` times the counts of `other`, modulo 2^64.
 template <class Key>
 void Add(std::map<Key, std::uint64_t>& sums, const std::map<Key, std::uint64_t>& other, std::uint64_t times) {
   for (const auto& [key, count] : other) sums[key] += times * count;
 }
 
-// But for the table.
+// Adds all counts except for the table.
 void Add(StepCounts& sums, const StepCounts& other, std::uint64_t times) {
   sums.events += times * other.events;
   sums.compiled_allocations += times * other.compiled_allocations;
@@ -36,19 +37,19 @@ StepCounts SummaryPass::CountsNow() const {
   now.compiled_allocations = summary_.compiled_allocations;
   now.compiled_bytes = summary_.compiled_bytes;
   now.unattributed = unattributed_;
-  for (const auto& [device, moments] : device_moments_)
+  for (const auto& [device, moments] : caching_notes_)
     now.compiled[device] = {moments.compiled_allocations, moments.compiled_bytes};
   now.apart = apart_;
   now.steps = window_steps_;
   return now;
 }
 
-void SummaryPass::SeeCycleBegin(const CycleEvent&) {
+void SummaryPass::SeeRepeatGroupBegin(const RepeatGroupEvent&) {
   at_cycle_ = CountsNow();
   at_cycle_.table = table_.Sums();
 }
 
-void SummaryPass::SeeCycleEnd(const CycleEvent& event) {
+void SummaryPass::SeeRepeatGroupEnd(const RepeatGroupEvent& event) {
   StepCounts change = CountsNow();
   Add(change, at_cycle_, kMinusOnce);
   change.table = table_.Sums();
@@ -74,8 +75,8 @@ void SummaryPass::SeeRepeated(const RepeatedEvent& event) {
   summary_.compiled_bytes = now.compiled_bytes;
   unattributed_ = std::move(now.unattributed);
   for (const auto& [device, compiled] : now.compiled) {
-    device_moments_[device].compiled_allocations = compiled.first;
-    device_moments_[device].compiled_bytes = compiled.second;
+    caching_notes_[device].compiled_allocations = compiled.first;
+    caching_notes_[device].compiled_bytes = compiled.second;
   }
   apart_ = std::move(now.apart);
   window_steps_ = now.steps;

@@ -12,12 +12,12 @@
 namespace memoir {
 namespace {
 
-// Ids of the model to indices in a list of what they stand for, in the order in which they are first asked for.
+// Maps ids to indices in a list of their values, in the order in which ids are first requested.
 template <class Value>
 class FirstSeenOrder {
  public:
   template <class Describe>
-  std::uint32_t Of(std::uint32_t id, Describe describe) {
+  std::uint32_t NumberOf(std::uint32_t id, Describe describe) {
     if (id >= place_.size()) place_.resize(id + 1, kNone);
     if (place_[id] == kNone) {
       place_[id] = static_cast<std::uint32_t>(values.size());
@@ -44,8 +44,8 @@ class OperatorCurvePass : public WindowedVisitor {
  protected:
   void SeeProcessBegin(const ProcessEvent& event) override;
   void SeeProcessEnd(const ProcessEvent& event) override;
-  void WindowOpens(const Event&) override { NoteCounts(false); }
-  void WindowCloses(const Event&) override { NoteCounts(true); }
+  void SeeWindowOpen(const Event&) override { NoteCounts(false); }
+  void SeeWindowClose(const Event&) override { NoteCounts(true); }
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override { Follow(event.block->device); }
@@ -53,14 +53,14 @@ class OperatorCurvePass : public WindowedVisitor {
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override { Follow(event.asked->device); }
   void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override { Follow(event.device); }
   void SeeModuleEnter(const ModuleEvent& event) override {
-    if (in_window()) iterations_.ModuleEnters(event, Now(event));
+    if (in_window()) iterations_.SeeModuleEnter(event, Now(event));
   }
   void SeeModuleExit(const ModuleEvent& event) override {
-    if (in_window()) iterations_.ModuleExits(event, Now(event));
+    if (in_window()) iterations_.SeeModuleExit(event, Now(event));
   }
 
  private:
-  struct Followed {
+  struct FollowedDevice {
     DeviceId id;
     DeviceOperators shown;
     std::uint64_t retries_at_begin = 0;
@@ -69,17 +69,17 @@ class OperatorCurvePass : public WindowedVisitor {
   static bool IsOutermost(const OpenRange& range) {
     return range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
   }
-  Moment Now(const Event& event) const { return {Nanoseconds(event), process_.calls.size()}; }
+  IterationInstant Now(const Event& event) const { return {Nanoseconds(event), process_.calls.size()}; }
   void Follow(DeviceId id);
   void NoteCounts(bool at_end);
   std::uint32_t ModuleOf(ModuleId id);
 
   OperatorCurve curve_;
-  ProcessOperators process_;        // the one in hand
-  std::vector<Followed> followed_;  // devices of it
+  ProcessOperators process_;        // the current one
+  std::vector<FollowedDevice> followed_;  // devices of the current process
   IterationFinder iterations_;
   OperatorNumbers numbers_;
-  absl::flat_hash_map<ThreadId, std::uint64_t> outermost_;  // numbers of the outermost calls that are open
+  absl::flat_hash_map<ThreadId, std::uint64_t> outermost_;  // calls of open outermost operators
   FirstSeenOrder<std::string> names_;
   FirstSeenOrder<Module> modules_;
 };
@@ -95,8 +95,8 @@ void OperatorCurvePass::SeeProcessBegin(const ProcessEvent& event) {
 }
 
 void OperatorCurvePass::SeeProcessEnd(const ProcessEvent&) {
-  std::ranges::sort(followed_, {}, [](const Followed& device) { return device.shown.name; });
-  for (Followed& device : followed_) {
+  std::ranges::sort(followed_, {}, [](const FollowedDevice& device) { return device.shown.name; });
+  for (FollowedDevice& device : followed_) {
     if (!state().memory(device.id).caching()) continue;
     device.shown.after.resize(process_.calls.size());
     process_.devices.push_back(std::move(device.shown));
@@ -107,14 +107,14 @@ void OperatorCurvePass::SeeProcessEnd(const ProcessEvent&) {
 }
 
 void OperatorCurvePass::Follow(DeviceId id) {
-  if (std::ranges::find(followed_, id, &Followed::id) != followed_.end()) return;
-  Followed& device = followed_.emplace_back();
+  if (std::ranges::find(followed_, id, &FollowedDevice::id) != followed_.end()) return;
+  FollowedDevice& device = followed_.emplace_back();
   device.id = id;
   device.shown.name = ToString(state().dictionary().device(id));
 }
 
 void OperatorCurvePass::NoteCounts(bool at_end) {
-  for (Followed& device : followed_) {
+  for (FollowedDevice& device : followed_) {
     const DeviceMemory& memory = state().memory(device.id);
     if (at_end) {
       device.shown.num_alloc_retries += memory.alloc_retries() - device.retries_at_begin;
@@ -128,16 +128,16 @@ void OperatorCurvePass::NoteCounts(bool at_end) {
 
 std::uint32_t OperatorCurvePass::ModuleOf(ModuleId id) {
   if (!id.valid()) return OperatorCall::kNoModule;
-  return modules_.Of(id.value, [&] { return state().dictionary().module(id); });
+  return modules_.NumberOf(id.value, [&] { return state().dictionary().module(id); });
 }
 
 void OperatorCurvePass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   const bool outermost = IsOutermost(range);
   const std::uint64_t number =
-      in_window() && range.is_operator ? numbers_.Begin(range.name, state().dictionary()) : OperatorCall::kNoNumber;
+      in_window() && range.is_operator ? numbers_.BeginCall(range.name, state().dictionary()) : OperatorCall::kNoNumber;
   if (outermost) outermost_[event.thread] = number;
-  if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(range.name), Now(event));
+  if (in_window()) iterations_.SeeRangeBegin(event, state().dictionary().text(range.name), Now(event));
 }
 
 void OperatorCurvePass::SeeRangeEnd(const RangeEndEvent& event) {
@@ -145,16 +145,16 @@ void OperatorCurvePass::SeeRangeEnd(const RangeEndEvent& event) {
   const OpenRange& range = *event.range;
   if (IsOutermost(range) && !event.implicit) {
     const std::uint32_t name =
-        names_.Of(range.name.value, [&] { return std::string(state().dictionary().text(range.name)); });
+        names_.NumberOf(range.name.value, [&] { return std::string(state().dictionary().text(range.name)); });
     process_.calls.push_back(
         {name, ModuleOf(range.module), range.phase, Nanoseconds(event), outermost_[event.thread]});
-    for (Followed& device : followed_) {
+    for (FollowedDevice& device : followed_) {
       const DeviceMemory& memory = state().memory(device.id);
-      device.shown.after.resize(process_.calls.size() - 1);  // it may be new, or not have been used until now
+      device.shown.after.resize(process_.calls.size() - 1);  // the device may be new, or was not used until now
       device.shown.after.push_back({memory.allocated().all, memory.active().all, memory.reserved().all});
     }
   }
-  iterations_.RangeEnds(event, Now(event));
+  iterations_.SeeRangeEnd(event, Now(event));
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ absl::StatusOr<OperatorCurve> AnalyzeOperatorCurve(const Capture& capture, const
   replay.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
+  if (!pass.selection_status().ok()) return pass.selection_status();
   OperatorCurve curve = pass.Take();
   curve.report = *std::move(report);
   if (curve.processes.empty()) {

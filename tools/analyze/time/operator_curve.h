@@ -1,8 +1,8 @@
-// What a device's caching allocator held after each operator call: allocated, active and reserved bytes, call by call,
-// with the module and phase of each, and the markers of every iteration. What MemoryTracker plots, with exact bytes.
+// The allocated, active and reserved bytes of a caching allocator after each operator call, with the module and phase
+// of each call and the markers of every iteration. This is the content of MemoryTracker's plots, with exact bytes.
 //
-// An operator call is an outermost one (decision 1); it counts when it ends. Takes 32 bytes of memory a call, and 24
-// more for each device of its process.
+// Only calls of outermost operators count. A call counts when it ends. Needs 32 bytes of memory for each call, and 24
+// more for each device of the call's process.
 #ifndef TOOLS_ANALYZE_TIME_OPERATOR_CURVE_H_
 #define TOOLS_ANALYZE_TIME_OPERATOR_CURVE_H_
 
@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/iterations.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -31,16 +31,17 @@ struct OperatorCall {
   std::uint32_t module = kNoModule;  // index in OperatorCurve::modules
   Phase phase = Phase::kOther;
   std::uint64_t end_ns = 0;
-  std::uint64_t number = kNoNumber;  // among calls of its name (OperatorNumbers); kNoNumber: began before the window
+  // Number among calls of the same name (OperatorNumbers). kNoNumber: the call began before the window.
+  std::uint64_t number = kNoNumber;
 };
 
 struct DeviceOperators {
   std::string name;                     // "cuda:0"
-  std::vector<DeviceBytes> after;       // each call of the process, in order
+  std::vector<DeviceBytes> after;       // by index in ProcessOperators::calls
   std::uint64_t num_alloc_retries = 0;  // in the window
   std::uint64_t num_ooms = 0;
-  // By how much the call changed allocated bytes, counted from the end of the call before it. 0 for the first, as of
-  // MemoryTracker: what was there before it is not its own.
+  // Returns by how much the call changed allocated bytes, since the end of the previous call. 0 for the first call, as
+  // in MemoryTracker.
   std::int64_t AddedBy(std::size_t call) const {
     return call == 0 ? 0 : static_cast<std::int64_t>(after[call].allocated - after[call - 1].allocated);
   }
@@ -49,10 +50,10 @@ struct DeviceOperators {
 // A process that has a device with a caching allocator.
 struct ProcessOperators {
   ProcessId process;
-  std::optional<std::uint32_t> rank;  // empty: of no rank
+  std::optional<std::uint32_t> rank;  // empty: the process has no rank
   std::vector<OperatorCall> calls;
   std::vector<DeviceOperators> devices;
-  std::vector<Iteration> iterations;  // Moment::calls counts `calls`
+  std::vector<Iteration> iterations;  // IterationInstant::calls counts entries of `calls`
 };
 
 struct OperatorCurve {
@@ -62,7 +63,7 @@ struct OperatorCurve {
   ReplayReport report;
 };
 
-// NotFound as AnalyzeSummary, and when no device of the selection has a caching allocator.
+// Errors as AnalyzeSummary. NotFound also if no device of the selection has a caching allocator.
 absl::StatusOr<OperatorCurve> AnalyzeOperatorCurve(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// Where the most was, of the buckets that become one.
+// Returns the index of the maximum in each group of buckets that are merged.
 std::vector<std::size_t> PlacesOfMost(const std::vector<std::uint64_t>& bytes, std::size_t buckets) {
   const std::size_t width = bytes.size() / buckets;
   std::vector<std::size_t> places;
@@ -26,14 +26,14 @@ void Keep(const std::vector<std::size_t>& places, std::vector<std::uint64_t>& by
   bytes = std::move(kept);
 }
 
-void Widen(std::size_t buckets, Level& level) {
+void Widen(std::size_t buckets, LevelCurve& level) {
   if (!level.max_bytes.empty()) Keep(PlacesOfMost(level.max_bytes, buckets), level.max_bytes);
 }
 
 void Widen(std::size_t buckets, DeviceCurve& device) {
   const std::vector<std::size_t> places = PlacesOfMost(device.allocated.max_bytes, buckets);
   for (CategoryCurve& curve : device.categories) Keep(places, curve.bytes);
-  for (Level* level : {&device.allocated, &device.active, &device.reserved}) Widen(buckets, *level);
+  for (LevelCurve* level : {&device.allocated, &device.active, &device.reserved}) Widen(buckets, *level);
   for (std::vector<bool>* marks : {&device.known, &device.changes}) {
     std::vector<bool> wide(buckets);
     const std::size_t width = marks->size() / buckets;
@@ -44,7 +44,7 @@ void Widen(std::size_t buckets, DeviceCurve& device) {
 
 }  // namespace
 
-OverTime WithBuckets(OverTime over_time, std::size_t buckets) {
+OverTimeCurves WithBuckets(OverTimeCurves over_time, std::size_t buckets) {
   for (DeviceCurve& device : over_time.devices) {
     if (device.allocated.max_bytes.size() != buckets) Widen(buckets, device);
   }

@@ -1,15 +1,15 @@
-// Curves over time in fewer buckets than they were counted in.
+// Merges the buckets of curves over time into fewer, longer ones.
 #ifndef TOOLS_ANALYZE_TIME_WIDER_BUCKETS_H_
 #define TOOLS_ANALYZE_TIME_WIDER_BUCKETS_H_
 
 #include <cstddef>
 
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/over_time_curves.h"
 
 namespace memoir {
 
-// `buckets`: a divisor of their number. Each has the most of those that it is made of.
-OverTime WithBuckets(OverTime over_time, std::size_t buckets);
+// `buckets`: a divisor of the current number. Each new bucket has the maximum of its parts.
+OverTimeCurves WithBuckets(OverTimeCurves over_time, std::size_t buckets);
 
 }  // namespace memoir
 

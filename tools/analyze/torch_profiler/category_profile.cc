@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-// Between the halves of an increment nothing is at a peak.
+// Sums the rows of each device. A version increment has two rows (RowsOf); the sum between them never counts as a peak.
 std::vector<CategoryProfile::Totals> Sum(const std::vector<TimelineRow>& rows) {
   std::vector<CategoryProfile::Totals> all;
   std::vector<bool> half;

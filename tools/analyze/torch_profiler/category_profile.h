@@ -1,4 +1,4 @@
-// The results of torch.profiler's memory profiler for a window of a recording: event tree, data flow, categories,
+// The results of torch.profiler's memory profiler for a window of a recording: event tree, data flow, categories and
 // timeline.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_CATEGORY_PROFILE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_CATEGORY_PROFILE_H_
@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/category.h"
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/event_tree.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/analyze/torch_profiler/timeline.h"
 #include "tools/model/capture.h"
 
@@ -22,18 +22,19 @@ namespace memoir {
 struct CategoryProfile {
   EventTree tree;
   DataFlowGraph graph;
-  std::vector<TimelineRow> rows;  // of all devices that were selected
+  std::vector<TimelineRow> rows;  // rows of all selected devices
 
-  // A storage that is a tensor's, and the category of each of its versions that something shows.
+  // A storage of a tensor. CategoriesOf() returns the categories of those versions of the storage that the profile
+  // contains.
   struct Storage {
     AllocationId id = kNoAllocation;
-    std::size_t categories = 0;  // its first in `categories`; they end where the next one's begin
+    std::size_t categories = 0;  // first index in CategoryProfile::categories; they end where the next storage's begin
   };
-  std::vector<Storage> storages;  // by tensor, then storage, as torch sorts its keys
+  std::vector<Storage> storages;  // ordered by tensor, then by storage, as torch sorts its keys
   std::vector<Category> categories;
-  absl::Span<const Category> CategoriesOf(std::size_t storage) const;  // index in `storages`
+  absl::Span<const Category> CategoriesOf(std::size_t storage) const;  // `storage`: an index in `storages`
 
-  // Of one device, from its rows: bytes by category.
+  // Bytes of one device by category, from its rows.
   using Bytes = std::array<std::int64_t, kTorchCategories>;
   struct Totals {
     DeviceId device;
@@ -43,7 +44,7 @@ struct CategoryProfile {
   std::vector<Totals> totals;  // by DeviceId
 };
 
-// Errors are those of BuildEventTree.
+// Errors as BuildEventTree.
 absl::StatusOr<CategoryProfile> ProfileByTorchRules(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

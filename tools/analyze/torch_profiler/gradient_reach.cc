@@ -9,9 +9,9 @@ bool IsGradientOrParameter(Category category) {
   return category == Category::kGradient || category == Category::kParameter;
 }
 
-// The nodes that take a tensor, by tensor.
+// The nodes that read a tensor, by tensor.
 struct Readers {
-  std::vector<std::uint32_t> begin;  // by TensorId, and one more
+  std::vector<std::uint32_t> begin;  // by TensorId, with one more element
   std::vector<std::uint32_t> nodes;
 };
 
@@ -45,7 +45,7 @@ std::vector<bool> DependOnGradient(const EventTree& tree, const DataFlowGraph& g
     depends[id] = true;
     waiting.push_back(id);
   };
-  // What a node makes depends on a gradient when something that it takes does.
+  // A node's results depend on a gradient if one of its inputs does.
   const auto reach = [&](std::uint32_t node) {
     if (done[node]) return;
     done[node] = true;

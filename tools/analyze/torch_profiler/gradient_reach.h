@@ -1,4 +1,4 @@
-// Which tensors depend on a gradient or a parameter, in any of their versions.
+// Finds the tensors that depend on a gradient or a parameter in any of their versions.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_GRADIENT_REACH_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_GRADIENT_REACH_H_
 
@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// By TensorId: torch's _any_version_depends_on_gradient. Linear in the edges of the graph.
+// Returns the result by TensorId: torch's _any_version_depends_on_gradient. Linear in the edges of the graph.
 std::vector<bool> DependOnGradient(const EventTree& tree, const DataFlowGraph& graph, const CategoryTable& table);
 
 }  // namespace memoir

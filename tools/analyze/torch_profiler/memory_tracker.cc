@@ -17,16 +17,17 @@
 namespace memoir {
 namespace {
 
-// OpenRange::sequence of an operator below autograd for which all Python modes were put aside (capture.proto).
+// The value of OpenRange::sequence for an operator below autograd that ran while all TorchDispatchModes were disabled
+// (capture.proto).
 constexpr std::int64_t kUnseenByModes = -2;
 
 constexpr std::string_view kStart = "fw_start", kBoundary = "fw_bw_boundary";
 
-// Begins a mark of the Python class's; what follows is "begins", "enters NAME", "leaves" or "ends"
-// (python/memoir/_memory_tracker.py).
+// Returns the text with which the names of all marks of one memoir.MemoryTracker (a Python class) begin. The rest of a
+// name is "begins", "enters NAME", "leaves" or "ends" (python/_torch_memoir/_memory_tracker.py).
 std::string MarkPrefix(const std::string& tracker) { return absl::StrCat("memoir.MemoryTracker#", tracker, " "); }
 
-// Which processes have a device to speak of, and which models they call.
+// Finds the processes that have a device with a caching allocator, and the models that they call.
 class SurveyPass : public WindowedVisitor {
  public:
   SurveyPass(const Capture& capture, const MemoryTrackerOptions& options)
@@ -38,7 +39,7 @@ class SurveyPass : public WindowedVisitor {
   struct Process {
     std::set<std::string> devices;
     std::vector<Root> roots;  // in the order of their first calls
-    bool marked = false;      // the tracker that was asked for began here
+    bool marked = false;      // the selected tracker began in this process
   };
   std::map<ProcessId, Process> processes;
 
@@ -70,7 +71,7 @@ class SurveyPass : public WindowedVisitor {
   std::set<DeviceId> seen_;
 };
 
-// "aten::add.Tensor" as Python's OpOverload.__name__ has it: "add.Tensor".
+// Returns the name of an operator as Python's OpOverload.__name__: "add.Tensor" for "aten::add.Tensor".
 std::string PythonName(std::string_view name) {
   const std::size_t colons = name.find("::");
   if (colons != std::string_view::npos) name.remove_prefix(colons + 2);
@@ -78,9 +79,9 @@ std::string PythonName(std::string_view name) {
   return python.find('.') == std::string::npos ? python + ".default" : python;
 }
 
-// The path below the root as a name of named_modules(); none when the module is not part of it.
+// Returns the path below the root as in named_modules(). nullopt if the module is not below the root.
 std::optional<std::string> NameBelow(const Module& module, std::string_view root) {
-  std::string whole = module.whole();
+  std::string whole = module.full_path();
   if (whole == root) return "";
   if (!whole.starts_with(root) || whole[root.size()] != '.') return std::nullopt;
   return whole.substr(root.size() + 1);
@@ -98,7 +99,7 @@ class TrackerPass : public WindowedVisitor {
   MemoryTrackerStats Take() { return std::move(stats_); }
 
  protected:
-  void WindowCloses(const Event& event) override {
+  void SeeWindowClose(const Event& event) override {
     if (!by_marks()) TakeRetries(event);
   }
   void SeeAllocate(const AllocateEvent& event) override { Look(event, event.block->device); }
@@ -131,7 +132,7 @@ class TrackerPass : public WindowedVisitor {
   MemoryTrackerStats stats_;
   const std::string mark_prefix_;
   DeviceId device_;
-  bool open_ = false;  // between the marks of a tracker's begin and end
+  bool open_ = false;  // between the marks of the tracker's begin and end
   std::uint32_t current_ = 0;
   absl::flat_hash_map<std::string, std::uint32_t> module_index_;
   absl::flat_hash_map<std::string, std::uint32_t> operator_index_;
@@ -144,7 +145,7 @@ std::uint32_t TrackerPass::ModuleIndex(const std::string& name) {
   return known->second;
 }
 
-// Modules of this kind cannot have hooks, so MemoryTracker passes them over.
+// MemoryTracker ignores modules whose name contains this text, because they cannot have hooks.
 void TrackerPass::Enter(const std::string& name) {
   if (name.find(".fused_proxy_grouped_embedding_bag") != std::string::npos) return;
   current_ = ModuleIndex(name + ".forward");
@@ -184,11 +185,13 @@ void TrackerPass::SeeMark(const MarkEvent& event) {
   if (what == "leaves") SetMarker(kBoundary);
 }
 
-// An operator that raised is no row. One that raised has no results, though its schema promises some.
+// Returns true if the operator raised an exception. Such a call has no row. It is recognized by its missing results, if
+// the operator's schema has results.
 bool TrackerPass::Failed(const RangeEndEvent& event) const {
   if (event.implicit) return true;
   if (event.signature.valid() && !state().dictionary().signature(event.signature).kinds.empty()) return false;
-  if (state().dictionary().text(event.range->name).starts_with("profiler::")) return false;  // their end is not awaited
+  // The RangeEndEvents of these operators never contain results.
+  if (state().dictionary().text(event.range->name).starts_with("profiler::")) return false;
   return event.range->schema.valid() && !state().dictionary().schema(event.range->schema).text.ends_with("-> ()");
 }
 
@@ -221,7 +224,7 @@ bool SeesBelowAutograd(const ProcessSummary& process) {
   return std::ranges::find(process.info.sources(), "dispatch") != process.info.sources().end();
 }
 
-// Fills in what the caller left open.
+// Chooses the process, and the device and the root module if `options` do not name them.
 absl::Status Choose(const Capture& capture, const SurveyPass& survey, const MemoryTrackerOptions& options,
                     MemoryTrackerStats& stats) {
   const auto marked = [&](const auto& process) { return options.tracker.empty() || process.second.marked; };
@@ -271,11 +274,11 @@ std::string NameOf(const MemoryTrackerStats& stats, const MemoryTrackerRow& row)
 absl::StatusOr<MemoryTrackerStats> AnalyzeMemoryTracker(const Capture& capture, const MemoryTrackerOptions& options) {
   const Capture::SharedDecoding shared(capture);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // which of a module's enters are of a gradient
+  replay.modules = true;  // to recognize module enters that belong to gradients
   SurveyPass survey(capture, options);
   absl::StatusOr<ReplayReport> report = capture.Replay(survey, replay);
   if (!report.ok()) return report.status();
-  if (!survey.found().ok()) return survey.found();
+  if (!survey.selection_status().ok()) return survey.selection_status();
   MemoryTrackerStats stats;
   if (const absl::Status status = Choose(capture, survey, options, stats); !status.ok()) return status;
   TrackerPass pass(capture, options, std::move(stats));

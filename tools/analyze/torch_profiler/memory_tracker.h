@@ -1,9 +1,9 @@
-// What torch.distributed._tools.memory_tracker.MemoryTracker would have recorded of a run: a row for each operator
-// below autograd, named after the module that was entered last, with what the device's allocator then held; and its
-// markers.
+// The record that torch.distributed._tools.memory_tracker.MemoryTracker would have made of a run: a row for each
+// operator below autograd, with the name of the module that was entered last and the bytes of the device's allocator,
+// and MemoryTracker's markers.
 //
-// In MemoryTracker's own terms, so some of it is not what an analysis would say: a module's name stays after it was
-// left, and in the backward pass. AnalyzeOperatorCurve says it better. It needs a recording with --ops dispatch.
+// Follows MemoryTracker's definitions, which are less precise than AnalyzeOperatorCurve: a module's name stays after
+// its exit, and in the backward pass. Needs a recording with --ops dispatch.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_MEMORY_TRACKER_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_MEMORY_TRACKER_H_
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/analyze/time/operator_curve.h"
 #include "tools/model/capture.h"
 
@@ -23,41 +23,43 @@ namespace memoir {
 struct MemoryTrackerRow {
   std::uint32_t module = 0;      // index in MemoryTrackerStats::modules
   std::uint32_t name = 0;        // index in MemoryTrackerStats::operators
-  std::uint64_t occurrence = 0;  // of the operator's name, from 0
+  std::uint64_t occurrence = 0;  // number among rows of the operator, from 0
   DeviceBytes bytes;
 };
 
 struct MemoryTrackerStats {
-  std::vector<std::string> modules;    // "layers.0.forward"; "" before the first
+  std::vector<std::string> modules;    // "layers.0.forward"; empty before the first module
   std::vector<std::string> operators;  // "addmm.default"
   std::vector<MemoryTrackerRow> rows;
-  std::vector<std::pair<std::string, std::uint64_t>> markers;  // name and how many rows came before; the last counts
-  std::uint64_t num_alloc_retries = 0;                         // of the process so far, at the window's end
-  // What was chosen where the caller left it open.
+  // Each marker's name, and the number of rows before it. If a marker occurs several times, only the last one is
+  // stored.
+  std::vector<std::pair<std::string, std::uint64_t>> markers;
+  std::uint64_t num_alloc_retries = 0;  // retries of the process until the end of the window
+  // The process, device and root that the caller named, or that were chosen.
   ProcessId process;
   std::string device;
-  std::string root;  // "" where none was seen
-  // And what it was chosen among, itself left out.
+  std::string root;  // empty: no root was seen
+  // The alternatives that were not chosen.
   std::vector<std::string> other_roots;
   std::vector<std::string> other_devices;
-  std::size_t other_processes = 0;  // that have such a device
-  bool complete = true;             // false: events are missing, so rows may be, too
+  std::size_t other_processes = 0;  // other processes with such a device
+  bool complete = true;             // false: events are missing, so rows may be missing
   ReplayReport report;
 };
 // "layers.0.forward.addmm.default_3"
 std::string NameOf(const MemoryTrackerStats& stats, const MemoryTrackerRow& row);
 
 struct MemoryTrackerOptions : Selection {
-  // The module to watch: a root ("Net", "Net#2"), or a part of one ("Net.encoder.layers"). "": the root of which most
-  // modules were called.
+  // The module to watch: a root ("Net", "Net#2"), or a module inside of one ("Net.encoder.layers"). Empty: the root
+  // with the most called modules.
   std::string root;
-  // What an object of the Python class memoir.MemoryTracker marked under this name, instead of modules as recorded and
-  // the window. "": none.
+  // The name of an object of the Python class memoir.MemoryTracker. The modules and the time that it marked replace the
+  // recorded modules and the selection. Empty: no such object.
   std::string tracker;
 };
 
 // NotFound: the window, rank, device, root or tracker does not occur, or no device has a caching allocator.
-// FailedPrecondition: the operators recorded are not those below autograd.
+// FailedPrecondition: the recorded operators are not those below autograd.
 absl::StatusOr<MemoryTrackerStats> AnalyzeMemoryTracker(const Capture& capture, const MemoryTrackerOptions& options);
 
 }  // namespace memoir

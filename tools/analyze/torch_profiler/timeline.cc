@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// Memory of which nothing shows that it is a tensor's.
+// Adds events of memory without a known tensor.
 void AddNamelessEvents(const EventTree& tree, std::vector<TimelineEvent>& events) {
   absl::flat_hash_set<std::pair<std::uint32_t, std::uint64_t>> live;  // device, address
   for (const TreeNode& node : tree.nodes) {
@@ -33,7 +33,7 @@ void AddNamelessEvents(const EventTree& tree, std::vector<TimelineEvent>& events
   }
 }
 
-// When storages were allocated and freed; kBefore: not seen.
+// Times at which storages were allocated and freed. kBefore: unknown.
 struct Times {
   std::vector<std::int64_t> allocated, freed;  // by AllocationId
 
@@ -103,7 +103,8 @@ std::vector<TimelineRow> RowsOf(const std::vector<TimelineEvent>& events, const 
     const auto bytes = static_cast<std::int64_t>(event.bytes);
     const bool increments = event.action == TimelineAction::kIncrementVersion;
     add(increments || event.action == TimelineAction::kDestroy ? -bytes : bytes, event.version);
-    // Memory that is no tensor's has one version: torch takes it as the second again, and so do its sums.
+    // Memory without a tensor has only one version, so both halves of an increment have this version. torch's rows are
+    // the same.
     if (increments) add(bytes, event.storage == kNoAllocation ? event.version : event.version + 1);
   }
   return rows;

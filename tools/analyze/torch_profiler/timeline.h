@@ -1,5 +1,5 @@
-// torch.profiler's memory timeline: what is made, written to and freed in the order of time, each version of a storage
-// with its category.
+// torch.profiler's memory timeline: what is allocated, written to and freed in the order of time. Each version of a
+// storage has its category.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 
@@ -19,23 +19,23 @@ std::string_view ToString(TimelineAction action);  // "PREEXISTING", ...
 struct TimelineEvent {
   static constexpr std::int64_t kBefore = -1;
 
-  std::int64_t ns = kBefore;  // kBefore: live when it all began
+  std::int64_t ns = kBefore;  // kBefore: live at the begin
   TimelineAction action = TimelineAction::kPreexisting;
-  AllocationId storage = kNoAllocation;  // kNoAllocation: memory that nothing showed to be a tensor's
-  std::uint32_t version = 0;             // kIncrementVersion: that is replaced by the next one
+  AllocationId storage = kNoAllocation;  // kNoAllocation: memory without a known tensor
+  std::uint32_t version = 0;             // kIncrementVersion: the version before the increment
   std::uint64_t bytes = 0;
   DeviceId device;
 };
 
-// `known`: KnownVersions.
+// `known`: the result of KnownVersions.
 std::vector<TimelineEvent> BuildTimeline(const EventTree& tree, const DataFlowGraph& graph,
                                          const std::vector<bool>& known, const CategoryTable& table);
 
-// One row of torch's raw export: an event, or one of the two halves of an increment.
+// A row of torch's raw export: an event, or one of the two halves of an increment.
 struct TimelineRow {
   std::int64_t ns = 0;
   TimelineAction action = TimelineAction::kPreexisting;
-  std::int64_t bytes = 0;  // negative: so many less of this category
+  std::int64_t bytes = 0;  // negative: the category loses these bytes
   Category category = Category::kUnknown;
   AllocationId storage = kNoAllocation;
   std::uint32_t version = 0;
@@ -43,7 +43,7 @@ struct TimelineRow {
 };
 std::vector<TimelineRow> RowsOf(const std::vector<TimelineEvent>& events, const CategoryTable& table);
 
-// Bytes by category from an instant on; torch's export_memory_timeline has the same, with one column of zeros before.
+// Bytes by category from an instant on. torch's export_memory_timeline writes the same columns after a column of zeros.
 struct TimelineState {
   std::int64_t us = 0;
   std::array<std::int64_t, kTorchCategories> bytes{};

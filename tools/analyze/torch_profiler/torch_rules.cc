@@ -11,7 +11,7 @@ bool IsGradientOrParameter(Category category) {
   return category == Category::kGradient || category == Category::kParameter;
 }
 
-// The passes, each a function of torch's of the same name.
+// Each pass has the name of torch's function.
 class Passes {
  public:
   Passes(const EventTree& tree, const DataFlowGraph& graph) : tree_(tree), graph_(graph), table_(tree, graph) {}
@@ -31,7 +31,7 @@ class Passes {
   std::size_t OutputSlot(const FlowEdge& edge) const { return table_.Slot(edge.storage, edge.output_version()); }
   Category InputCategory(const FlowEdge& edge) const { return table_.GetSlot(edge.storage, InputSlot(edge)); }
   Category OutputCategory(const FlowEdge& edge) const { return table_.GetSlot(edge.storage, OutputSlot(edge)); }
-  // Of a node: whether `test` holds for (edge, slot, category) of one of its inputs or outputs.
+  // Returns true if `test` holds for (edge, slot, category) of one of the node's inputs or outputs.
   template <class Test>
   bool AnyVersion(std::size_t node, Test test) const {
     return std::ranges::any_of(graph_.EdgesOf(node), [&](const FlowEdge& edge) {
@@ -46,12 +46,14 @@ class Passes {
   const EventTree& tree_;
   const DataFlowGraph& graph_;
   CategoryTable table_;
-  std::vector<bool> depends_;  // by TensorId; the passes that ask for it change nothing that it follows from
+  // By TensorId: true if the tensor depends on a gradient. Computed once, because the passes that read depends_ do not
+  // change it.
+  std::vector<bool> depends_;
 };
 
 void Passes::SetGradientsAndTemporaries() {
   for (const AllocationId gradient : tree_.gradients) table_.SetTensor(gradient, Category::kGradient);
-  for (const EventTree::Held& held : tree_.held) {
+  for (const EventTree::ParameterGradient& held : tree_.parameter_gradients) {
     if (held.gradient != kNoAllocation) table_.SetTensor(held.gradient, Category::kGradient);
   }
   for (const FlowEdge& edge : graph_.edges) {
@@ -60,12 +62,12 @@ void Passes::SetGradientsAndTemporaries() {
 }
 
 void Passes::SetParametersUsingPythonTracer() {
-  for (const EventTree::Held& held : tree_.held) {
+  for (const EventTree::ParameterGradient& held : tree_.parameter_gradients) {
     if (held.parameter != kNoAllocation) table_.SetTensor(held.parameter, Category::kParameter);
   }
 }
 
-// By slot: versions that contribute to a gradient or a parameter.
+// Returns by slot the versions that contribute to a gradient or a parameter.
 std::vector<bool> Passes::ProduceGradient() const {
   std::vector<bool> produces(table_.slots());
   for (std::size_t node = graph_.nodes.size(); node-- > 0;) {
@@ -99,7 +101,8 @@ void Passes::SetInputs() {
   }
 }
 
-// By slot: versions taken by forward nodes beside what follows from the inputs, but not following from them.
+// Returns by slot the versions that forward nodes read together with inputs, or with results of inputs. Versions that
+// depend on inputs themselves are left out.
 std::vector<bool> Passes::ParameterCandidates(const std::vector<bool>& known) const {
   std::vector<bool> candidates(table_.slots()), forward(table_.slots());
   for (AllocationId storage = 0; storage < tree_.tensors.size(); ++storage) {
@@ -126,7 +129,7 @@ std::vector<bool> Passes::ParameterCandidates(const std::vector<bool>& known) co
   return candidates;
 }
 
-// By slot: versions that go into a gradient.
+// Returns by slot the versions that a gradient is computed from.
 std::vector<bool> Passes::UsedForGradient() const {
   std::vector<bool> used(table_.slots());
   for (std::size_t node = graph_.nodes.size(); node-- > 0;) {

@@ -1,5 +1,5 @@
-// The category of each version of each storage by the rules of torch.profiler's memory profiler
-// (torch/profiler/_memory_profiler.py, MemoryProfile), its mistakes included: seven passes, in its order.
+// Determines the category of each version of each storage by the rules of torch.profiler's memory profiler
+// (torch/profiler/_memory_profiler.py, MemoryProfile), including its mistakes: seven passes, in its order.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 
@@ -12,8 +12,7 @@
 
 namespace memoir {
 
-// torch's CategoryDict. What is said of a tensor counts more than what is said of a storage, and that more than what is
-// said of a version.
+// torch's CategoryDict. A tensor's category takes precedence over its storage's, and the storage's over its version's.
 class CategoryTable {
  public:
   CategoryTable(const EventTree& tree, const DataFlowGraph& graph);
@@ -21,17 +20,17 @@ class CategoryTable {
   Category Get(AllocationId storage, std::uint32_t version) const;
   void SetTensor(AllocationId storage, Category category);
   void SetStorage(AllocationId storage, Category category) { by_storage_[storage] = category; }
-  // Unless something is said of it already.
+  // Sets the category unless one is set already.
   void SuggestVersion(std::size_t slot, Category category) {
     if (by_version_[slot] == Category::kUnknown) by_version_[slot] = category;
   }
 
-  // Versions of all storages, numbered: flat sets of them are indexed by it.
+  // A slot is the number of a version among the versions of all storages. It is the index in flat arrays of versions.
   std::size_t Slot(AllocationId storage, std::uint32_t version) const { return first_slot_[storage] + version; }
   std::size_t slots() const { return by_version_.size(); }
   Category GetSlot(AllocationId storage, std::size_t slot) const;
 
-  // Whether the tensor that a storage belongs to was given its category by this storage.
+  // Returns true if this storage determined the category of its tensor.
   bool named_by(AllocationId storage) const { return named_[storage]; }
   TensorId tensor(AllocationId storage) const { return tensors_[storage]; }
 
@@ -44,10 +43,10 @@ class CategoryTable {
   std::vector<bool> named_;              // by AllocationId
 };
 
-// `tree` must outlive the answer.
+// `tree` must outlive the result.
 CategoryTable CategorizeByTorchRules(const EventTree& tree, const DataFlowGraph& graph);
 
-// By slot: versions that the graph or the table know, torch's _category_snapshot.
+// Returns by slot whether the graph or the table contains the version: torch's _category_snapshot.
 std::vector<bool> KnownVersions(const EventTree& tree, const DataFlowGraph& graph, const CategoryTable& table);
 
 }  // namespace memoir

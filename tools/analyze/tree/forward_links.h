@@ -1,5 +1,6 @@
-// From a node of autograd's to the forward operator that made it, as nodes of a tree: the last one that carries the
-// node's sequence number on its forward thread, as for modules (docs/event_schema.md, "Modules").
+// Links an autograd node to the forward operator that made it, as nodes of a tree. The forward operator is the last
+// operator with the node's sequence number on the node's forward thread, as for modules (docs/event_schema.md,
+// "Modules").
 #ifndef TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
 #define TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
 
@@ -8,15 +9,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/tree/open_nodes.h"
-#include "tools/model/by_sequence.h"
 #include "tools/model/dictionary.h"
 #include "tools/model/event.h"
+#include "tools/model/sequence_map.h"
 
 namespace memoir {
 
 class ForwardLinks {
  public:
-  // `node`: of the range that begins.
+  // `node`: the tree node of the range that begins.
   void Note(const RangeBeginEvent& event, const Dictionary& dictionary, std::uint32_t node) {
     const OpenRange& range = *event.range;
     if (range.depth == 0) threads_[dictionary.thread(event.thread).torch_id] = event.thread;
@@ -25,14 +26,14 @@ class ForwardLinks {
     if (event.thread.value >= made_.size()) made_.resize(event.thread.value + 1);
     made_[event.thread.value].Note(range.sequence, Link{node});
   }
-  // kNoTreeNode: not known, or no node of autograd's.
+  // kNoTreeNode: unknown, or the range is no autograd node.
   std::uint32_t Find(const OpenRange& range) const {
     if (range.source != RangeSource::kBackward || range.forward_thread == 0) return kNoTreeNode;
     const auto thread = threads_.find(range.forward_thread);
     if (thread == threads_.end() || thread->second.value >= made_.size()) return kNoTreeNode;
     return made_[thread->second.value].Find(range.sequence).node;
   }
-  // Threads of another process have other numbers.
+  // Call it at the end of a process, because thread numbers of another process differ.
   void Clear() {
     threads_.clear();
     made_.clear();
@@ -42,8 +43,8 @@ class ForwardLinks {
   struct Link {
     std::uint32_t node = kNoTreeNode;
   };
-  absl::flat_hash_map<std::uint64_t, ThreadId> threads_;  // by torch's number
-  std::vector<BySequence<Link>> made_;                    // by ThreadId
+  absl::flat_hash_map<std::uint64_t, ThreadId> threads_;  // by torch's thread number
+  std::vector<SequenceMap<Link>> made_;                   // by ThreadId
 };
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
-// A tree in which what has one name in one place is one node: ranges and calls of modules, in each other, and what
-// they did to memory as leaves. Its size does not grow with the number of calls.
+// A tree that merges everything with the same name at the same place into one node: nested ranges and module calls,
+// with their memory events as leaves. Its size does not grow with the number of calls.
 //
-// Nodes are numbered as they are first met, so that a parent stands before its children; [0] is the root.
+// Nodes are numbered by their first occurrence, so a parent comes before its children. [0] is the root.
 #ifndef TOOLS_ANALYZE_TREE_MERGED_TREE_H_
 #define TOOLS_ANALYZE_TREE_MERGED_TREE_H_
 
@@ -11,23 +11,23 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analyze/tree/memory_action.h"
 #include "tools/analyze/tree/open_nodes.h"
-#include "tools/analyze/tree/tree_memory.h"
 #include "tools/model/event.h"
 
 namespace memoir {
 
 inline constexpr std::uint32_t kTreeRoot = 0;
 
-// What makes a node this one, among those of its parent.
+// The identity of a node among its siblings.
 struct NodePlace {
   std::uint32_t parent = kTreeRoot;
-  bool is_module = false;  // a call of one, not a range
-  CodeId code;             // valid: a call of a Python function
+  bool is_module = false;  // true: a module call; false: a range or a Python call
+  CodeId code;             // valid: a call of this Python function
   RangeSource source = RangeSource::kFunction;
-  NameId name;                          // range
-  ModuleId module;                      // that is called; of a node of autograd's: of its forward operator
-  std::uint32_t forward = kNoTreeNode;  // node of autograd's: its forward operator
+  NameId name;                          // of a range
+  ModuleId module;                      // the called module; for an autograd node the module of its forward operator
+  std::uint32_t forward = kNoTreeNode;  // for an autograd node: the tree node of its forward operator
 
   auto operator<=>(const NodePlace&) const = default;
   template <typename H>
@@ -40,7 +40,7 @@ struct MergedNode {
   NodePlace place;
   std::uint32_t depth = 0;  // 0: the root
   std::uint64_t calls = 0;
-  std::uint64_t unfinished = 0;  // of them, whose end was not recorded
+  std::uint64_t unfinished = 0;  // calls whose end was not recorded
   std::uint64_t ticks = 0;
 };
 
@@ -48,11 +48,11 @@ struct LeafPlace {
   std::uint32_t node = kTreeRoot;
   MemoryAction action = MemoryAction::kAllocate;
   DeviceId device;
-  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of driver calls, as the next
-  NameId library;                                 // of a launch the kernel
+  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of a driver allocation
+  NameId library;                                 // of a driver allocation; for a kernel launch the kernel
   std::uint64_t stream = 0;
-  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of calls of CUDA, as the next
-  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
+  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of a CUDA call
+  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;        // of a CUDA call
 
   auto operator<=>(const LeafPlace&) const = default;
   template <typename H>
@@ -66,29 +66,29 @@ struct MergedLeaf {
   LeafPlace place;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t ticks = 0;    // in calls of CUDA
-  std::uint64_t live = 0;     // now
-  std::uint64_t at_peak = 0;  // at peak number `peaks` of its device
-  std::uint64_t at_end = 0;   // at end number `ends` of a window
+  std::uint64_t ticks = 0;    // ticks spent in CUDA calls
+  std::uint64_t live = 0;     // live bytes now
+  std::uint64_t at_peak = 0;  // live bytes at peak number `peaks` of its device
+  std::uint64_t at_end = 0;   // live bytes at end number `ends` of a window
   std::uint64_t peaks = 0;
   std::uint64_t ends = 0;
 };
 
 class MergedTree {
  public:
-  static constexpr std::size_t kMostNodes = 1u << 20;  // a program that makes up names must not fill memory
-  static constexpr std::uint32_t kMostDepth = 1000;    // nodes are shown by recursion
+  static constexpr std::size_t kMostNodes = 1u << 20;  // bounds memory for programs that create names without limit
+  static constexpr std::uint32_t kMostDepth = 1000;    // nodes are printed by recursion
 
   MergedTree() : nodes_(1) {}
 
-  // Of something that cannot be a node of its own, because there are too many or it lies too deep, its parent.
+  // Returns the node of the place. Returns its parent if there are too many nodes or the place is too deep.
   std::uint32_t Child(const NodePlace& place);
-  // Beyond a bound one of the root's.
+  // Returns the leaf of the place. If there are too many leaves, returns a leaf of the root.
   std::uint32_t Leaf(const LeafPlace& place);
-  // Bytes come to be, or go, by a leaf: what was live at the newest peak and window's end is kept.
+  // Add or remove live bytes of a leaf. The bytes at the newest peak and at the newest window end are stored first.
   void Add(std::uint32_t leaf, std::uint64_t bytes);
   void Remove(std::uint32_t leaf, std::uint64_t bytes);
-  // What is live on a device now is the most so far, in a window.
+  // Notes that the device's live bytes reached a new maximum in the selection.
   void NoteHeight(DeviceId device);
   void NoteEnd() { ++ends_; }
 
@@ -99,8 +99,9 @@ class MergedTree {
   const std::vector<MergedNode>& nodes() const { return nodes_; }
   std::vector<MergedLeaf>& leaves() { return leaves_; }
   const std::vector<MergedLeaf>& leaves() const { return leaves_; }
-  std::uint64_t too_many() const { return too_many_; }  // calls that are counted with their parents
-  std::uint64_t too_deep() const { return too_deep_; }
+  // Calls that are counted in their parents, because there are too many nodes.
+  std::uint64_t too_many() const { return too_many_; }
+  std::uint64_t too_deep() const { return too_deep_; }  // because the place is too deep
 
  private:
   struct Height {

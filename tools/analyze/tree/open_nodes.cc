@@ -5,7 +5,7 @@ namespace memoir {
 std::optional<std::size_t> OpenNodes::Find(ThreadId thread, std::uint32_t level, OpenNode::Kind kind) const {
   if (!thread.valid() || thread.value >= threads_.size()) return std::nullopt;
   const std::vector<OpenNode>& open = threads_[thread.value];
-  // Levels of a kind grow from the outermost on: the first one that is not below this.
+  // Levels of a kind increase from the outermost node on. Finds the outermost node of the kind at `level` or deeper.
   std::optional<std::size_t> found;
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind != kind) continue;
@@ -19,7 +19,7 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
   if (thread.valid() && thread.value < threads_.size() && !threads_[thread.value].empty())
     return threads_[thread.value].back().node;
   if (base.depth == 0 || !base.thread.valid() || base.thread.value >= threads_.size()) return kNoTreeNode;
-  // Of that thread the calls of modules around its ranges are around this, too.
+  // Module calls around the ranges of that thread are also around this thread's nodes.
   const std::vector<OpenNode>& open = threads_[base.thread.value];
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind == OpenNode::Kind::kRange && open[i].level < base.depth) return open[i].node;
@@ -28,9 +28,10 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
 }
 
 std::uint32_t OpenNodes::AroundRange(ThreadId thread, const OpenRange& range) const {
-  if (!IsOfUser(range.source) || !thread.valid() || thread.value >= threads_.size()) return Around(thread, range.base);
+  if (!IsUserRange(range.source) || !thread.valid() || thread.value >= threads_.size())
+    return Around(thread, range.base);
   const std::vector<OpenNode>& open = threads_[thread.value];
-  std::size_t inside = open.size();  // the outermost __enter__ of the calls that nothing else began in
+  std::size_t inside = open.size();  // the outermost __enter__ call in which no range or module call is open
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind != OpenNode::Kind::kCall) break;
     if (open[i].enters) inside = i;

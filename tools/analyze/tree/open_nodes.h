@@ -1,10 +1,10 @@
-// Where each thread is in a tree: the ranges that are open on it, and the calls of modules and of Python functions, in
-// each other as they began.
+// The position of each thread in a tree: its open ranges, module calls and Python calls, nested as they began.
 //
 //     forward (range 0) ──► Net (call 0) ──► layers.0 (call 1) ──► aten::linear (range 1) ──► aten::addmm (range 2)
 //
-// An end closes what stands inside it, whose own end was lost, but for what outlives it: calls of functions know their
-// ends, and a range may be left open by the function that began it. Nodes are numbers of the caller's.
+// The end of a node also closes the nodes inside of it whose own ends were lost. Two kinds of nodes inside of it stay
+// open: Python calls, because their ends are always recorded, and ranges that outlive the function that began them. The
+// caller assigns node numbers.
 #ifndef TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 #define TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 
@@ -18,33 +18,35 @@
 namespace memoir {
 
 inline constexpr std::uint32_t kNoTreeNode = 0xffffffffu;
-inline constexpr Tick kForeverOpen = ~Tick{0};  // begin of what takes no time of its own
+inline constexpr Tick kForeverOpen = ~Tick{0};  // begin of a node without its own time
 
 struct OpenNode {
   enum class Kind : std::uint8_t { kRange, kModule, kCall };
   std::uint32_t node = kNoTreeNode;
-  std::uint32_t level = 0;  // how many of its kind are around it on its thread
+  std::uint32_t level = 0;  // number of open nodes of its kind around it on its thread
   Kind kind = Kind::kRange;
-  ModuleId module;  // that is called
+  ModuleId module;  // the called module
   Tick begin = 0;
-  CodeId code{};        // of a Python function that is called
-  bool enters = false;  // likewise, __enter__: what it begins goes on behind it
+  CodeId code{};  // the called Python function
+  // True if the function is __enter__: a range that begins in it stays open after the function has returned.
+  bool enters = false;
 };
 
 class OpenNodes {
  public:
-  // The innermost node that is open on a thread; where there is none, the innermost of `base`. kNoTreeNode: none.
+  // Returns the innermost open node of a thread. If the thread has no open node, returns the innermost one of `base`,
+  // or kNoTreeNode.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
-  // The same for a range that begins: of a user's, what is around the `with` whose __enter__ begins it.
+  // The same for a range that begins. For a user range, returns the node around the `with` whose __enter__ begins it.
   std::uint32_t AroundRange(ThreadId thread, const OpenRange& range) const;
-  // What stood at its level or deeper is over, though nobody said so.
+  // Begins a node. Closes open nodes at its level or deeper, whose ends were not recorded.
   void Begin(ThreadId thread, const OpenNode& node);
-  // `see` is shown each node that is over, the innermost first: the range at this level last, where it is open.
+  // Ends a range. Calls `see` with each node that ends, innermost first. The range itself comes last, if it is open.
   template <class Function>
   void EndRange(ThreadId thread, std::uint32_t level, Function see) {
     End(thread, level, OpenNode::Kind::kRange, see);
   }
-  // Likewise of a call of a module, or of a function. What else began in it and is open still stays.
+  // The same for a call of a module or a Python function. Other nodes that began in it stay open.
   template <class Function>
   void EndModule(ThreadId thread, std::uint32_t level, Function see) {
     End(thread, level, OpenNode::Kind::kModule, see);
@@ -53,7 +55,7 @@ class OpenNodes {
   void EndCall(ThreadId thread, std::uint32_t level, Function see) {
     End(thread, level, OpenNode::Kind::kCall, see);
   }
-  // Which calls of modules are open is not known any more.
+  // Forgets the open module calls of a thread, because events were lost.
   void ForgetModules(ThreadId thread);
   template <class Function>
   void ForEach(Function see) const {
@@ -61,7 +63,7 @@ class OpenNodes {
       for (const OpenNode& node : open) see(node);
     }
   }
-  // `change` gets the thread and each node, those around it first.
+  // Calls `change` with the thread and each node, outermost first.
   template <class Function>
   void Change(Function change) {
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
@@ -69,7 +71,7 @@ class OpenNodes {
     }
   }
   void Clear() { threads_.clear(); }
-  OpenNode* Innermost(ThreadId thread);  // nullptr: nothing is open
+  OpenNode* Innermost(ThreadId thread);  // nullptr: no open node
 
  private:
   std::optional<std::size_t> Find(ThreadId thread, std::uint32_t level, OpenNode::Kind kind) const;
@@ -85,7 +87,7 @@ void OpenNodes::End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, F
   if (!at) return;
   std::vector<OpenNode>& open = threads_[thread.value];
   for (std::size_t i = open.size(); i-- > *at;) {
-    // A range takes calls of modules along.
+    // The end of a range also ends module calls inside.
     const bool over = kind == OpenNode::Kind::kRange ? open[i].kind != OpenNode::Kind::kCall : open[i].kind == kind;
     if (!over) continue;
     see(open[i]);

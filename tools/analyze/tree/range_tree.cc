@@ -4,8 +4,8 @@
 
 #include "absl/status/status.h"
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/tree/merged_tree_pass.h"
 #include "tools/analyze/tree/tree_cut.h"
-#include "tools/analyze/tree/tree_pass.h"
 
 namespace memoir {
 
@@ -19,8 +19,8 @@ absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTr
   replay.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
-  if (const absl::Status found = pass.thread().Found(capture.path()); !found.ok()) return found;
+  if (!pass.selection_status().ok()) return pass.selection_status();
+  if (const absl::Status found = pass.thread().CheckFound(capture.path()); !found.ok()) return found;
   const auto to_ns = [&](std::uint64_t& ticks) {
     ticks = static_cast<std::uint64_t>(static_cast<double>(ticks) * pass.ns_per_tick());
   };

@@ -1,5 +1,5 @@
-// What a program did, as a tree: user ranges, calls of modules, operators and nodes of autograd's in each other, merged
-// by their place over all calls and threads, with what was allocated under each and what they did to memory.
+// A program's work as a tree: nested user ranges, module calls, operators and autograd nodes, merged over all calls and
+// threads by their place, with their allocations and memory events.
 #ifndef TOOLS_ANALYZE_TREE_RANGE_TREE_H_
 #define TOOLS_ANALYZE_TREE_RANGE_TREE_H_
 
@@ -10,85 +10,90 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
-#include "tools/analyze/tree/tree_memory.h"
+#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/tree/memory_action.h"
 #include "tools/model/capture.h"
 #include "tools/model/dictionary.h"
 
 namespace memoir {
 
-// What a node did to the memory of one device, in one way; on one stream, of one library. Or its calls of CUDA of one
-// kind.
+// The memory events of one kind in a node, on one device, stream and library; or the CUDA calls of one kind in a node.
 struct TreeMemory {
   MemoryAction action = MemoryAction::kAllocate;
   std::string device;
   std::uint64_t stream = 0;
-  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of driver calls, as the next
+  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of a driver allocation
   std::string library;
-  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of calls of CUDA, as the next three
-  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
-  std::string kernel;    // of a launch, mangled; "": not known
-  std::uint64_t ns = 0;  // that the program was in them; launches: 0
+  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of a CUDA call
+  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;        // of a copy
+  std::string kernel;                                    // of a launch, mangled; empty: unknown
+  std::uint64_t ns = 0;                                  // time that the program spent in the calls; 0 for launches
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t bytes_at_peak = 0;  // of allocations: of them, live at the peak of their device
-  std::uint64_t net_bytes = 0;      // and at the end of the window
+  std::uint64_t bytes_at_peak = 0;  // allocations: bytes live at the peak of their device
+  std::uint64_t net_bytes = 0;      // allocations: bytes live at the end of the window
 };
 
 struct RangeNode {
-  // kOther: what the width or a pattern cut off, kDeeper: depth; kModule: calls of a module; kCall: of a function.
+  // kOther: nodes that the width or a pattern cut off. kDeeper: nodes that the depth cut off. kModule: calls of a
+  // module. kCall: calls of a Python function.
   enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper, kModule, kCall };
-  std::string name;  // kNamed: of the range; kModule: its path, or its root; kCall: of the function
-  std::string file;  // kCall; "": a function in C
+  std::string name;  // kNamed: of the range; kCall: of the function; kModule: path, for a root module its name
+  std::string file;  // kCall only; empty: a function in C
   Kind kind = Kind::kNamed;
-  std::uint64_t others = 0;  // kOther: how many siblings it stands for; kDeeper: how many nodes inside its parent
+  // kOther: number of siblings that this node stands for. kDeeper: number of nodes that this node stands for.
+  std::uint64_t others = 0;
   RangeSource source = RangeSource::kFunction;
-  std::optional<Module> module;  // kModule; of a node of autograd's: of its forward operator
-  std::string forward;           // node of autograd's: its forward operator; "": not known
+  std::optional<Module> module;  // kModule; for an autograd node the module of its forward operator
+  std::string forward;           // for an autograd node: its forward operator; empty: unknown
   std::uint32_t depth = 0;       // 0: the root
-  std::uint32_t parent = 0;      // index; the root is its own
+  std::uint32_t parent = 0;      // index; the root is its own parent
   std::uint64_t calls = 0;
-  std::uint64_t unfinished = 0;        // of them, whose end was not recorded
-  std::uint64_t self_allocations = 0;  // with this node innermost; kOther, kDeeper: at or under it
+  std::uint64_t unfinished = 0;  // calls whose end was not recorded
+  // Allocations while this node was innermost; for kOther and kDeeper, all allocations in the nodes that it stands for.
+  std::uint64_t self_allocations = 0;
   std::uint64_t self_bytes = 0;
-  std::uint64_t self_net_bytes = 0;   // of these, live at the end of the window
-  std::uint64_t allocated_bytes = 0;  // at or under it
+  std::uint64_t self_net_bytes = 0;   // self_bytes that are live at the end of the window
+  std::uint64_t allocated_bytes = 0;  // allocated in it or below
   std::uint64_t net_bytes = 0;
-  std::uint64_t bytes_at_peak = 0;      // at or under it, live at the peak of their device; the root: all that was
-  std::uint64_t freed_bytes = 0;        // what the program gave back at or under it, whoever allocated it
+  // Bytes allocated in it or below that were live at the peak of their device; for the root the whole peak.
+  std::uint64_t bytes_at_peak = 0;
+  std::uint64_t freed_bytes = 0;        // bytes freed in it or below, wherever they were allocated
   std::uint64_t total_ns = 0;           // time in it, summed over calls
-  std::vector<TreeMemory> memory;       // its own; none of kOther and kDeeper
-  std::vector<std::uint32_t> children;  // what has no end, then most allocated bytes first
+  std::vector<TreeMemory> memory;       // events of this node itself; empty for kOther and kDeeper
+  std::vector<std::uint32_t> children;  // most allocated bytes first, but nodes without an end before all others
 };
 
 struct RangeTree {
-  std::vector<RangeNode> nodes;  // [0] is the root: its allocated_bytes is the window's total
-  std::uint64_t all_nodes = 0;   // that there are, the root left out
+  std::vector<RangeNode> nodes;  // [0] is the root; its allocated_bytes is the total of the window
+  std::uint64_t all_nodes = 0;   // number of nodes, without the root
   std::uint64_t shown_nodes = 0;
-  std::uint64_t too_many = 0;  // calls counted with their parents: more nodes than are kept
-  std::uint64_t too_deep = 0;  // likewise: deeper than kMostDepth
+  std::uint64_t too_many = 0;  // calls that are counted in their parents, because there are too many nodes
+  std::uint64_t too_deep = 0;  // calls that are counted in their parents, because they are deeper than kMostDepth
   ReplayReport report;
 };
 
-// Which calls of Python functions are nodes; what is in others stands in what is around these.
+// Which calls of Python functions are nodes. Other calls belong to the node around them.
 enum class TreeCalls : std::uint8_t {
-  kOwn,  // of the user's own code (own_code.h), but for the forward of a module, which its row is about
-  kAll,  // but for those of Memoir's package
+  kOwn,  // the user's own code (own_code.h), except for a module's forward, which has the module's row
+  kAll,  // all code except for Memoir's package
   kNone
 };
 
 struct RangeTreeOptions : Selection {
   static constexpr std::uint32_t kMostDepth = 1000;
-  // Levels that are shown, and what is deeper in one row; 0: all. Of a window that a range opens the first is that
-  // range: those around it do not count.
+  // Number of shown levels; deeper nodes are merged into one row. 0: all. If a range opens the selection, it is the
+  // first level; ranges around it do not count.
   std::uint32_t depth = 6;
-  std::size_t width = 10;  // children per node; the rest become one
-  // What has less than this part of all that was allocated, at the peak or freed is not shown by itself, unless it took
-  // memory from a device, was refused some, or has no end; 0: all.
+  std::size_t width = 10;  // children for each node; the rest are merged into one
+  // A node is merged into others if its allocated bytes, its bytes at the peak and its freed bytes are each below
+  // `share` of a total: the allocated bytes or the peak of the whole tree, whichever is larger. Exceptions: in the
+  // node, memory was taken from a device, a request was refused, an end is missing, or torch.compile compiled. 0: all
+  // nodes are shown.
   double share = 0;
-  std::string thread;  // number or name of the only one that counts; "": all
-  // Nodes in whose name or module this stands, in any case, with what is around them and `depth` levels inside; "":
-  // all.
+  std::string thread;  // number or name of the only selected thread; empty: all
+  // Shows the nodes whose name or module contains this text, the nodes around them, and `depth` levels inside of them.
+  // The case of letters does not matter. Empty: all nodes.
   std::string grep;
   TreeCalls calls = TreeCalls::kOwn;
 };

@@ -1,4 +1,4 @@
-// A node of a tree by itself, with all that is known of it: what StreamTree (tree_stream.h) shows.
+// A node of a tree with all of its facts, as StreamTree (tree_stream.h) shows it.
 #ifndef TOOLS_ANALYZE_TREE_STREAMED_NODE_H_
 #define TOOLS_ANALYZE_TREE_STREAMED_NODE_H_
 
@@ -6,57 +6,57 @@
 #include <functional>
 #include <optional>
 
+#include "tools/analyze/tree/memory_action.h"
 #include "tools/analyze/tree/open_nodes.h"
-#include "tools/analyze/tree/tree_memory.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
 
 namespace memoir {
 
 struct StreamedNode {
-  // kCall: of a Python function; kDeviceCall: of CUDA
+  // kCall: a call of a Python function. kDeviceCall: a CUDA call.
   enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory, kDeviceCall };
   Kind kind = Kind::kRange;
-  std::uint32_t number = kNoTreeNode;  // from 0; memory and calls of CUDA have none
-  std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: nothing is around it
+  std::uint32_t number = kNoTreeNode;  // from 0; memory events and CUDA calls have no number
+  std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: no parent
   ProcessId process;
-  ThreadId thread;  // invalid: no thread did it
+  ThreadId thread;  // invalid: no thread
   Tick begin = 0;
-  std::optional<Tick> end;  // none: not recorded; memory has none
-  ModuleId module;          // that a range belongs to, that is called, or that memory is of
+  std::optional<Tick> end;  // nullopt: not recorded; memory events have no end
+  ModuleId module;          // module of the range, the call, or the memory event
   Phase phase = Phase::kOther;
-  CodeId code;  // of a function that is called; invalid: not known
+  CodeId code;  // the called Python function; invalid: unknown
 
-  NameId name;  // range, as the next three
-  RangeSource source = RangeSource::kFunction;
-  std::uint32_t forward = kNoTreeNode;  // of a node of autograd's: its forward operator
+  NameId name;                                  // kRange only
+  RangeSource source = RangeSource::kFunction;  // kRange only
+  std::uint32_t forward = kNoTreeNode;          // for an autograd node: its forward operator; kRange only
   std::int64_t sequence = -1;
-  std::uint64_t allocated = 0;  // range, call: at or under it, as the next
-  std::uint64_t freed = 0;
+  std::uint64_t allocated = 0;  // range or call: bytes in it or below
+  std::uint64_t freed = 0;      // range or call: bytes in it or below
 
-  MemoryAction action = MemoryAction::kAllocate;  // memory, as all below
+  MemoryAction action = MemoryAction::kAllocate;  // `action` to `library`: kMemory only
   DeviceId device;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t serial = 0;  // of the block: what is freed was allocated under the same
+  std::uint64_t serial = 0;  // of the block: its allocation and free have the same number
   std::uint64_t stream = 0;
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
   NameId library;
 
-  const DeviceCallEvent* device_call = nullptr;  // call of CUDA: all else that there is of it; `begin` is its begin
+  const DeviceCallEvent* device_call = nullptr;  // kDeviceCall only: the call's event; `begin` is the call's begin
 };
 
-// Bytes of blocks, also where no caching allocator counts them.
+// Live bytes of blocks, also on devices without a caching allocator.
 struct LiveBytes {
   std::uint64_t all = 0;
-  std::uint64_t chosen = 0;  // of those that the selection takes by their module and size
+  std::uint64_t chosen = 0;  // blocks that the selection contains by module and size
 };
-// Behind each event of the window that changes what a device holds.
-using SeeDeviceChange = std::function<void(const Event&, DeviceId, LiveBytes, const ReplayState&)>;
+// Called after each event of the window that changes what a device has allocated or reserved.
+using DeviceChangeFunction = std::function<void(const Event&, DeviceId, LiveBytes, const ReplayState&)>;
 
-using SeeMarkInWindow = std::function<void(const MarkEvent&, const ReplayState&)>;
-using SeeKernelRun = std::function<void(const KernelRunEvent&, const ReplayState&)>;
-using SeeNode = std::function<void(const StreamedNode&, const ReplayState&)>;
+using MarkFunction = std::function<void(const MarkEvent&, const ReplayState&)>;
+using KernelRunFunction = std::function<void(const KernelRunEvent&, const ReplayState&)>;
+using NodeFunction = std::function<void(const StreamedNode&, const ReplayState&)>;
 
 }  // namespace memoir
 

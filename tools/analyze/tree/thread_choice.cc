@@ -5,7 +5,7 @@
 
 namespace memoir {
 
-bool ThreadChoice::Has(ThreadId thread, const Dictionary& dictionary) {
+bool ThreadChoice::IsChosen(ThreadId thread, const Dictionary& dictionary) {
   constexpr std::size_t kMostNamed = 20;
   if (asked_.empty()) return true;
   if (!thread.valid()) return false;
@@ -20,7 +20,7 @@ bool ThreadChoice::Has(ThreadId thread, const Dictionary& dictionary) {
   return has == 1;
 }
 
-absl::Status ThreadChoice::Found(const std::string& capture) const {
+absl::Status ThreadChoice::CheckFound(const std::string& capture) const {
   if (asked_.empty() || any_) return absl::OkStatus();
   return absl::NotFoundError(absl::StrCat("no thread '", asked_, "' did anything in ", capture, "; there are ",
                                           seen_.empty() ? "none" : absl::StrJoin(seen_, ", ")));

@@ -1,4 +1,4 @@
-// The one thread that a question is about, by its number or its name.
+// The thread that the user selected, by number or by name.
 #ifndef TOOLS_ANALYZE_TREE_THREAD_CHOICE_H_
 #define TOOLS_ANALYZE_TREE_THREAD_CHOICE_H_
 
@@ -14,17 +14,17 @@ namespace memoir {
 
 class ThreadChoice {
  public:
-  explicit ThreadChoice(std::string asked) : asked_(std::move(asked)) {}  // "": all of them
+  explicit ThreadChoice(std::string asked) : asked_(std::move(asked)) {}  // empty: all threads
 
-  // An event without a thread is of none that was asked for.
-  bool Has(ThreadId thread, const Dictionary& dictionary);
-  // NotFound, with those that there are, where none of those that were looked at was it.
-  absl::Status Found(const std::string& capture) const;
+  // An event without a thread belongs to no selected thread.
+  bool IsChosen(ThreadId thread, const Dictionary& dictionary);
+  // NotFound if no event belonged to a selected thread; the message lists the threads that had events.
+  absl::Status CheckFound(const std::string& capture) const;
 
  private:
   std::string asked_;
-  std::vector<std::int8_t> has_;  // by ThreadId; -1: not looked at yet
-  std::set<std::string> seen_;    // in words
+  std::vector<std::int8_t> has_;  // by ThreadId; -1: not compared yet
+  std::set<std::string> seen_;    // labels of threads
   bool any_ = false;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kAllLevels = MergedTree::kMostDepth + 1;
 
-// Of a node, and of all under it.
+// Sums of a node and all nodes below.
 struct Sums {
   std::uint64_t allocations = 0, bytes = 0, net = 0, at_peak = 0, freed = 0;
   Sums& operator+=(const Sums& other) {
@@ -50,11 +50,11 @@ class Cutter {
     const Sums& sums = all_[node];
     return notable_[node] || endless_[node] || std::max({sums.bytes, sums.at_peak, sums.freed}) >= least_;
   }
-  // `levels` of nodes are shown inside it. `inside`: it, or one around it, is what was looked for.
+  // Shows a node, and `levels` of nodes inside. `inside`: the node, or a node around it, matches the pattern.
   void Show(std::uint32_t node, std::uint32_t shown_parent, std::uint32_t depth, std::uint32_t levels, bool inside);
   void ShowChildren(std::uint32_t node, std::uint32_t shown_at, std::uint32_t depth, std::uint32_t levels, bool inside);
   RangeNode Shown(std::uint32_t at) const;
-  // One row for all of them and what is inside.
+  // Shows one row for all of these nodes and the nodes inside.
   void ShowSum(RangeNode::Kind kind, const std::vector<std::uint32_t>& nodes, std::uint32_t shown_parent,
                std::uint32_t depth);
 
@@ -64,11 +64,13 @@ class Cutter {
   const std::size_t count_;
   RangeTree tree_;
   std::vector<Sums> own_, all_;
-  std::vector<std::uint64_t> all_nodes_;  // under a node
+  std::vector<std::uint64_t> all_nodes_;  // number of nodes below each node
   std::vector<std::vector<std::uint32_t>> children_, leaves_;
   std::vector<bool> matches_, holds_match_;
-  std::vector<bool> notable_;  // it, or something inside it, did more than allocate and free, or was compiled
-  std::vector<bool> endless_;  // likewise, has a call without an end
+  // By node. True if the node, or a node below it, is a compilation. Also true if one of these nodes has a leaf for
+  // which IsOrdinary() is false.
+  std::vector<bool> notable_;
+  std::vector<bool> endless_;  // the node or a node below has a call without an end
   std::uint64_t least_ = 0;
 };
 
@@ -112,7 +114,7 @@ void Cutter::SumUp() {
     leaves_[place.node].push_back(i);
     if (!IsOrdinary(place.action)) notable_[place.node] = true;
   }
-  // A parent is older than its children.
+  // A parent has a smaller number than its children.
   for (auto i = static_cast<std::uint32_t>(count_); i-- > 0;) {
     all_[i] += own_[i];
     if (i == kTreeRoot) break;
@@ -133,7 +135,7 @@ void Cutter::SumUp() {
 
 std::string Cutter::NameOf(const MergedNode& node) const {
   if (node.place.code.valid()) return dictionary_.code(node.place.code).function;
-  if (node.place.is_module) return dictionary_.module(node.place.module).place();
+  if (node.place.is_module) return dictionary_.module(node.place.module).display_path();
   const std::string_view name = dictionary_.text(node.place.name);
   return name.empty() ? "(unknown)" : std::string(name);
 }
@@ -237,14 +239,14 @@ void Cutter::ShowChildren(std::uint32_t at, std::uint32_t shown_at, std::uint32_
   const auto first = [&](std::uint32_t child) { return (inside || holds_match_[child]) && IsLarge(child) ? 0 : 1; };
   std::ranges::sort(children, [&](std::uint32_t a, std::uint32_t b) {
     if (first(a) != first(b)) return first(a) < first(b);
-    if (endless_[a] != endless_[b]) return static_cast<bool>(endless_[a]);  // where the program stopped
+    if (endless_[a] != endless_[b]) return static_cast<bool>(endless_[a]);  // the program stopped in this node
     return all_[a].bytes == all_[b].bytes ? a < b : all_[a].bytes > all_[b].bytes;
   });
   const auto fit =
       static_cast<std::size_t>(std::ranges::count_if(children, [&](auto child) { return first(child) == 0; }));
   const std::size_t width = std::min(fit, std::max<std::size_t>(options_.width, 1));
   for (std::size_t i = 0; i < width; ++i) {
-    // What stands around the window, or around what is looked for, takes no level.
+    // Nodes around the selection or around a match do not count as a level.
     const bool around = merged_.nodes()[children[i]].calls == 0 || (!inside && !matches_[children[i]]);
     Show(children[i], shown_at, depth, around ? levels : levels - 1, inside);
   }
@@ -271,7 +273,7 @@ void Cutter::ShowSum(RangeNode::Kind kind, const std::vector<std::uint32_t>& nod
     shown.freed_bytes += all_[other].freed;
     shown.total_ns += merged_.nodes()[other].ticks;
   }
-  // Nothing of them is shown below, so all of it is their own.
+  // The nodes inside are not shown, so their bytes count as this row's own bytes.
   shown.self_bytes = shown.allocated_bytes;
   shown.self_net_bytes = shown.net_bytes;
   tree_.nodes[shown_parent].children.push_back(static_cast<std::uint32_t>(tree_.nodes.size()));

@@ -1,4 +1,4 @@
-// What of a merged tree is shown: so many levels, so many children, or what a pattern finds.
+// Cuts a merged tree to the part that is shown: a number of levels, a number of children, or the matches of a pattern.
 #ifndef TOOLS_ANALYZE_TREE_TREE_CUT_H_
 #define TOOLS_ANALYZE_TREE_TREE_CUT_H_
 
@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Nodes and their numbers; no report.
+// Returns nodes and their counts. RangeTree::report is empty.
 RangeTree CutTree(const MergedTree& merged, const ReplayState& state, const RangeTreeOptions& options);
 
 }  // namespace memoir

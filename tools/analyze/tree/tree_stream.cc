@@ -8,12 +8,13 @@
 
 namespace memoir {
 
-absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStreamOptions& options, const SeeNode& see) {
+absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStreamOptions& options,
+                                        const NodeFunction& see) {
   const Capture::SharedDecoding decoded(capture);
   std::deque<NodeOutcome> outcomes;
   absl::StatusOr<ReplayReport> report;
-  for (const SeeNode* seen : {static_cast<const SeeNode*>(nullptr), &see}) {
-    StreamPass pass(capture, options, outcomes, seen);
+  for (const NodeFunction* seen : {static_cast<const NodeFunction*>(nullptr), &see}) {
+    TreeStreamPass pass(capture, options, outcomes, seen);
     ReplayOptions replay = ReplayOptionsFor(options, false, false);
     replay.modules = true;
     if (options.progress)
@@ -25,8 +26,8 @@ absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStream
       return absl::ResourceExhaustedError(
           absl::StrCat(capture.path(), " has more than ", TreeStreamOptions::kMostNodes,
                        " ranges and calls of modules there; choose a part: --from and --to, --steps or --range"));
-    if (!pass.found().ok()) return pass.found();
-    if (const absl::Status found = pass.thread().Found(capture.path()); !found.ok()) return found;
+    if (!pass.selection_status().ok()) return pass.selection_status();
+    if (const absl::Status found = pass.thread().CheckFound(capture.path()); !found.ok()) return found;
   }
   return report;
 }

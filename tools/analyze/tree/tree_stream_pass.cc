@@ -7,7 +7,7 @@
 
 namespace memoir {
 
-std::uint32_t StreamPass::Emit(StreamedNode node) {
+std::uint32_t TreeStreamPass::Emit(StreamedNode node) {
   if (next_ >= TreeStreamOptions::kMostNodes) is_full_ = true;
   if (is_full_) return kNoTreeNode;
   node.number = next_++;
@@ -24,7 +24,7 @@ std::uint32_t StreamPass::Emit(StreamedNode node) {
   return node.number;
 }
 
-StreamedNode StreamPass::RangeNode(ThreadId thread, const OpenRange& range) const {
+StreamedNode TreeStreamPass::RangeNode(ThreadId thread, const OpenRange& range) const {
   StreamedNode node;
   node.thread = thread;
   node.process = state().dictionary().thread(thread).process;
@@ -38,7 +38,7 @@ StreamedNode StreamPass::RangeNode(ThreadId thread, const OpenRange& range) cons
   return node;
 }
 
-StreamedNode StreamPass::ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const {
+StreamedNode TreeStreamPass::ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const {
   StreamedNode node;
   node.kind = StreamedNode::Kind::kModule;
   node.thread = thread;
@@ -49,15 +49,15 @@ StreamedNode StreamPass::ModuleNode(ThreadId thread, const OpenNode& call, Phase
   return node;
 }
 
-StreamedNode StreamPass::CallNode(ThreadId thread, const OpenNode& call) const {
+StreamedNode TreeStreamPass::CallNode(ThreadId thread, const OpenNode& call) const {
   StreamedNode node = ModuleNode(thread, call, Phase::kOther);
   node.kind = StreamedNode::Kind::kCall;
   node.code = call.code;
   return node;
 }
 
-// What is open around the window.
-void StreamPass::WindowOpens(const Event& event) {
+// Shows the open nodes around the window.
+void TreeStreamPass::SeeWindowOpen(const Event& event) {
   ThreadId last;
   std::uint32_t around = kNoTreeNode;
   open_.Change([&](ThreadId thread, OpenNode& open) {
@@ -76,11 +76,12 @@ void StreamPass::WindowOpens(const Event& event) {
   });
 }
 
-void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
+void TreeStreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (!Follows(event.thread)) return;
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
-  if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
+  // A note describes work of torch.compile. Only the notes of a compilation are useful to users.
+  if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;
   OpenNode open{kNoTreeNode, range.depth, OpenNode::Kind::kRange, ModuleId(), range.begin};
   if (in_window()) {
     StreamedNode node = RangeNode(event.thread, range);
@@ -91,17 +92,17 @@ void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   open_.Begin(event.thread, open);
 }
 
-void StreamPass::SeeRangeEnd(const RangeEndEvent& event) {
+void TreeStreamPass::SeeRangeEnd(const RangeEndEvent& event) {
   open_.EndRange(event.thread, event.range->depth, [&](const OpenNode& open) {
     if (!event.implicit) End(open, event.tick);
   });
 }
 
-void StreamPass::End(const OpenNode& open, Tick end) {
+void TreeStreamPass::End(const OpenNode& open, Tick end) {
   if (finds() && open.node != kNoTreeNode && open.begin != kForeverOpen) outcomes_[open.node].end = end;
 }
 
-void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
+void TreeStreamPass::SeeModuleEnter(const ModuleEvent& event) {
   if (!Follows(event.thread)) return;
   if (event.of_gradient) {
     const OpenNode* innermost = open_.Innermost(event.thread);
@@ -112,7 +113,7 @@ void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
   OpenNode open{kNoTreeNode, event.depth, OpenNode::Kind::kModule, event.module, event.tick};
   const std::uint32_t around = open_.Around(event.thread, {});
   if (event.again) {
-    open.node = around;  // torch.compile's wrapper and the model in it are one
+    open.node = around;  // torch.compile's wrapper and the model inside are one node
     open.begin = kForeverOpen;
   } else if (in_window()) {
     StreamedNode node = ModuleNode(event.thread, open, event.phase);
@@ -122,14 +123,14 @@ void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
   open_.Begin(event.thread, open);
 }
 
-void StreamPass::SeeModuleExit(const ModuleEvent& event) {
+void TreeStreamPass::SeeModuleExit(const ModuleEvent& event) {
   open_.EndModule(event.thread, event.depth, [&](const OpenNode& open) { End(open, event.tick); });
 }
 
-void StreamPass::SeeCallBegin(const CallEvent& event) {
+void TreeStreamPass::SeeCallBegin(const CallEvent& event) {
   if (!Follows(event.thread)) return;
   open_.EndCall(event.thread, event.around, [](const OpenNode&) {});
-  const CalledCode& code = codes_.Of(event.code, state().dictionary());
+  const CalledCode& code = codes_.FactsOf(event.code, state().dictionary());
   OpenNode open{kNoTreeNode, event.around, OpenNode::Kind::kCall, ModuleId(), event.tick, event.code};
   open.enters = code.enters;
   const std::uint32_t around = open_.Around(event.thread, {});
@@ -144,11 +145,11 @@ void StreamPass::SeeCallBegin(const CallEvent& event) {
   open_.Begin(event.thread, open);
 }
 
-void StreamPass::SeeCallEnd(const CallEvent& event) {
+void TreeStreamPass::SeeCallEnd(const CallEvent& event) {
   open_.EndCall(event.thread, event.around, [&](const OpenNode& open) { End(open, event.tick); });
 }
 
-StreamedNode StreamPass::MemoryNode(const Event& event, MemoryAction action, const Block& block) {
+StreamedNode TreeStreamPass::MemoryNode(const Event& event, MemoryAction action, const Block& block) {
   StreamedNode node;
   node.kind = StreamedNode::Kind::kMemory;
   node.process = event.process;
@@ -163,8 +164,9 @@ StreamedNode StreamPass::MemoryNode(const Event& event, MemoryAction action, con
   return node;
 }
 
-// Where the thread is, or the one in whose parallel region it works.
-void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
+// Shows the event in the innermost node of its thread. If the thread has no open node, shows it in the node of the
+// thread for which it works.
+void TreeStreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
   if (!in_window() || !Follows(node.thread)) return;
   if (node.thread.valid()) {
     node.parent = open_.Around(node.thread, base);
@@ -182,7 +184,7 @@ void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
   }
 }
 
-void StreamPass::SeeAllocate(const AllocateEvent& event) {
+void TreeStreamPass::SeeAllocate(const AllocateEvent& event) {
   LiveBytes& live = LiveOn(event.block->device);
   live.all += event.block->bytes;
   live.chosen += event.block->bytes;
@@ -194,7 +196,7 @@ void StreamPass::SeeAllocate(const AllocateEvent& event) {
   ShowMemory(node, event.base);
 }
 
-void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
+void TreeStreamPass::SeeDeallocate(const DeallocateEvent& event) {
   LiveBytes& live = LiveOn(event.block->device);
   live.all -= event.block->bytes;
   live.chosen -= event.block->bytes;
@@ -203,7 +205,7 @@ void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
     ShowMemory(MemoryNode(event, MemoryAction::kFree, *event.block), {});
 }
 
-void StreamPass::SeeDeviceCall(const DeviceCallEvent& event) {
+void TreeStreamPass::SeeDeviceCall(const DeviceCallEvent& event) {
   StreamedNode node;
   node.kind = StreamedNode::Kind::kDeviceCall;
   node.process = event.process;
@@ -215,16 +217,16 @@ void StreamPass::SeeDeviceCall(const DeviceCallEvent& event) {
   ShowMemory(node, {});
 }
 
-void StreamPass::SeeSegment(const SegmentEvent& event) {
+void TreeStreamPass::SeeSegment(const SegmentEvent& event) {
   ShowChange(event, event.segment->device);
   if (event.action != SegmentAction::kFound) ShowMemory(MemoryNode(event, ActionOf(event.action), *event.segment), {});
 }
 
-void StreamPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+void TreeStreamPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
   ShowMemory(MemoryNode(event, MemoryAction::kOutOfMemory, *event.asked), {});
 }
 
-void StreamPass::SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block) {
+void TreeStreamPass::SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block) {
   StreamedNode node = MemoryNode(event, action, Block());
   node.device = block.device;
   node.address = block.address;
@@ -235,7 +237,7 @@ void StreamPass::SeeDriver(const Event& event, MemoryAction action, const Driver
   ShowMemory(node, {});
 }
 
-void StreamPass::SeeDriverFree(const DriverFreeEvent& event) {
+void TreeStreamPass::SeeDriverFree(const DriverFreeEvent& event) {
   DriverBlock block;
   if (event.block != nullptr) block = *event.block;
   block.device = event.device;

@@ -1,4 +1,4 @@
-// The pass behind StreamTree: shows each node when it begins, with what a first replay found of its end.
+// The pass of StreamTree: shows each node at its begin, with the facts about its end that a first replay found.
 #ifndef TOOLS_ANALYZE_TREE_TREE_STREAM_PASS_H_
 #define TOOLS_ANALYZE_TREE_TREE_STREAM_PASS_H_
 
@@ -15,7 +15,7 @@ namespace memoir {
 
 inline constexpr Tick kNoEnd = ~Tick{0};
 
-// What becomes known of a node behind its begin.
+// Facts about a node that become known after its begin.
 struct NodeOutcome {
   Tick end = kNoEnd;
   std::uint64_t allocated = 0;
@@ -24,17 +24,17 @@ struct NodeOutcome {
   ModuleId gradient_of;
 };
 
-// The first time outcomes are found, the second time nodes are shown with them: what is counted is the same both times.
-class StreamPass : public WindowedVisitor {
+// The first replay finds outcomes, the second shows nodes with them. Both number nodes in the same way.
+class TreeStreamPass : public WindowedVisitor {
  public:
-  StreamPass(const Capture& capture, const TreeStreamOptions& options, std::deque<NodeOutcome>& outcomes,
-             const SeeNode* see)
+  TreeStreamPass(const Capture& capture, const TreeStreamOptions& options, std::deque<NodeOutcome>& outcomes,
+                 const NodeFunction* see)
       : WindowedVisitor(capture, options), options_(options), thread_(options.thread), outcomes_(outcomes), see_(see) {}
   bool is_full() const { return is_full_; }
   const ThreadChoice& thread() const { return thread_; }
 
  protected:
-  void WindowOpens(const Event& event) override;
+  void SeeWindowOpen(const Event& event) override;
   void SeeRangeBegin(const RangeBeginEvent& event) override;
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
@@ -76,11 +76,11 @@ class StreamPass : public WindowedVisitor {
 
  private:
   bool finds() const { return see_ == nullptr; }
-  bool Follows(ThreadId thread) { return thread_.Has(thread, state().dictionary()); }
+  bool Follows(ThreadId thread) { return thread_.IsChosen(thread, state().dictionary()); }
   StreamedNode RangeNode(ThreadId thread, const OpenRange& range) const;
   StreamedNode ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const;
   StreamedNode CallNode(ThreadId thread, const OpenNode& call) const;
-  // The number that it got.
+  // Shows the node, and returns its number.
   std::uint32_t Emit(StreamedNode node);
   void End(const OpenNode& open, Tick end);
   static StreamedNode MemoryNode(const Event& event, MemoryAction action, const Block& block);
@@ -97,9 +97,9 @@ class StreamPass : public WindowedVisitor {
   const TreeStreamOptions& options_;
   ThreadChoice thread_;
   CalledCodes codes_;
-  std::deque<NodeOutcome>& outcomes_;  // by number
-  const SeeNode* see_;                 // nullptr: outcomes are found
-  OpenNodes open_;                     // what began outside of the window has no number until one opens
+  std::deque<NodeOutcome>& outcomes_;  // by node number
+  const NodeFunction* see_;            // nullptr: this is the first replay, which finds outcomes
+  OpenNodes open_;                     // a node that began outside of a window has no number until a window opens
   ForwardLinks links_;
   std::vector<LiveBytes> live_bytes_;  // by DeviceId
   std::uint32_t next_ = 0;

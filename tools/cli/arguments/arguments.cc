@@ -8,15 +8,15 @@
 #include "absl/strings/str_split.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
 
-// CLI11 breaks no lines.
+// Wraps lines, which CLI11 does not do.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const std::string& usage) : usage_("usage: memoir " + usage + "\n") {}
@@ -38,7 +38,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  static constexpr std::size_t kColumn = 26;  // of what an option does
+  static constexpr std::size_t kColumn = 26;  // column of the options' descriptions
 
   const std::string usage_;
   const std::size_t width_ = std::min(DetectTerminal(STDOUT_FILENO).width, std::size_t{100});
@@ -58,14 +58,21 @@ std::string UnknownArgument(const CLI::App& app, const std::string& argument) {
   return "unknown option " + name + DidYouMean(name, OptionNames(app));
 }
 
-// CLI11's messages run over several lines in places.
+// Returns the words that CLI11 could not place, without the "--" that ends the options.
+std::vector<std::string> Extras(const CLI::App& app) {
+  std::vector<std::string> extras = app.remaining();
+  if (const auto mark = std::ranges::find(extras, "--"); mark != extras.end()) extras.erase(mark);
+  return extras;
+}
+
+// Some messages of CLI11 have several lines.
 std::string OneLine(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }
 
-// CLI11's own words for values are its insides ("Could not convert", "1 required UINT missing").
+// CLI11's messages about values show its internals ("Could not convert", "1 required UINT missing").
 std::string Mistake(const CLI::ParseError& error) {
   std::string text = OneLine(error.what());
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
@@ -96,7 +103,7 @@ std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help) {
   auto app = std::make_unique<CLI::App>(help.description, "memoir " + help.verb);
   app->formatter(std::make_shared<HelpFormatter>(help.usage));
   app->footer("\nExamples:\n" + help.examples);
-  app->allow_extras();  // so that all of them are seen, and the first is named
+  app->allow_extras();  // so that all unknown words are seen, and the first one is named
   return app;
 }
 
@@ -107,15 +114,15 @@ std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::v
   } catch (const CLI::CallForHelp&) {
     return WriteOutput(app.help());
   } catch (const CLI::ParseError& error) {
-    const auto extras = app.remaining();
+    const auto extras = Extras(app);
     return FailUsage(verb, extras.empty() ? Mistake(error) : UnknownArgument(app, extras.front()));
   }
-  const auto extras = app.remaining();
+  const auto extras = Extras(app);
   if (!extras.empty()) return FailUsage(verb, UnknownArgument(app, extras.front()));
   return std::nullopt;
 }
 
-CommandSplit SplitAtCommand(const std::vector<std::string>& arguments, const std::set<std::string>& flags) {
+SplitArguments SplitAtCommand(const std::vector<std::string>& arguments, const std::set<std::string>& flags) {
   std::size_t i = 0;
   while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
     const bool long_option = arguments[i].starts_with("--");
@@ -124,9 +131,9 @@ CommandSplit SplitAtCommand(const std::vector<std::string>& arguments, const std
   }
   i = std::min(i, arguments.size());
   const auto middle = arguments.begin() + static_cast<std::ptrdiff_t>(i);
-  CommandSplit split{{arguments.begin(), middle}, {middle, arguments.end()}};
+  SplitArguments split{{arguments.begin(), middle}, {middle, arguments.end()}};
   if (!split.command.empty() && split.command.front() == "--") split.command.erase(split.command.begin());
-  // What took the place of an option's value may have been the "--": CLI11 then says which option lacks its value.
+  // The "--" may have been read as an option's value; CLI11 then names the option without a value.
   return split;
 }
 

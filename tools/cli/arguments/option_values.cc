@@ -5,9 +5,8 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 
 namespace memoir {
 
@@ -55,30 +54,6 @@ bool IsSignal(std::string_view text) {
   }
   if (text.starts_with("SIG")) text.remove_prefix(3);
   return std::ranges::find(kNames, text) != kNames.end();
-}
-
-std::optional<std::uint64_t> ParseSize(std::string_view text) {
-  // Longest first: "KiB" also ends with "B".
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 13> kUnits = {{{"KiB", 1ull << 10},
-                                                                                  {"MiB", 1ull << 20},
-                                                                                  {"GiB", 1ull << 30},
-                                                                                  {"TiB", 1ull << 40},
-                                                                                  {"KB", 1000},
-                                                                                  {"MB", 1000'000},
-                                                                                  {"GB", 1000'000'000},
-                                                                                  {"K", 1ull << 10},
-                                                                                  {"M", 1ull << 20},
-                                                                                  {"G", 1ull << 30},
-                                                                                  {"T", 1ull << 40},
-                                                                                  {"B", 1},
-                                                                                  {"", 1}}};
-  for (const auto& [unit, bytes] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto value = ParseDigits(text.substr(0, text.size() - unit.size()));
-    if (!value || *value > UINT64_MAX / bytes) return std::nullopt;
-    return *value * bytes;
-  }
-  return std::nullopt;
 }
 
 }  // namespace memoir

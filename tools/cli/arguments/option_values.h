@@ -1,5 +1,5 @@
-// What options that name a window, a signal, a number or a size may say. The recorder (tracker/session) reads them the
-// same way; here they are refused before anything starts.
+// Values of options that name a window, a signal or a number. The recorder (tracker/session) reads them in the same
+// way; here wrong values are refused before anything starts. Sizes: proto/memoir/byte_size.h.
 #ifndef TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 #define TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 
@@ -14,10 +14,8 @@ bool IsSchedule(std::string_view text);   // "wait=1,warmup=1,active=3,repeat=2"
 bool IsSignal(std::string_view text);     // "USR2", "SIGUSR2", "12"
 bool IsSnapshots(std::string_view text);  // "oom", "oom,exception,exit"
 
-// Digits and nothing else.
+// Parses text that consists only of digits.
 std::optional<std::uint64_t> ParseDigits(std::string_view text);
-// 512MiB, 512M, 536870912; 512MB is 512,000,000. The recorder reads sizes the same way.
-std::optional<std::uint64_t> ParseSize(std::string_view text);
 
 }  // namespace memoir
 

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "tools/analyze/pass/at.h"
+#include "proto/memoir/byte_size.h"
+#include "tools/analyze/pass/instant_choice.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/model/capture.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -15,34 +16,34 @@ namespace memoir {
 namespace {
 
 std::optional<std::uint64_t> TimeOf(const std::string& text) {
-  const std::optional<At> at = ParseAt(text);
-  return at && at->kind == At::Kind::kTime ? std::optional(at->ns) : std::nullopt;
+  const std::optional<InstantChoice> at = ParseInstantChoice(text);
+  return at && at->kind == InstantChoice::Kind::kTime ? std::optional(at->ns) : std::nullopt;
 }
 
-Window TimesOf(const SelectionArguments& arguments) {
-  return Window::Time(TimeOf(arguments.from).value_or(0), TimeOf(arguments.to).value_or(UINT64_MAX));
+SelectionWindow TimesOf(const SelectionArguments& arguments) {
+  return SelectionWindow::Time(TimeOf(arguments.from).value_or(0), TimeOf(arguments.to).value_or(UINT64_MAX));
 }
 
 std::string TimesComplaint(const SelectionArguments& arguments) {
   if ((arguments.from + arguments.to).empty()) return "";
   if (!(arguments.range + arguments.steps).empty())
-    return "--from and --to are a window as --range and --steps are; give one";
+    return "--from and --to choose a window, as do --range and --steps; give one";
   for (const auto& [option, text] : {std::pair("--from ", arguments.from), std::pair("--to ", arguments.to)}) {
     if (!text.empty() && !TimeOf(text)) return option + text + ": expected a time such as 1.5s, 20ms or 1.5 (seconds)";
   }
-  const Window window = TimesOf(arguments);
-  return window.end_ns <= window.begin_ns ? "--to is not behind --from" : "";
+  const SelectionWindow window = TimesOf(arguments);
+  return window.end_ns <= window.begin_ns ? "--to is not later than --from" : "";
 }
 
 }  // namespace
 
-void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
+void AddTimeOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
   const std::string what = of.empty() ? "" : of + ": ";
   app.add_option("--from", arguments.from, what + "only from this time on, such as 1.5s or 20ms");
   app.add_option("--to", arguments.to, what + "only up to this time");
 }
 
-void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
+void AddBlockOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
   const std::string what = of.empty() ? "" : of + ": ";
   app.add_option("--module", arguments.module,
                  what +
@@ -60,9 +61,8 @@ std::string ChosenBlocksLine(const Selection& selection) {
   return text + "\n\n";
 }
 
-void AddRun(CLI::App& app, std::string& run) {
-  app.add_option("--run", run,
-                 "of a folder that was used for several runs, this one: its number from 1, or last [last]");
+void AddRunOption(CLI::App& app, std::string& run) {
+  app.add_option("--run", run, "if the folder was used for several runs: the number of one, from 1, or last [last]");
 }
 
 std::string RunComplaint(const std::string& run) {
@@ -86,7 +86,8 @@ std::string WindowComplaint(const SelectionArguments& arguments) {
     return "--min-size " + arguments.min_size + ": expected a size such as 1MiB or 65536";
   if (arguments.forget_before && (arguments.steps + arguments.range + arguments.from + arguments.to).empty())
     return "--forget-before needs a window: --range, --steps, --from or --to";
-  if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
+  if (!arguments.steps.empty() && !arguments.range.empty())
+    return "--range and --steps choose different windows; give one";
   return "";
 }
 

@@ -1,4 +1,4 @@
-// The part of a capture that show and export are asked for: a window, a device, a rank.
+// The selected part of a capture in show and export: a window, a device, a rank.
 #ifndef TOOLS_CLI_ARGUMENTS_SELECTION_ARGUMENTS_H_
 #define TOOLS_CLI_ARGUMENTS_SELECTION_ARGUMENTS_H_
 
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/cli/arguments/arguments.h"
 
 namespace memoir {
@@ -15,7 +15,7 @@ inline constexpr char kStepsHelp[] =
     "only from step A up to step B: A:B; steps of memoir.step(), else of torch.profiler, else of the first optimizer, "
     "else calls of the outermost module";
 
-// As typed; "": not given.
+// As typed; "" if not given.
 struct SelectionArguments {
   std::string range;
   std::string steps;
@@ -27,30 +27,30 @@ struct SelectionArguments {
   std::string module;
   std::string min_size;
   bool chooses_blocks() const { return !(module + min_size).empty(); }
-  // No part of a recording, but all of it.
+  // Returns true if the whole recording is selected.
   bool takes_all() const {
     return !chooses_blocks() && !rank && !forget_before && (range + steps + from + to + device).empty();
   }
   std::string run = "last";
 };
 
-// Adds --from and --to to an app, for the form that `of` names; "": for all of the verb.
-void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of);
-// Adds --module and --min-size, likewise.
-void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::string& of);
+// Adds --from and --to to an app. `of` names the form that they belong to; "": all forms of the verb.
+void AddTimeOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
+// Adds --module and --min-size in the same way.
+void AddBlockOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // "Only blocks of modules layers.3, of 1.0 MiB or more"; "" where all blocks are shown.
 std::string ChosenBlocksLine(const Selection& selection);
-// Adds --run to an app: of the runs in a folder that was used again, which.
-void AddRun(CLI::App& app, std::string& run);
-// What is wrong with it; "" when all is well.
+// Adds --run to an app, which selects one of several runs in a folder.
+void AddRunOption(CLI::App& app, std::string& run);
+// Describes an invalid value; empty if it is valid.
 std::string RunComplaint(const std::string& run);
-// As Capture::Open has it, of one without a complaint.
+// Returns the number for Capture::Open. `run` must be valid.
 std::uint32_t RunOf(const std::string& run);
 
-// What is wrong with the window, the run or the choice of blocks; "" when all is well.
+// Describes an invalid time, run or choice of blocks; empty if all are valid.
 std::string WindowComplaint(const SelectionArguments& arguments);
 
-// Of arguments without a complaint.
+// `arguments` must be valid.
 Selection SelectionOf(const SelectionArguments& arguments);
 
 }  // namespace memoir

@@ -8,36 +8,48 @@
 #include <string_view>
 #include <system_error>
 
+#include "tools/view/terminal/printed_command.h"
+#include "tools/view/terminal/terminal_text.h"
+
 namespace memoir {
+namespace {
 
-std::string TypedWord(const std::string& shown) {
-  const bool plain =
-      shown.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+=:,@%") ==
-      std::string::npos;
-  if (plain) return shown;
-  std::string quoted = "'";
-  for (const char c : shown) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-// What does not exist has no relative path.
-std::string TypedPath(const std::string& path) {
-  std::error_code error;
-  const std::string relative = std::filesystem::relative(path, error).string();
-  return TypedWord(error || relative.empty() || relative.starts_with("..") ? path : relative);
-}
-
-std::string TypedProgram(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  const char* folders = std::getenv("PATH");
+// Returns the first program `name` in the folders of PATH. Empty if no folder contains it.
+std::string FoundByShell(const std::string& name) {
+  const char* const folders = std::getenv("PATH");
   for (std::string_view rest = folders == nullptr ? "" : folders; !rest.empty();) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    // An empty one is the working folder, where nobody means to have it.
-    if (!folder.empty() && access((std::string(folder) + "/" + name).c_str(), X_OK) == 0) return name;
+    const std::string path = std::string(folder) + "/" + name;
+    // An empty path would be the working folder, which is never intended.
+    if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string NotAnOption(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
+
+// A path that does not exist has no relative form.
+std::string TypedPath(const std::string& path) {
+  std::error_code error;
+  const std::string relative = std::filesystem::relative(path, error).string();
+  const std::string& shown = error || relative.empty() || relative.starts_with("..") ? path : relative;
+  return TypedWord(NotAnOption(shown));
+}
+
+void NameProgramInCommands(const std::string& started_as) {
+  std::error_code error;
+  const std::string linked = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  const std::string path = error ? started_as : linked;
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string found = FoundByShell(name);
+  for (const std::string& own : {path, started_as}) {
+    if (!found.empty() && std::filesystem::equivalent(found, own, error)) return SetPrintedProgram(Escaped(name));
   }
   const std::string typed = TypedPath(path);
-  return typed.find('/') == std::string::npos ? "./" + typed : typed;
+  SetPrintedProgram(Escaped(typed.find('/') == std::string::npos ? "./" + typed : typed));
 }
 
 }  // namespace memoir

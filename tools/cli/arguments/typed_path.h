@@ -4,14 +4,18 @@
 
 #include <string>
 
+#include "tools/view/terminal/typed_word.h"
+
 namespace memoir {
 
+// Puts "./" before a path that begins with "-", so that it is not read as an option.
+std::string NotAnOption(const std::string& path);
 std::string TypedPath(const std::string& path);
-// Another word, quoted where a shell needs it.
-std::string TypedWord(const std::string& shown);
 
-// How the program at `path` is started: "memoir" where the shell finds one of that name, else by its path.
-std::string TypedProgram(const std::string& path);
+// Decides how printed commands begin (printed_command.h). They begin with this program's name if PATH leads to it or to
+// `started_as` (argv[0]), such as a script that starts it; else with its path. Call it in main, before it starts
+// threads.
+void NameProgramInCommands(const std::string& started_as);
 
 }  // namespace memoir
 

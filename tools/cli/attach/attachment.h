@@ -1,5 +1,5 @@
-// The environment by which a command's processes start to record: what `memoir run` sets for the command, and what
-// `memoir run --print-env` prints for those who start their processes themselves.
+// The environment variables that make a command's processes record. `memoir run` sets them for the command, and `memoir
+// run --print-env` prints them for users who start the processes themselves.
 #ifndef TOOLS_CLI_ATTACH_ATTACHMENT_H_
 #define TOOLS_CLI_ATTACH_ATTACHMENT_H_
 
@@ -11,20 +11,20 @@
 namespace memoir {
 
 struct Attachment {
-  Variables set;
-  Variables prepended;  // to what the variable holds, with a colon between
+  EnvironmentVariables set;
+  EnvironmentVariables prepended;  // put before the variable's value, with a colon between
 };
 
-// Says, on standard error, what this installation cannot do.
+// Prints on standard error what this installation cannot do.
 Attachment AttachmentOf(const InstallTree& tree);
 
-// For this process's own children: as they will find them. Of a simulated world also what its launcher would set.
-void AddTo(Variables& variables, const Attachment& attachment);
+// Adds the variables for this process's children. For a simulated world, also those that its launcher would set.
+void AddAttachment(EnvironmentVariables& variables, const Attachment& attachment);
 
-// `export` lines for any POSIX shell; what LD_PRELOAD and PYTHONPATH hold where they are read stays.
-std::string AsShell(const Variables& variables, const Attachment& attachment);
-// One JSON object, name to value, with what this process's environment holds.
-std::string AsJson(const Variables& variables, const Attachment& attachment);
+// Returns `export` lines for any POSIX shell. They keep the contents of LD_PRELOAD and PYTHONPATH in that shell.
+std::string AsShell(const EnvironmentVariables& variables, const Attachment& attachment);
+// Returns one JSON object, name to value. It includes the contents of these variables in this process.
+std::string AsJson(const EnvironmentVariables& variables, const Attachment& attachment);
 
 }  // namespace memoir
 

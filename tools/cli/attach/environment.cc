@@ -14,7 +14,7 @@ std::vector<std::string> CurrentEnvironment() {
   return entries;
 }
 
-std::vector<std::string> EnvironmentWith(const Variables& variables) {
+std::vector<std::string> EnvironmentWith(const EnvironmentVariables& variables) {
   std::vector<std::string> entries;
   for (std::string& entry : CurrentEnvironment()) {
     if (!variables.contains(entry.substr(0, entry.find('=')))) entries.push_back(std::move(entry));

@@ -1,4 +1,4 @@
-// This process's environment as the "NAME=value" strings that a command gets.
+// This process's environment as "NAME=value" strings for a command.
 #ifndef TOOLS_CLI_ATTACH_ENVIRONMENT_H_
 #define TOOLS_CLI_ATTACH_ENVIRONMENT_H_
 
@@ -11,11 +11,11 @@
 namespace memoir {
 
 std::vector<std::string> CurrentEnvironment();
-// With `variables` in place of those of the same name.
-std::vector<std::string> EnvironmentWith(const Variables& variables);
+// Returns the environment with `variables` replaced or added.
+std::vector<std::string> EnvironmentWith(const EnvironmentVariables& variables);
 
-// What TORCH_DEVICE_BACKEND_AUTOLOAD holds where it keeps torch from starting Memoir: torch starts what is installed
-// beside it where the variable is not set, or is "1".
+// Returns the value of TORCH_DEVICE_BACKEND_AUTOLOAD if it prevents torch from starting Memoir: torch starts installed
+// extensions if the variable is not set, or is "1".
 std::optional<std::string> AutoloadRefusal();
 
 }  // namespace memoir

@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// linux/magic.h, and the well-known ones that are not in it.
+// From linux/magic.h, and well-known numbers that it lacks.
 const char* NetworkName(std::uint32_t type) {
   switch (type) {
     case 0x6969:

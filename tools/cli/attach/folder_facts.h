@@ -1,4 +1,4 @@
-// What a folder can take: whether a file can be made in it, how much room is left, and whether it is on a network.
+// Properties of a folder: whether files can be created in it, its free bytes, and whether it is on a network.
 #ifndef TOOLS_CLI_ATTACH_FOLDER_FACTS_H_
 #define TOOLS_CLI_ATTACH_FOLDER_FACTS_H_
 
@@ -9,14 +9,14 @@ namespace memoir {
 
 struct FolderFacts {
   std::string path;
-  std::string error;       // why no file can be made in it; "" when one can
+  std::string error;       // why no file can be created in it; "" if one can
   std::uint64_t room = 0;  // bytes
   std::string network;     // "NFS", ...; "" when local
 };
 
 FolderFacts ExamineFolder(const std::string& path);
 
-// `path`, or the nearest folder above it that exists.
+// Returns `path`, or its nearest parent that exists.
 std::string NearestExisting(const std::string& path);
 
 }  // namespace memoir

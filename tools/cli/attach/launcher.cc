@@ -54,7 +54,7 @@ std::optional<std::uint32_t> Number(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
-// `first`: of kLaunchers, whom to ask.
+// `first` is the first entry of kLaunchers that counts.
 std::optional<std::uint32_t> RankOf(std::size_t first) {
   for (std::size_t i = first; i < std::size(kLaunchers); ++i) {
     const auto rank = Number(Value(kLaunchers[i].rank));
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> RankOf(std::size_t first) {
   return std::nullopt;
 }
 
-// As part of a file's name.
+// Makes text that can be part of a file name.
 std::string Plain(std::string text) {
   constexpr std::size_t kLongest = 64;
   for (char& c : text) {
@@ -83,7 +83,7 @@ std::string NameOf(const Job& job) {
   return name;
 }
 
-// When the process that started this one began: the same for each rank that it started.
+// The start of the parent process, which is the same for each rank that it started.
 std::optional<std::time_t> StartOfParent() {
   std::string line, word;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", getppid())), line);
@@ -129,7 +129,7 @@ std::string FirstFree(const std::string& name, const std::function<bool(const fs
 
 }  // namespace
 
-bool SpeaksForJob(const Variables& given) {
+bool IsReportingProcess(const EnvironmentVariables& given) {
   const auto own = given.find(kLaunchers[0].rank);
   const auto rank = own == given.end() ? std::nullopt : Number(own->second);
   return (rank ? *rank : RankOf(0).value_or(0)) == 0;

@@ -1,5 +1,5 @@
-// What the launcher of a job (torchrun, srun, mpirun) tells of this process in its environment. The recorder decides
-// by the same table (proto/memoir/launchers.def, tracker/session/rank.h, default_output.h); one test compares the two.
+// The variables that the launcher of a job (torchrun, srun, mpirun) sets for this process. The recorder uses the same
+// table (proto/memoir/launchers.def, tracker/session/rank.h, default_output.h); one test compares the two.
 #ifndef TOOLS_CLI_ATTACH_LAUNCHER_H_
 #define TOOLS_CLI_ATTACH_LAUNCHER_H_
 
@@ -8,22 +8,23 @@
 
 namespace memoir {
 
-// Options of the recording by their variables. What stands in them comes before the environment.
-using Variables = std::map<std::string, std::string>;
+// Options of the recording by the names of their variables. They take precedence over the environment.
+using EnvironmentVariables = std::map<std::string, std::string>;
 
-// `srun memoir run -- python train.py` starts one of us for each rank: rank 0's speaks.
-bool SpeaksForJob(const Variables& given);
+// `srun memoir run -- python train.py` starts Memoir once for each rank. Returns true for rank 0, the only one that
+// prints.
+bool IsReportingProcess(const EnvironmentVariables& given);
 
-// Whether a launcher started this process as one of a job's.
+// Returns true if a launcher started this process as a rank of a job.
 bool HasRankOfLauncher();
 
-// "slurm-71.4": what the launcher calls the job, the same in each process that it started. Of another job it is
-// another, but for torchrun's, which is what --rdzv-id says. "": nothing.
+// The launcher's name for the job, such as "slurm-71.4", the same in each of its processes; "" if unknown. Other jobs
+// have other names, except for torchrun, whose name is the value of --rdzv-id.
 std::string NameOfLaunchersJob();
 
-// The folder of a capture that was given none, in the working folder: memoir-DATE-TIME, with "-2" and so on where that
-// is taken. In a job one and the same for each of its processes: memoir-slurm-JOB.STEP, or the time at which their
-// launcher started; "-2" where this rank has left a capture there before.
+// The default folder for a capture: memoir-DATE-TIME in the working folder, with "-2" and so on if it exists. Processes
+// of a job share one: memoir-slurm-JOB.STEP, or the time at which their launcher started, with "-2" if it contains an
+// earlier capture of this rank.
 std::string DefaultOutputFolder();
 
 }  // namespace memoir

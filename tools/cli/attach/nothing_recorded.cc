@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/environment.h"
 #include "tools/cli/installed/python_facts.h"
 
@@ -18,7 +19,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
-// -I and -E make Python ignore PYTHONPATH, by which it finds Memoir.
+// With -I and -E, Python ignores PYTHONPATH, which makes it find Memoir.
 bool IgnoresEnvironment(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size() && command[i].starts_with('-'); ++i) {
     if (command[i] == "-c" || command[i] == "-m" || command[i].starts_with("--")) return false;
@@ -27,7 +28,7 @@ bool IgnoresEnvironment(const std::vector<std::string>& command) {
   return false;
 }
 
-// `env -i` takes away the variables that attach Memoir.
+// `env -i` removes the variables that attach Memoir.
 bool ClearsEnvironment(const std::vector<std::string>& command) {
   if (std::filesystem::path(command.front()).filename() != "env" || command.size() < 2) return false;
   return command[1] == "-i" || command[1] == "-" || command[1] == "--ignore-environment";
@@ -37,7 +38,7 @@ bool ClearsEnvironment(const std::vector<std::string>& command) {
 
 std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree) {
   const std::string start = "nothing was recorded: ";
-  const std::filesystem::path package = tree.python / "memoir";
+  const std::filesystem::path package = tree.python / "_torch_memoir";
   std::error_code error;
   if (!std::filesystem::exists(package, error))
     return start + "this installation lacks " + package.string() + "; install Memoir again";
@@ -61,14 +62,16 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
   const auto python = ExaminePython(interpreter);
   if (!python.ok()) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
   if (python->torch_folder.empty())
-    return start + python->executable + " has no torch; run the program with a python that has";
+    return start + python->executable + " has no torch; run the program with a python that has one";
   const auto versions = TrackedTorchVersions(tree);
   if (std::ranges::find(versions, python->torch_minor) == versions.end()) {
     return start +
            fmt::format("no tracker for torch {} (this Memoir has: {}); in Memoir's sources: {} -m pip install .",
-                       python->torch_version, Joined(versions), python->executable);
+                       python->torch_version, Joined(versions), TypedWord(python->executable));
   }
-  return start + "the program never imported torch, or ran no operator of it (memoir doctor checks the rest)";
+  return start +
+         "no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
+         "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)";
 }
 
 }  // namespace memoir

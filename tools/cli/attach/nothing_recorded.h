@@ -1,4 +1,4 @@
-// Why a command that ran under `memoir run` left nothing, and what to do.
+// The reason why a command under `memoir run` left no recording, and the remedy.
 #ifndef TOOLS_CLI_ATTACH_NOTHING_RECORDED_H_
 #define TOOLS_CLI_ATTACH_NOTHING_RECORDED_H_
 
@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// One line: cause and fix, as far as they can be told from outside. May start the command's interpreter for a moment.
-// `signal`: that ended the command, or 0.
+// Returns one line with cause and fix, as far as they can be known from outside. May start the command's interpreter
+// for a moment. `signal` ended the command; 0: no signal did.
 std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree);
 
 }  // namespace memoir

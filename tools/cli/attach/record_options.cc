@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "proto/memoir/byte_size.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/terminal/nearest.h"
@@ -73,7 +74,7 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
       return AbsolutePath(std::string(value));
     case OptionKind::kSize:
       if (const auto bytes = ParseSize(value)) return std::to_string(*bytes);
-      return BadValue(source, value, "a size such as 512MiB, 2GiB or plain bytes");
+      return BadValue(source, value, "a size such as 512MiB, 2.4GiB or plain bytes");
     case OptionKind::kFlag:
       if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
       return BadValue(source, value, "0 or 1");

@@ -1,5 +1,5 @@
-// The options of a recording (proto/memoir/options.def), as `memoir run` and `memoir doctor` need them: known names,
-// checked values, and the MEMOIR_* variables of the environment that mean nothing.
+// The options of a recording (proto/memoir/options.def) for `memoir run` and `memoir doctor`: known names, checked
+// values, and MEMOIR_* variables without a meaning.
 #ifndef TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
 #define TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
 
@@ -38,7 +38,7 @@ enum class OptionKind {
 
 struct RecordOption {
   const char* variable;  // "MEMOIR_MAX_SIZE"
-  const char* flag;      // "--max-size", or "" when `memoir run` has none
+  const char* flag;      // "--max-size", or empty if `memoir run` has no such option
   OptionKind kind;
   const char* fallback;
   const char* help;
@@ -51,7 +51,7 @@ std::span<const RecordOption> RecordOptions();
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value);
 
-// As it is where it cannot be made absolute: the folder that the process works in is gone.
+// Returns `path` unchanged if the working folder was deleted, because it cannot be made absolute then.
 std::string AbsolutePath(const std::string& path);
 
 // One line for each MEMOIR_* variable of `environment` ("NAME=value" strings) that Memoir does not know.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/cli/attach/dead_rings.h"
+#include "tools/cli/attach/listed_rings.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/model/job.h"
@@ -20,19 +20,22 @@
 namespace memoir {
 namespace {
 
-// A capture is untrusted and names the path: only a file of our own is handed on, since merging writes where the ring
-// says.
+// The path comes from the capture, which is untrusted. Returns true only for this user's files, because merging writes
+// where the ring says.
 bool IsOurs(const std::string& path) {
   struct stat status;
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
 }
 
-std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
+std::string MergeRing(const InstallTree& tree, const ProcessSummary& process, const KilledProcess& killed) {
   const std::string& ring = process.pending_ring;
-  const std::string who = fmt::format("process {} ({}) {}; its newest events", process.info.pid(),
-                                      process.is_rank ? RankLabel(process) : "no rank", kEndedWithoutStopping);
+  const std::string who = fmt::format("the newest events of process {} ({})", process.info.pid(),
+                                      process.is_rank ? RankLabel(process) : "no rank");
   if (!IsOurs(ring)) return fmt::format("{} in {} are not merged: the file belongs to another user", who, ring);
-  const ChildResult result = RunChild({tree.drain.string(), ring}, {});
+  std::vector<std::string> command = {tree.drain.string(), ring};
+  if (killed.signal != 0 && killed.pid == process.info.pid())
+    command.insert(command.begin() + 1, fmt::format("--signal={}", killed.signal));
+  const ChildResult result = RunChild(command, {});
   if (result.start_error != 0) {
     return fmt::format("{} in {} are not merged: {}: {}", who, ring, tree.drain.string(),
                        std::strerror(result.start_error));
@@ -43,7 +46,7 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   return fmt::format("{} were merged from {}", who, ring);
 }
 
-// "05:12", with the date where the runs are of several days.
+// "05:12", with the date if the runs span several days.
 std::string StartOf(const RecordedRun& run, bool with_date) {
   const auto seconds = static_cast<std::time_t>(run.start_ns / 1'000'000'000);
   std::tm time{};
@@ -73,16 +76,16 @@ void MergeRingsOf(const std::string& folder, const InstallTree& tree) {
 }
 
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
-                                   std::uint32_t run) {
+                                   std::uint32_t run, const KilledProcess& killed) {
   absl::StatusOr<Capture> capture = Capture::Open(path, run);
   if (!capture.ok()) return capture;
   bool merged = false;
   for (const ProcessSummary& process : capture->processes()) {
     if (process.pending_ring.empty()) continue;
     merged = true;
-    // A recording process may just have had it merged.
+    // A recording process may have just merged it.
     if (access(process.pending_ring.c_str(), F_OK) != 0 && errno == ENOENT) continue;
-    say(MergeRing(FindInstallTree(), process));
+    say(MergeRing(FindInstallTree(), process, killed));
   }
   if (merged) capture = Capture::Open(path, run);
   if (capture.ok() && capture->run() != kAllRuns && capture->runs().size() > 1) say(RunLine(*capture));

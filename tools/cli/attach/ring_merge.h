@@ -1,5 +1,5 @@
-// Recordings whose process died: what is still in their ring files is put into the capture by memoir-drain, a program
-// of its own because it shares its code with the recorder.
+// Recordings whose process died: memoir-drain appends the records in their ring files to the capture. It is a separate
+// program because it shares its code with the recorder.
 #ifndef TOOLS_CLI_ATTACH_RING_MERGE_H_
 #define TOOLS_CLI_ATTACH_RING_MERGE_H_
 
@@ -13,13 +13,19 @@
 
 namespace memoir {
 
-// Opens `path`; where a dead process left its ring on this host, merges it first and opens again. `say` gets one line
-// for each merge that was done or that failed. A failed merge is no error: the parts alone still read.
-// `run`: as Capture::Open; where the folder holds several, one line says which it is.
-absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
-                                   std::uint32_t run = kLastRun);
+// A process that a signal killed, as seen by its parent.
+struct KilledProcess {
+  std::uint64_t pid = 0;
+  int signal = 0;  // 0 if no signal did
+};
 
-// Merges the rings of dead processes that recorded into `folder`, whose parts are not there: somebody has removed them.
+// Opens `path`. If a dead process left its ring on this host, merges it first and opens again. `say` gets one line for
+// each merge, done or failed. A failed merge is not an error: the parts can still be read. `run`: as in Capture::Open;
+// if the folder holds several runs, `say` gets the chosen one's number. `killed`: the capture keeps its signal.
+absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
+                                   std::uint32_t run = kLastRun, const KilledProcess& killed = {});
+
+// Merges the rings of dead processes that recorded into `folder`, although their parts were deleted.
 void MergeRingsOf(const std::string& folder, const InstallTree& tree);
 
 }  // namespace memoir

@@ -10,12 +10,12 @@
 namespace memoir {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
+using EnvironmentVariables = std::map<std::string, std::string>;
 
 constexpr int kLargestWorld = 4096;
-constexpr int kUsualDevices = 8;  // of one machine
+constexpr int kUsualDevices = 8;  // of one machine, usually
 
-std::string Get(const Variables& variables, const std::string& name) {
+std::string Get(const EnvironmentVariables& variables, const std::string& name) {
   const auto found = variables.find(name);
   return found == variables.end() ? "" : found->second;
 }
@@ -27,7 +27,7 @@ std::optional<int> Number(std::string_view text) {
   return value;
 }
 
-// How many ranks a machine has: a divisor of the world, as all machines have as many.
+// Returns the number of ranks on a machine, a divisor of the world's size, because all machines have equally many.
 int RanksOfMachine(int world, const std::optional<int>& devices) {
   if (devices) return std::min(world, *devices);
   int ranks = std::min(world, kUsualDevices);
@@ -37,7 +37,7 @@ int RanksOfMachine(int world, const std::optional<int>& devices) {
 
 }  // namespace
 
-absl::Status CheckWorld(const Variables& variables) {
+absl::Status CheckWorld(const EnvironmentVariables& variables) {
   const std::string world = Get(variables, "MEMOIR_SIM_WORLD"), rank = Get(variables, "MEMOIR_SIM_RANK");
   if (world.empty()) {
     if (rank.empty()) return absl::OkStatus();
@@ -56,7 +56,7 @@ absl::Status CheckWorld(const Variables& variables) {
   return absl::OkStatus();
 }
 
-Variables WorldVariables(const Variables& variables) {
+EnvironmentVariables WorldVariables(const EnvironmentVariables& variables) {
   const auto world = Number(Get(variables, "MEMOIR_SIM_WORLD"));
   if (!world) return {};
   const int rank = Number(Get(variables, "MEMOIR_SIM_RANK")).value_or(0);

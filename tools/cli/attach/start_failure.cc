@@ -7,7 +7,7 @@
 
 #include "tools/cli/installed/python_facts.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 namespace {
@@ -30,8 +30,8 @@ std::string WhyNotStarted(const std::string& program, int error) {
 
 int CannotStart(const std::vector<std::string>& command, int error) {
   const bool missing = error == ENOENT;
-  Say("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " +
-      WhyNotStarted(command.front(), error));
+  PrintMessage("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " +
+               WhyNotStarted(command.front(), error));
   return missing ? kExitCommandNotFound : kExitCannotExecute;
 }
 

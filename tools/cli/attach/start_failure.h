@@ -7,7 +7,7 @@
 
 namespace memoir {
 
-// Says it; returns kExitCommandNotFound or kExitCannotExecute. `error` is the errno of the exec.
+// Prints the message and returns kExitCommandNotFound or kExitCannotExecute. `error` is the errno of the exec.
 int CannotStart(const std::vector<std::string>& command, int error);
 
 }  // namespace memoir

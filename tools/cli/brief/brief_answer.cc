@@ -8,26 +8,28 @@
 #include "tools/view/brief/brief.h"
 #include "tools/view/brief/finding.h"
 #include "tools/view/json/json.h"
+#include "tools/view/terminal/printed_command.h"
 
 namespace memoir {
 namespace {
 
 using Words = std::vector<std::string>;
 
+// Returns a command for any shell, without characters that terminals interpret; JSON escapes those.
 std::string Command(const Words& words) {
-  Words typed = {"memoir"};
-  for (const std::string& word : words) typed.push_back(TypedWord(word));
-  return absl::StrJoin(typed, " ");
+  Words typed;
+  for (const std::string& word : words) typed.push_back(IsPlainWord(word) ? word : QuotedForShell(word));
+  return PrintedCommand(absl::StrJoin(typed, " "));
 }
 
 std::string Brief(const Json& whole, Words words, const std::string& capture) {
   Words without_path = words;
-  words.push_back(capture);
+  words.push_back(NotAnOption(capture));
   without_path.push_back("CAPTURE");
   return BriefText(whole, Command(words), Command(without_path));
 }
 
-// The part of the capture, for a command that shows more of it. `check` takes no ranges.
+// Adds the selected part of the capture to a command that shows more of it. `check` takes no ranges.
 void AddSelection(const SelectionArguments& selection, Words& words) {
   const bool checks = words.front() == "check";
   const std::pair<const char*, std::string> options[] = {
@@ -57,7 +59,7 @@ void AddJson(CLI::App& app, bool& json, bool& brief, const std::string& help) {
 std::string BriefAnswer(const std::string& json, const SelectionArguments& selection, const std::string& capture) {
   const Json whole = Json::parse(json);
   Words words = NextAfter(whole);
-  // Choices of blocks are of leaks alone there, and of no single other check.
+  // In `check`, options that select blocks apply only to leaks, and not to other single checks.
   SelectionArguments taken = selection;
   if (words.front() == "check" && words.size() == 2 && words[1] != "leaks") taken.module = taken.min_size = "";
   AddSelection(taken, words);

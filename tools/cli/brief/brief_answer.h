@@ -1,4 +1,4 @@
-// --brief of the verbs that have --json: their document in at most 4 KiB, with the next command.
+// The answer to --brief of verbs that have --json: their document in at most 4 KiB, and the next command.
 #ifndef TOOLS_CLI_BRIEF_BRIEF_ANSWER_H_
 #define TOOLS_CLI_BRIEF_BRIEF_ANSWER_H_
 
@@ -10,16 +10,16 @@
 
 namespace memoir {
 
-// Adds --json and --brief, which is --json too.
+// Adds --json and --brief; --brief implies --json.
 void AddJson(CLI::App& app, bool& json, bool& brief, const std::string& help);
 
-// `json`: as the verb prints it. The next command is of the same part of the capture.
+// `json` is the verb's output. The next command has the same selection.
 std::string BriefAnswer(const std::string& json, const SelectionArguments& selection, const std::string& capture);
-// The next command is these words.
+// `next` is the next command.
 std::string BriefAnswer(const std::string& json, const std::vector<std::string>& next);
-// Of a program on a simulated card: the next command records it there.
+// For a program on a simulated card. The next command records it there.
 std::string BriefFit(const std::string& json, const std::string& card, const std::vector<std::string>& command);
-// Of two captures: as `words` were typed, with the grouping that says most besides.
+// For two captures. The next command is `words` as typed, with the grouping that says most.
 std::string BriefDiff(const std::string& json, const std::vector<std::string>& words);
 
 }  // namespace memoir

@@ -8,14 +8,15 @@
 
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/ring_merge.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/compare/compare_text.h"
 #include "tools/view/compare/headline.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -40,9 +41,9 @@ std::vector<BudgetRow> RowsOf(const Comparison& comparison) {
 
 }  // namespace
 
-absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const At& at) {
+absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const InstantChoice& at) {
   absl::StatusOr<Capture> capture =
-      OpenMerged(arguments.baseline, [](const std::string& line) { Say(line); }, RunOf("last"));
+      OpenMerged(arguments.baseline, [](const std::string& line) { PrintMessage(line); }, RunOf("last"));
   if (!capture.ok())
     return absl::Status(capture.status().code(), "--baseline: " + std::string(capture.status().message()));
   Baseline baseline;
@@ -50,12 +51,12 @@ absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const At&
   SummaryOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
   if (const absl::Status status = FindSteps(*baseline.capture, options); !status.ok()) return status;
-  baseline.analyses = std::make_unique<Analyses>(*baseline.capture, options, at);
+  baseline.analyses = std::make_unique<CheckAnalyses>(*baseline.capture, options, at);
   return baseline;
 }
 
-absl::Status AddComparison(const Baseline& baseline, const Analyses& analyses, const CheckArguments& arguments,
-                           const std::string& path, const Shown& shown, Checked& checked) {
+absl::Status AddComparison(const Baseline& baseline, const CheckAnalyses& analyses, const CheckArguments& arguments,
+                           const std::string& path, const CheckContext& shown, CheckResult& checked) {
   CompareOptions options;
   options.a = baseline.analyses->options();
   options.b = analyses.options();
@@ -67,8 +68,8 @@ absl::Status AddComparison(const Baseline& baseline, const Analyses& analyses, c
   budget.headline = Headline(*comparison, at);
   if (const ComparedDevice* const device = comparison->focus(); device != nullptr && device->cause.bytes > 0)
     budget.cause = device->cause.source;
-  budget.by = std::string(FactsAbout(comparison->by).one);
-  budget.more = "memoir diff " + Escaped(TypedPath(arguments.baseline)) + " " + Escaped(TypedPath(path));
+  budget.by = std::string(GroupingFactsOf(comparison->by).one);
+  budget.more = PrintedCommand("diff " + Escaped(TypedPath(arguments.baseline)) + " " + Escaped(TypedPath(path)));
   budget.rows = RowsOf(*comparison);
   if (shown.asked.format != BudgetFormat::kText) return absl::OkStatus();
   CompareTextOptions text;

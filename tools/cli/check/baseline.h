@@ -1,4 +1,4 @@
-// The other recording of `memoir check --baseline`: its figures, and what is more or less than in it.
+// The other recording of `memoir check --baseline`: its figures, and how the checked recording differs from them.
 #ifndef TOOLS_CLI_CHECK_BASELINE_H_
 #define TOOLS_CLI_CHECK_BASELINE_H_
 
@@ -7,21 +7,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tools/cli/check/check_analyses.h"
 #include "tools/cli/check/check_request.h"
-#include "tools/cli/check/checks.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 struct Baseline {
   std::unique_ptr<const Capture> capture;
-  std::unique_ptr<Analyses> analyses;  // of it
+  std::unique_ptr<CheckAnalyses> analyses;  // of the baseline
 };
-absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const At& at);
+absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const InstantChoice& at);
 
-// As text behind that of `checked`, which is for a terminal, and in its budget.
-absl::Status AddComparison(const Baseline& baseline, const Analyses& analyses, const CheckArguments& arguments,
-                           const std::string& path, const Shown& shown, Checked& checked);
+// Appends the text to `checked`, whose text is for a terminal, and to its budget.
+absl::Status AddComparison(const Baseline& baseline, const CheckAnalyses& analyses, const CheckArguments& arguments,
+                           const std::string& path, const CheckContext& shown, CheckResult& checked);
 
 }  // namespace memoir
 

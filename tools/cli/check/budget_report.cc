@@ -15,7 +15,7 @@
 namespace memoir {
 namespace {
 
-// What Markdown and its HTML would take for their own, in names that come from a capture.
+// Escapes characters of Markdown and HTML in names that come from a capture.
 std::string InMarkdown(std::string_view text) {
   return absl::StrReplaceAll(std::string(text), {{"\\", "\\\\"},
                                                  {"&", "&amp;"},
@@ -36,7 +36,7 @@ std::string Code(std::string_view text) {
   return "`" + absl::StrReplaceAll(std::string(text), {{"`", "'"}, {"\n", " "}}) + "`";
 }
 
-// A bar would begin the next cell, and a backslash before it make it one again.
+// A bar would start the next cell, and a backslash before the bar's escape would undo it.
 std::string CodeInTable(std::string_view text) { return absl::StrReplaceAll(Code(text), {{"\\", "/"}, {"|", "\\|"}}); }
 
 std::string Markdown(const BudgetReport& report) {
@@ -54,7 +54,7 @@ std::string Markdown(const BudgetReport& report) {
   return text;
 }
 
-// As the runner takes lines from where the job runs.
+// The CI runner expects paths relative to the folder in which the job runs.
 std::string RelativePath(const std::string& file) {
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
@@ -71,8 +71,8 @@ std::string InWorkflowProperty(std::string_view text) {
   return absl::StrReplaceAll(InWorkflowMessage(text), {{":", "%3A"}, {",", "%2C"}});
 }
 
-// What a failed condition tells.
-std::string Told(const BudgetReport& report, const BudgetLine& line) {
+// Describes a failed condition.
+std::string ConditionText(const BudgetReport& report, const BudgetLine& line) {
   return line.condition + ": " + line.said + (line.grew ? "\n" + report.headline : "");
 }
 
@@ -87,7 +87,8 @@ std::string Github(const BudgetReport& report) {
     } else {
       place = " title=Memory budget";
     }
-    text += fmt::format("::{}{}::{}\n", failed ? "error" : "notice", place, InWorkflowMessage(Told(report, line)));
+    text +=
+        fmt::format("::{}{}::{}\n", failed ? "error" : "notice", place, InWorkflowMessage(ConditionText(report, line)));
   }
   return text;
 }
@@ -99,9 +100,9 @@ std::string Gitlab(const BudgetReport& report) {
     const bool placed = line.grew && !report.cause.file.empty();
     const std::string file = placed ? RelativePath(report.cause.file) : report.capture;
     issues.push_back(
-        {{"description", Told(report, line)},
+        {{"description", ConditionText(report, line)},
          {"check_name", "memoir"},
-         // The same as long as the condition and the line are.
+         // It stays the same as long as the condition and the line do.
          {"fingerprint", fmt::format("{:016x}", std::hash<std::string>()(line.condition + "\n" + file))},
          {"severity", line.holds ? "major" : "minor"},
          {"location", {{"path", file}, {"lines", {{"begin", placed ? std::max(report.cause.line, 1u) : 1u}}}}}});

@@ -1,5 +1,4 @@
-// What conditions of --fail-if said, for those who read it elsewhere than in a terminal: a comment of a review, the
-// annotations of GitHub and GitLab.
+// Results of --fail-if outside of a terminal: a comment in a review, the annotations of GitHub and GitLab.
 #ifndef TOOLS_CLI_CHECK_BUDGET_REPORT_H_
 #define TOOLS_CLI_CHECK_BUDGET_REPORT_H_
 
@@ -13,14 +12,14 @@
 namespace memoir {
 
 enum class BudgetFormat : std::uint8_t { kText, kMarkdown, kGithub, kGitlab };
-// Empty: no such format.
+// Returns nullopt for an unknown format.
 std::optional<BudgetFormat> ParseBudgetFormat(const std::string& text);
 
 struct BudgetLine {
   std::string condition;
-  std::optional<bool> holds;  // true: failed; empty: not known
+  std::optional<bool> holds;  // true: failed; nullopt: unknown
   std::string said;           // "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
-  bool grew = false;          // failed, compared with the baseline: the comparison is about it
+  bool grew = false;          // failed in comparison with the baseline; the shown comparison is about it
 };
 
 struct BudgetRow {
@@ -31,15 +30,15 @@ struct BudgetRow {
 struct BudgetReport {
   std::string capture;
   std::vector<BudgetLine> lines;
-  // Of a comparison with the baseline; "" and empty without one.
+  // From the comparison with the baseline; empty without one.
   std::string headline;
-  SourceLine cause;  // the line that grew most; none: not known
-  std::string by;    // what rows are of: "line"
+  SourceLine cause;  // the line that grew most; empty: unknown
+  std::string by;    // the kind of rows: "line"
   std::vector<BudgetRow> rows;
   std::string more;  // a command
 
-  bool failed() const;  // one at least
-  bool known() const;   // all of them
+  bool failed() const;  // returns true if at least one failed
+  bool known() const;   // returns true if all are known
 };
 
 // Markdown: a heading, a table of the conditions, the main cause, a table of rows. GitHub: a workflow command a line.

@@ -1,4 +1,4 @@
-// memoir check: findings only, each with the command that shows more.
+// memoir check: prints only findings, each with the command that shows more.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
@@ -19,14 +19,14 @@
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/check/baseline.h"
 #include "tools/cli/check/budget_report.h"
+#include "tools/cli/check/check_analyses.h"
 #include "tools/cli/check/check_ranks.h"
 #include "tools/cli/check/check_request.h"
-#include "tools/cli/check/checks.h"
-#include "tools/cli/check/fail_if.h"
+#include "tools/cli/check/fail_condition.h"
 #include "tools/cli/check/held_figures.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/loss_headlines.h"
 #include "tools/view/terminal/terminal.h"
@@ -35,15 +35,15 @@
 namespace memoir {
 namespace {
 
-// "FAILED, it is 1.4 GiB", "passed, it is 0", with what could change that.
-std::string ConditionLine(const Verdict& verdict) {
+// "FAILED, it is 1.4 GiB", "passed, it is 0", with a remark if missing data could change it.
+std::string ConditionLine(const ConditionResult& verdict) {
   if (!verdict.holds) return "not known: " + verdict.why;
   const std::string said = (*verdict.holds ? "FAILED, it is " : "passed, it is ") + verdict.figure;
   return verdict.sure ? said : said + " in what was recorded: " + verdict.why;
 }
 
-// The figures' analyses have run.
-CheckedFigures FiguresOf(Analyses& analyses) {
+// The analyses for the figures have to be finished.
+FigureSources FiguresOf(CheckAnalyses& analyses) {
   return {analyses.capture(),
           analyses.device(),
           *analyses.summary(),
@@ -55,7 +55,7 @@ CheckedFigures FiguresOf(Analyses& analyses) {
           }};
 }
 
-absl::Status RunFigures(Analyses& analyses) {
+absl::Status RunFigures(CheckAnalyses& analyses) {
   for (const absl::Status& status :
        {analyses.summary().status(), analyses.fragmentation().status(), analyses.balance().status()}) {
     if (!status.ok()) return status;
@@ -63,14 +63,14 @@ absl::Status RunFigures(Analyses& analyses) {
   return absl::OkStatus();
 }
 
-// What of the recording is missing; "" mostly.
-std::string Loss(Analyses& analyses) {
+// Describes missing parts of the recording; usually empty.
+std::string Loss(CheckAnalyses& analyses) {
   const std::vector<LossHeadline> lines = LossHeadlines(analyses.capture(), analyses.summary()->report);
   const auto loss = std::ranges::find_if(lines, &LossHeadline::is_loss);
   return loss == lines.end() ? "" : loss->text;
 }
 
-// A check that found nothing, beside the others: its one line, broken where the terminal ends.
+// The line of a check without findings among other checks, wrapped to the terminal.
 std::string FineLine(const std::string& name, std::string text, const Terminal& terminal) {
   constexpr std::size_t kIndent = 8;
   text.erase(text.find_last_not_of('\n') + 1);
@@ -78,20 +78,21 @@ std::string FineLine(const std::string& name, std::string text, const Terminal& 
   return Painted(terminal, Color::kGreen, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
-// `baseline`: nullptr without one.
-absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& shown, Checked& checked) {
+// `baseline`: nullptr without --baseline.
+absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, const CheckContext& shown,
+                           CheckResult& checked) {
   checked.json["fail_if"] = Json::array();
   if (shown.asked.conditions.empty()) return absl::OkStatus();
   absl::Status status = RunFigures(analyses);
   if (status.ok() && baseline != nullptr) status = RunFigures(*baseline);
   if (!status.ok()) return status;
-  const CheckedFigures figures = FiguresOf(analyses);
-  std::optional<CheckedFigures> before;
+  const FigureSources figures = FiguresOf(analyses);
+  std::optional<FigureSources> before;
   if (baseline != nullptr) before.emplace(FiguresOf(*baseline));
   const std::string lost = Loss(analyses);
-  for (const FailIf& condition : shown.asked.conditions) {
-    Verdict verdict = Judge(condition, figures, before ? &*before : nullptr);
-    // Of a budget nothing passes that more of the recording could change.
+  for (const FailCondition& condition : shown.asked.conditions) {
+    ConditionResult verdict = JudgeCondition(condition, figures, before ? &*before : nullptr);
+    // A budget passes only when the recording is complete.
     const std::string& doubt = verdict.sure ? lost : verdict.why;
     if (shown.asked.only_conditions && verdict.holds == false && !doubt.empty())
       verdict = {std::nullopt, false, "it is " + verdict.figure + " in what was recorded, but: " + doubt, ""};
@@ -111,13 +112,13 @@ absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<Checked> RunChecks(Analyses& analyses, Analyses* baseline, const Shown& shown) {
+absl::StatusOr<CheckResult> RunChecks(CheckAnalyses& analyses, CheckAnalyses* baseline, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
-  Checked result;
+  CheckResult result;
   if (all) result.json = {{"version", 1}, {"capture", analyses.capture().path()}, {"view", "check"}};
   for (const std::string& name : CheckNames()) {
     if ((!all && name != shown.asked.check) || shown.asked.only_conditions) continue;
-    absl::StatusOr<Checked> checked = RunCheck(name, analyses, shown, all);
+    absl::StatusOr<CheckResult> checked = RunCheck(name, analyses, shown, all);
     if (!checked.ok()) return checked.status();
     const bool fine = all && !checked->found;
     result.text += fine ? FineLine(name, checked->text, shown.terminal) : checked->text;
@@ -131,26 +132,27 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, Analyses* baseline, const 
   return result;
 }
 
-absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArguments& arguments, const Asked& asked) {
-  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+absl::StatusOr<CheckResult> CheckCapture(const std::string& path, const CheckArguments& arguments,
+                                         const CheckRequest& asked) {
+  const auto capture = OpenMerged(path, [](const std::string& line) { PrintMessage(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
-  Progress progress("reading " + path);
+  ProgressLine progress("reading " + path);
   SummaryOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
   options.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   const Capture::SharedDecoding shared(*capture);
-  Analyses analyses(*capture, options, asked.at);
-  // The run that was asked for, or the commands that show more would show the last one.
+  CheckAnalyses analyses(*capture, options, asked.at);
+  // With --run for the selected run, because otherwise the commands that show more would show the last one.
   const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";
-  const Shown shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
+  const CheckContext shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
   std::optional<Baseline> baseline;
   if (!arguments.baseline.empty()) {
     absl::StatusOr<Baseline> opened = OpenBaseline(arguments, asked.at);
     if (!opened.ok()) return opened.status();
     baseline.emplace(*std::move(opened));
   }
-  absl::StatusOr<Checked> checked = RunChecks(analyses, baseline ? baseline->analyses.get() : nullptr, shown);
+  absl::StatusOr<CheckResult> checked = RunChecks(analyses, baseline ? baseline->analyses.get() : nullptr, shown);
   if (!checked.ok()) return checked.status();
   checked->budget.capture = path;
   if (baseline && (checked->grew || arguments.json || asked.format != BudgetFormat::kText)) {
@@ -172,8 +174,8 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   if (!summary.ok()) return summary.status();
   const std::string losses = RenderLosses(*capture, summary->report, shown.terminal);
   const bool in_full = (checked->found && !asked.only_conditions) || asked.check == "balance";
-  if (in_full) checked->text = RenderWhatRan(*capture, shown.terminal) + checked->text;
-  // Nothing was found in what is left: that is no clean bill.
+  if (in_full) checked->text = RenderProgram(*capture, shown.terminal) + checked->text;
+  // Although nothing was found in the remaining recording, the missing parts may contain findings.
   if (in_full || losses != kNothingLost) checked->text += losses;
   return checked;
 }
@@ -186,26 +188,27 @@ int CheckVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(help);
   AddCheckOptions(*app, given);
   if (const auto code = ParseArguments(*app, "check", arguments)) return *code;
-  Asked asked;
-  if (const std::string complaint = Understand(given, asked); !complaint.empty()) return FailUsage("check", complaint);
+  CheckRequest asked;
+  if (const std::string complaint = UnderstandArguments(given, asked); !complaint.empty())
+    return FailUsage("check", complaint);
   bool found = false, failed = false;
   std::string text;
   for (const std::string& path : asked.paths) {
     const auto checked = asked.check == kRanksCheck ? CheckRanks(path, given) : CheckCapture(path, given, asked);
     if (!checked.ok()) {
-      // The others are looked at all the same.
+      // The other captures are checked nevertheless.
       Fail(checked.status());
       failed = true;
       continue;
     }
     if (asked.paths.size() > 1) text += (text.empty() ? "" : "\n") + Escaped(path) + ":\n";
     text += checked->text;
-    for (const std::string& line : checked->failures) Say(asked.paths.size() > 1 ? path + ": " + line : line);
+    for (const std::string& line : checked->failures) PrintMessage(asked.paths.size() > 1 ? path + ": " + line : line);
     found = found || checked->found;
     failed = failed || !checked->failures.empty();
   }
   if (const int code = WriteOutput(text); code != kExitFine) return code;
-  // What could not be checked may be worse than what was found.
+  // A failed check may have missed findings.
   if (failed) return kExitError;
   return found ? kExitFinding : kExitFine;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// The worst of all devices: the most, of least_free the least.
+// The worst figure of all devices: the largest, but for least_free the smallest.
 class Worst {
  public:
   explicit Worst(bool least = false) : least_(least) {}
@@ -46,7 +46,7 @@ std::optional<double> OfSummary(std::string_view figure, const Summary& summary)
   return std::ranges::all_of(summary.devices, known) ? std::optional(sum) : std::nullopt;
 }
 
-// Of the devices that were chosen, whatever they are.
+// For the selected devices of any kind.
 std::optional<double> PeakOf(const Summary& summary) {
   Worst worst;
   for (const DeviceRow& device : summary.devices) worst.Add(static_cast<double>(device.peak_allocated_bytes));
@@ -76,8 +76,8 @@ bool IsOfTheDriver(std::string_view figure) {
   return figure == "outside_torch" || figure == "least_free" || figure == "unexplained";
 }
 
-// Processes whose allocator on the GPU was recorded by its calls to the driver.
-bool IsAtDeviceLevel(const CheckedFigures& checked) {
+// Returns true if the GPU allocator of a process was recorded only by its driver calls.
+bool IsAtDeviceLevel(const FigureSources& checked) {
   return std::ranges::any_of(checked.summary.processes, [&](const ProcessRow& process) {
     const auto& sources = checked.capture.processes()[process.process.value].info.sources();
     return std::ranges::find(sources, "cuda-device-level") != sources.end();
@@ -88,15 +88,15 @@ bool HasGpu(const Summary& summary) {
   return std::ranges::any_of(summary.devices, [](const DeviceRow& row) { return row.name.starts_with("cuda"); });
 }
 
-std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
+std::string WhyUnknown(std::string_view figure, const FigureSources& checked) {
   if (!HasGpu(checked.summary) && checked.balance.devices.empty()) {
     return checked.device ? "nothing of " + Escaped(*checked.device) + " is recorded"
                           : "no GPU memory is recorded; of the host's memory: --device cpu";
   }
-  if (checked.summary.folded && !checked.capture.processes().empty())
+  if (checked.summary.is_partly_evicted && !checked.capture.processes().empty())
     return "it was in parts that --max-size evicted; record with a larger --max-size";
   if (figure == "num_alloc_retries" && IsImported(checked.capture))
-    return ImportedFrom(ImportOf(checked.capture)) + " does not have it";
+    return DescribeImport(ImportSourceOf(checked.capture)) + " does not have it";
   if (IsOfTheDriver(figure)) return "no sample of the device is recorded (docs/balance.md)";
   if (IsAtDeviceLevel(checked)) {
     return "it is a figure of torch's caching allocator, which was not in use (cudaMallocAsync, a pluggable allocator, "
@@ -107,8 +107,8 @@ std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
 
 bool NeedsTorchsMemory(std::string_view figure) { return figure != "outside_torch" && figure != "least_free"; }
 
-// Where nothing of torch's CUDA allocator was recorded, 0 is no figure.
-void TakeUnknown(const CheckedFigures& checked, CheckedFigure& found) {
+// If torch's CUDA allocator was not recorded, a figure of 0 is unknown.
+void TakeUnknown(const FigureSources& checked, CheckedFigure& found) {
   const std::string unknown = CudaMemoryNotKnown(checked.summary.report);
   if (unknown.empty()) return;
   const bool any = std::ranges::any_of(checked.summary.devices, [](const DeviceRow& device) {
@@ -124,7 +124,7 @@ void TakeUnknown(const CheckedFigures& checked, CheckedFigure& found) {
 
 }  // namespace
 
-CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const CheckedFigures& checked) {
+CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const FigureSources& checked) {
   CheckedFigure found;
   found.least = figure == "least_free";
   if (!of.empty()) {
@@ -154,7 +154,7 @@ CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool perc
     found.value = OfSummary(figure, checked.summary);
   }
   if (!found.value) found.unknown = WhyUnknown(figure, checked);
-  // Memory accounting is of one moment.
+  // Memory accounting refers to one instant.
   if (figure != "unexplained") found.incomplete = RecordingWasOff(checked.summary.report);
   if (NeedsTorchsMemory(figure)) TakeUnknown(checked, found);
   return found;

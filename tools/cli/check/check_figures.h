@@ -1,5 +1,4 @@
-// The figures that `memoir check --fail-if` compares: what a capture knows of each, and the true reason where it does
-// not.
+// The figures that `memoir check --fail-if` compares: their values in a capture, or why they are unknown.
 #ifndef TOOLS_CLI_CHECK_CHECK_FIGURES_H_
 #define TOOLS_CLI_CHECK_CHECK_FIGURES_H_
 
@@ -17,26 +16,26 @@
 
 namespace memoir {
 
-struct CheckedFigures {
+struct FigureSources {
   const Capture& capture;
-  const std::optional<std::string>& device;  // that alone was looked at
+  const std::optional<std::string>& device;  // the only device checked
   const Summary& summary;
   const Fragmentation& fragmentation;
   const Balance& balance;
-  // Of module:PATTERN and category:NAME, by an analysis of their own.
+  // For module:PATTERN and category:NAME, which need separate analyses.
   std::function<absl::StatusOr<std::uint64_t>(std::string_view figure, const std::string& of)> bytes_of;
 };
 
-// Of all devices together, or of the worst.
+// A figure over all devices, or of the worst one.
 struct CheckedFigure {
   std::optional<double> value;  // bytes, a count, or percent
-  std::string unknown;          // why there is none
-  // The figure may be worse than `value`, because not all was recorded; why, or "".
+  std::string unknown;          // the reason if the value is unknown
+  // The reason why the real figure may be worse than `value`, because not everything was recorded; else empty.
   std::string incomplete;
-  bool least = false;  // worse is less
+  bool least = false;  // smaller values are worse
 };
-// `of`: which module or category.
-CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const CheckedFigures& checked);
+// `of` is the module or category.
+CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const FigureSources& checked);
 
 }  // namespace memoir
 

@@ -6,7 +6,7 @@
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/ranks/compared_job.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/ranks/odd_ranks_view.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -20,12 +20,13 @@ std::string RanksComplaint(const CheckArguments& arguments) {
   return "";
 }
 
-absl::StatusOr<Checked> CheckRanks(const std::string& path, const CheckArguments& arguments) {
+absl::StatusOr<CheckResult> CheckRanks(const std::string& path, const CheckArguments& arguments) {
   const absl::StatusOr<ComparedJob> compared = CompareRanks(path, RunOf(arguments.run));
   if (!compared.ok()) return compared.status();
   const auto& [job, overview, found] = *compared;
-  if (job.runs > 1 && job.run != kAllRuns) Say(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
-  Checked checked;
+  if (job.runs > 1 && job.run != kAllRuns)
+    PrintMessage(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
+  CheckResult checked;
   checked.found = IsFinding(overview, found);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   if (!arguments.json) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/check/check_ranks.h"
 #include "tools/cli/terminal/nearest.h"
@@ -27,28 +28,30 @@ VerbHelp CheckHelp() {
           "(NCCL, cuBLAS, cudaMalloc, pinned memory). Shows which rank, step, module and operator asked for how much, "
           "why it failed, what used the memory, in torch and outside of it, and what had grown since the step "
           "before.\n"
-          "frag: memory that torch's CUDA allocator has reserved and nobody can use: how much, in which pools and "
+          "frag: memory that torch's CUDA allocator has reserved and no request can use: how much, in which pools and "
           "streams, and because of which live blocks. Free memory next to a live block counts if the block keeps its "
           "page from going back to the device. A finding if it is a tenth of the reserved memory or more, and at least "
           "64 MiB.\n"
           "balance: memory accounting of a GPU: whether the memory of torch, NCCL, libraries, the context and other "
-          "processes adds up to what the device says is used. A finding if more than 1 %, and more than 64 MiB, are "
-          "unexplained. Memory from before recording began has a row of its own and is no finding (docs/balance.md).\n"
-          "leaks: what is kept more in every step, by line, or by operator and module where no line is known: bytes a "
-          "step, since when, and what keeps it; also reserved memory that grows alone. A finding if something of "
-          "nearly all steps is still live, of five at least (of one step in a few: eight times), and if that is a "
-          "hundredth of the peak, or 256 KiB a step for 20 steps (docs/finding_a_leak.md).\n"
+          "processes adds up to the used memory that the device reports. A finding if more than 1 %, and more than 64 "
+          "MiB, are unexplained. Memory from before recording began has a separate row and is no finding "
+          "(docs/balance.md).\n"
+          "leaks: memory that grows in every step, by line, or by operator and module where no line is known: bytes a "
+          "step, since when, and what keeps it; also reserved memory that grows alone. A finding if nearly all steps, "
+          "at least five, left something live (at least eight, if only some steps do), and if that is a hundredth of "
+          "the peak, or 256 KiB a step for 20 steps (docs/finding_a_leak.md).\n"
           "host: the host's memory of each process: torch's tensors, pinned and shared memory, malloc, the rest; what "
           "its cgroup or the machine has left. A finding if an out-of-memory killer has ended it, if less than a tenth "
-          "was left, if it grows to the end, or if malloc keeps a quarter of it (docs/host_memory.md).\n"
-          "ranks: of a job, whether each rank is in line with those of its role, which called the same modules: peak, "
-          "reserved and non-PyTorch memory, growth, steps; what makes the difference and since which step; ranks that "
-          "are missing or have other versions. Reads summaries where there are some (docs/ranks.md).\n"
-          "With --baseline the recording is compared with another, as of the main branch: a value of --fail-if that "
-          "begins with + is so much more than there, and if it is, memoir diff's answer is shown. Then no other check "
-          "runs unless it is named. On a simulated GPU figures are the same in every run (docs/ci.md).\n"
+          "was left, if it grows to the end, or if malloc keeps a quarter of it (docs/balance.md).\n"
+          "ranks: whether each rank of a job is in line with its peers, which called the same modules: peak, reserved "
+          "and non-PyTorch memory, growth, steps; what makes the difference and since which step; ranks that are "
+          "missing or have other versions. Reads summaries where there are some (docs/ranks.md).\n"
+          "With --baseline the recording is compared with another one, such as one of the main branch: a value of "
+          "--fail-if that begins with + is added to the baseline's figure. If such a condition is true, the answer of "
+          "memoir diff is shown. Other checks run only if they are named. On a simulated GPU figures are the same in "
+          "every run (docs/ci.md).\n"
           "Figures of --fail-if: " +
-          FailIfFigures() + ".",
+          FiguresOfConditions() + ".",
       .examples =
           "  memoir check --fail-if 'unexplained>1GiB' --fail-if 'peak_reserved>70GiB' run7\n"
           "  memoir check --baseline main --fail-if 'peak_allocated>+1%' --format markdown run7\n",
@@ -70,22 +73,22 @@ void AddCheckOptions(CLI::App& app, CheckArguments& arguments) {
       ->allow_extra_args(false);
   app.add_option("--baseline", arguments.baseline, "a capture to compare with: the same program as it was before");
   app.add_option("--format", arguments.format,
-                 "of conditions: text, markdown (for a comment), github (annotations of a workflow), gitlab (a Code "
-                 "Quality report) [text]");
+                 "format of the conditions: text, markdown (for a comment), github (annotations of a workflow), gitlab "
+                 "(a Code Quality report) [text]");
   app.add_option("--at", arguments.at, "balance: at the peak, start, end, oom, a TIME, mark:NAME [peak]");
   AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
-  AddTimes(app, arguments, "");
+  AddTimeOptions(app, arguments, "");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddBlockChoice(app, arguments, "leaks");
+  AddBlockOptions(app, arguments, "leaks");
   app.add_option("--device", arguments.device, "only this device: cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
+  AddRunOption(app, arguments.run);
   AddJson(app, arguments.json, arguments.brief, "exact numbers (docs/json.md); of one capture");
 }
 
 namespace {
 
-// A word is a capture where something of that name is there, or it can be no check's.
+// A word is a capture if a file of that name exists, or if it cannot be the name of a check.
 bool IsCapture(const std::string& word) {
   std::error_code error;
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
@@ -93,7 +96,7 @@ bool IsCapture(const std::string& word) {
 
 }  // namespace
 
-std::string Understand(const CheckArguments& arguments, Asked& asked) {
+std::string UnderstandArguments(const CheckArguments& arguments, CheckRequest& asked) {
   std::vector<std::string> names = CheckNames();
   names.emplace_back(kRanksCheck);
   if (std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
@@ -112,15 +115,15 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
     if (std::string wrong = RanksComplaint(arguments); !wrong.empty()) return wrong;
   }
   if (arguments.chooses_blocks() && asked.check != "leaks")
-    return "--module and --min-size are of leaks: memoir check leaks --module PATTERN CAPTURE";
-  if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";
+    return "--module and --min-size work only with leaks: memoir check leaks --module PATTERN CAPTURE";
+  if (arguments.json && asked.paths.size() > 1) return "--json takes one capture; give one";
   if (arguments.at &&
       (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks" || asked.check == "host"))
-    return "--at belongs to memory accounting: memoir check balance --at " + *arguments.at;
+    return "--at belongs to memory accounting: memoir check balance --at " + TypedWord(*arguments.at);
   if (arguments.at == "start") {
-    asked.at.kind = At::Kind::kStart;
+    asked.at.kind = InstantChoice::Kind::kStart;
   } else if (arguments.at) {
-    const std::optional<At> at = ParseAt(*arguments.at);
+    const std::optional<InstantChoice> at = ParseInstantChoice(*arguments.at);
     const std::string shown = arguments.at->empty() ? "''" : *arguments.at;
     if (!at) return "--at " + shown + ": expected peak, start, end, oom, a time such as 1.5s, or mark:NAME";
     asked.at = *at;
@@ -134,14 +137,14 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
     return std::string(arguments.baseline.empty() ? "--format" : "--baseline") +
            " is for conditions: add --fail-if 'peak_allocated>+1%'";
   }
-  if (*format != BudgetFormat::kText && asked.paths.size() > 1) return "--format is of one capture; give one";
+  if (*format != BudgetFormat::kText && asked.paths.size() > 1) return "--format takes one capture; give one";
   std::error_code error;
   if (!arguments.baseline.empty() && arguments.run == "last" &&
       std::filesystem::equivalent(arguments.baseline, asked.paths.front(), error))
     return "the baseline is the capture itself; give the recording of before";
   if (arguments.json && *format != BudgetFormat::kText) return "--json and --format exclude each other";
   for (const std::string& text : arguments.fail_if) {
-    absl::StatusOr<FailIf> condition = ParseFailIf(text);
+    absl::StatusOr<FailCondition> condition = ParseFailCondition(text);
     if (!condition.ok()) return std::string(condition.status().message());
     if (condition->relative && arguments.baseline.empty())
       return "--fail-if " + text + ": what is it compared with? Add --baseline CAPTURE";

@@ -1,4 +1,4 @@
-// What memoir check was asked: its options, and what they mean together.
+// The request of memoir check: its options, and their combined meaning.
 #ifndef TOOLS_CLI_CHECK_CHECK_REQUEST_H_
 #define TOOLS_CLI_CHECK_CHECK_REQUEST_H_
 
@@ -7,42 +7,42 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/pass/at.h"
+#include "tools/analyze/pass/instant_choice.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/check/budget_report.h"
-#include "tools/cli/check/fail_if.h"
+#include "tools/cli/check/fail_condition.h"
 
 namespace memoir {
 
 struct CheckArguments : SelectionArguments {
-  std::vector<std::string> words;  // which check, then the captures
+  std::vector<std::string> words;  // the check, then the captures
   std::vector<std::string> fail_if;
-  std::string baseline;  // a capture; "": none
+  std::string baseline;  // a capture; "": no baseline
   std::string format = "text";
   std::optional<std::string> at;
   std::optional<std::uint32_t> top;
   bool json = false, brief = false;
 };
 
-// What was asked for, once it is known to make sense.
-struct Asked {
-  std::string check;  // "": all
+// A valid request.
+struct CheckRequest {
+  std::string check;  // "": all checks
   std::vector<std::string> paths;
-  std::vector<FailIf> conditions;
+  std::vector<FailCondition> conditions;
   BudgetFormat format = BudgetFormat::kText;
-  // With a baseline and no check's name the conditions alone count.
+  // True if a baseline is given without the name of a check: then only the conditions are evaluated.
   bool only_conditions = false;
-  At at;
+  InstantChoice at;
   std::string at_text = "peak";
 };
 
-// Those that run without a name, in their order. `ranks` is of a job and runs when it is named.
+// The checks that run without a name, in order. `ranks` describes a job and runs only by its name.
 const std::vector<std::string>& CheckNames();
 VerbHelp CheckHelp();
 void AddCheckOptions(CLI::App& app, CheckArguments& arguments);
-// What is wrong with the arguments; "" when all is well.
-std::string Understand(const CheckArguments& arguments, Asked& asked);
+// Describes an invalid argument; empty if all are valid.
+std::string UnderstandArguments(const CheckArguments& arguments, CheckRequest& asked);
 
 }  // namespace memoir
 

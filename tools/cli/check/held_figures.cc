@@ -17,12 +17,12 @@
 namespace memoir {
 namespace {
 
-// GPUs, or the device that was chosen.
+// GPUs, or the selected device.
 absl::StatusOr<std::vector<std::size_t>> DevicesThatCount(const Summary& summary, const SummaryOptions& options) {
   std::vector<std::size_t> counted;
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
     if (!options.device && !summary.devices[i].caching) continue;
-    if (summary.devices[i].peak_is_folded) {
+    if (summary.devices[i].peak_is_evicted) {
       return absl::FailedPreconditionError("the peak of " + Escaped(summary.devices[i].name) +
                                            " was in parts that --max-size evicted; record with a larger --max-size");
     }
@@ -68,7 +68,7 @@ absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOpti
   bool known = false;
   for (const std::size_t i : *devices) {
     std::uint64_t bytes = 0;
-    for (const Row& row : summary->rows) {
+    for (const SummaryRow& row : summary->rows) {
       names.insert(row.name);
       if (category ? row.category != NameOf(*category) : row.name != name) continue;
       known = true;
@@ -76,7 +76,7 @@ absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOpti
     }
     most = std::max(most, bytes);
   }
-  // Nothing of a category that there is, is 0; of a word that is none, nobody knows.
+  // A known category without bytes has 0; an unknown word has no value.
   if (known || category) return most;
   const std::vector<std::string> there(names.begin(), names.end());
   return absl::NotFoundError(

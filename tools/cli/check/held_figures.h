@@ -1,4 +1,4 @@
-// Figures of --fail-if that are of a part of the memory: module:PATTERN and category:NAME.
+// Figures of --fail-if for a part of the memory: module:PATTERN and category:NAME.
 #ifndef TOOLS_CLI_CHECK_HELD_FIGURES_H_
 #define TOOLS_CLI_CHECK_HELD_FIGURES_H_
 
@@ -11,12 +11,13 @@
 
 namespace memoir {
 
-// Both: of the GPU with most of it, or of the device that was chosen. Errors say why it is not known.
+// Both are for the GPU with the largest figure, or for the selected device. Errors say why the figure is unknown.
 
-// The most that blocks of these modules, and of those inside them, had at once.
+// Returns the most bytes that blocks of these modules and the modules inside them had at once.
 absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptions options, const std::string& pattern);
 
-// What of the peak is of a category, in all its details ("activation"), or in one ("activation (recomputed)").
+// Returns the bytes of a category at the peak, with all its details ("activation"), or with one ("activation
+// (recomputed)").
 absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOptions options, const std::string& name);
 
 }  // namespace memoir

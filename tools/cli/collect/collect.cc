@@ -1,5 +1,5 @@
-// memoir collect: a job's recordings from the disks of its hosts: all summaries, and of the ranks that they show to be
-// out of line the recordings.
+// memoir collect: copies a job's recordings from the disks of its hosts: all summaries, and the recordings of ranks
+// that are odd by their summaries.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,16 +18,17 @@
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
-#include "tools/cli/collect/source.h"
+#include "tools/cli/collect/collect_source.h"
 #include "tools/cli/collect/transfers.h"
 #include "tools/cli/installed/python_package.h"
 #include "tools/cli/process/private_folder.h"
 #include "tools/cli/ranks/compared_job.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/model/capture.h"
 #include "tools/model/job.h"
 #include "tools/read/summary_file.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -41,8 +42,8 @@ const VerbHelp kHelp = {
     .description =
         "Bring a job's recordings together from the disks of its hosts: first the summaries of all ranks, then the "
         "recordings of those that the summaries show to be out of line (docs/ranks.md). A SOURCE is a folder, "
-        "HOST:FOLDER, which rsync brings, or an address such as s3://bucket/run7, which needs Python's fsspec. What is "
-        "in JOB already is not brought again.",
+        "HOST:FOLDER, which rsync copies, or an address such as s3://bucket/run7, which needs Python's fsspec. Files "
+        "that are in JOB already are not copied again.",
     .examples =
         "  memoir collect -o job node0:/scratch/run7 node1:/scratch/run7\n"
         "  memoir collect -o job --ranks 0,13-15 s3://bucket/run7\n",
@@ -57,7 +58,7 @@ struct CollectArguments {
   std::optional<std::uint32_t> at_once;
 };
 
-struct RanksAsked {
+struct RankRequest {
   bool odd = false, all = false;
   std::set<std::uint32_t> ranks;
 };
@@ -74,8 +75,8 @@ bool AddRanks(std::string_view text, std::set<std::uint32_t>& ranks) {
   return true;
 }
 
-std::optional<RanksAsked> RanksOf(const std::string& text) {
-  RanksAsked asked = {.odd = text == "odd", .all = text == "all", .ranks = {}};
+std::optional<RankRequest> RanksOf(const std::string& text) {
+  RankRequest asked = {.odd = text == "odd", .all = text == "all", .ranks = {}};
   if (asked.odd || asked.all || text == "none") return asked;
   for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
     if (!AddRanks(part, asked.ranks)) return std::nullopt;
@@ -83,44 +84,48 @@ std::optional<RanksAsked> RanksOf(const std::string& text) {
   return asked;
 }
 
-std::size_t FilesOf(const BroughtAll& brought) {
+std::size_t FilesOf(const TransferResults& brought) {
   std::size_t files = 0;
-  for (const Brought& of : brought.of) files += of.files.size();
+  for (const TransferResult& of : brought.of) files += of.files.size();
   return files;
 }
-std::uint64_t BytesOf(const BroughtAll& brought) {
+std::uint64_t BytesOf(const TransferResults& brought) {
   std::uint64_t bytes = 0;
-  for (const Brought& of : brought.of) bytes += of.bytes;
+  for (const TransferResult& of : brought.of) bytes += of.bytes;
   return bytes;
 }
-std::string HowToSummarize(const Source& source) {
-  const std::string else_all = ", or bring what is there with --ranks all";
-  if (source.kind == SourceKind::kAddress) return "run `memoir summarize` before files are put there" + else_all;
-  return fmt::format("run `memoir summarize {}`{}{}", source.folder, source.host.empty() ? "" : " on " + source.host,
-                     else_all);
+std::string SummarizeHint(const CollectSource& source) {
+  const std::string else_all = ", or copy what is there with --ranks all";
+  if (source.kind == CollectSourceKind::kAddress) return "run `memoir summarize` before files are put there" + else_all;
+  const bool is_here = source.host.empty();
+  return fmt::format("run `memoir summarize {}`{}{}", is_here ? TypedPath(source.folder) : TypedWord(source.folder),
+                     is_here ? "" : " on " + source.host, else_all);
 }
 
-std::size_t FailedOf(const BroughtAll& brought) {
-  return static_cast<std::size_t>(std::ranges::count_if(brought.of, [](const Brought& of) { return of.failed; }));
+std::size_t FailedOf(const TransferResults& brought) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(brought.of, [](const TransferResult& of) { return of.failed; }));
 }
 
 class Collection {
  public:
-  Collection(const CollectArguments& arguments, RanksAsked asked, std::vector<Source> sources, CollectOptions options)
+  Collection(const CollectArguments& arguments, RankRequest asked, std::vector<CollectSource> sources,
+             CollectOptions options)
       : arguments_(arguments), asked_(std::move(asked)), sources_(std::move(sources)), options_(std::move(options)) {}
 
   int Run() { return asked_.all ? BringAll() : BringSummaries(); }
 
  private:
-  // Nothing: it was interrupted, or failed and said so; then `code_` is what to end with.
-  std::optional<BroughtAll> BringFiles(const std::vector<Wanted>& wanted, const std::string& what) {
-    absl::StatusOr<BroughtAll> brought = Bring(tree_, wanted, options_, what);
+  // Returns nullopt after an interruption, or after a failure with a message; `code_` is then the exit code.
+  std::optional<TransferResults> BringFiles(const std::vector<FileRequest>& wanted, const std::string& what) {
+    absl::StatusOr<TransferResults> brought = TransferFiles(tree_, wanted, options_, what);
     if (!brought.ok()) {
       code_ = Fail(brought.status());
       return std::nullopt;
     }
     if (brought->interrupted != 0) {
-      Say("interrupted; what whole sources sent is in " + options_.job + ", and the same command goes on");
+      PrintMessage("interrupted; files of complete sources are in " + options_.job +
+                   "; run the same command to continue");
       code_ = 128 + brought->interrupted;
       return std::nullopt;
     }
@@ -128,9 +133,9 @@ class Collection {
     return *std::move(brought);
   }
 
-  std::vector<Wanted> FromAll(const std::vector<std::string>& patterns, bool anew) const {
-    std::vector<Wanted> wanted;
-    for (const Source& source : sources_) wanted.push_back({&source, patterns, anew});
+  std::vector<FileRequest> RequestFromAll(const std::vector<std::string>& patterns, bool anew) const {
+    std::vector<FileRequest> wanted;
+    for (const CollectSource& source : sources_) wanted.push_back({&source, patterns, anew});
     return wanted;
   }
 
@@ -138,27 +143,27 @@ class Collection {
 
   int BringAll() {
     std::vector<std::string> patterns = {"*.memoir", std::string("*") + kSummarySuffix};
-    if (sources_.size() == 1) patterns.emplace_back(kSymbols);  // of another host it would be another
-    const std::optional<BroughtAll> brought = BringFiles(FromAll(patterns, false), "bringing recordings");
+    if (sources_.size() == 1) patterns.emplace_back(kSymbols);  // symbols of another host may differ
+    const std::optional<TransferResults> brought = BringFiles(RequestFromAll(patterns, false), "copying recordings");
     if (!brought) return code_;
-    Say(fmt::format("{} from {}, {} brought", FormatCounted(FilesOf(*brought), "file", "files"), Sources(),
-                    FormatBytes(BytesOf(*brought))));
+    PrintMessage(fmt::format("{} from {}, {} copied", FormatCounted(FilesOf(*brought), "file", "files"), Sources(),
+                             FormatBytes(BytesOf(*brought))));
     if (std::filesystem::is_empty(options_.job)) code_ = kExitError;
     return Ended();
   }
 
   int BringSummaries() {
-    const std::optional<BroughtAll> brought =
-        BringFiles(FromAll({std::string("*") + kSummarySuffix}, true), "bringing summaries");
+    const std::optional<TransferResults> brought =
+        BringFiles(RequestFromAll({std::string("*") + kSummarySuffix}, true), "copying summaries");
     if (!brought) return code_;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       if (!brought->of[i].failed && brought->of[i].files.empty()) {
-        Say(sources_[i].text + ": no summary there; " + HowToSummarize(sources_[i]));
+        PrintMessage(sources_[i].text + ": no summary there; " + SummarizeHint(sources_[i]));
         code_ = kExitError;
       }
     }
-    Say(fmt::format("{} from {}, {}", FormatCounted(FilesOf(*brought), "summary", "summaries"), Sources(),
-                    FormatBytes(BytesOf(*brought))));
+    PrintMessage(fmt::format("{} from {}, {}", FormatCounted(FilesOf(*brought), "summary", "summaries"), Sources(),
+                             FormatBytes(BytesOf(*brought))));
     if (FilesOf(*brought) == 0) return kExitError;
     if (asked_.odd && !FindOdd()) return code_;
     return asked_.ranks.empty() ? Ended() : BringRanks();
@@ -175,35 +180,36 @@ class Collection {
     }
     SayLacking(*compared);
     if (compared->job.runs > 1)
-      Say(fmt::format("compared the ranks of the last of {} runs; --ranks brings recordings of all runs",
-                      compared->job.runs));
-    const bool judged = std::ranges::any_of(compared->found.roles, &Role::judged);
+      PrintMessage(fmt::format("compared the ranks of the last of {} runs; --ranks copies recordings of all runs",
+                               compared->job.runs));
+    const bool judged = std::ranges::any_of(compared->found.roles, &Role::is_judged);
     if (asked_.ranks.empty())
-      Say(fmt::format("of {}, none {}: no recording was brought (--ranks)",
-                      FormatCounted(compared->found.ranks.size(), "rank", "ranks"),
-                      judged ? "is out of line with its role" : "can be compared with others"));
+      PrintMessage(fmt::format("of {}, none {}: no recording was copied (--ranks)",
+                               FormatCounted(compared->found.ranks.size(), "rank", "ranks"),
+                               judged ? "is out of line with its role" : "can be compared with others"));
     return true;
   }
 
-  // Whoever is not compared is not in line.
+  // Ranks that could not be compared may be odd.
   void SayLacking(const ComparedJob& compared) {
     if (!compared.job.unreadable.empty())
-      Say(fmt::format(
-          "{} cannot be read (the first: {}); run `memoir summarize` where they are, or bring their "
+      PrintMessage(fmt::format(
+          "{} cannot be read (the first: {}); run `memoir summarize` where they are, or copy their "
           "recordings with --ranks",
           FormatCounted(compared.job.unreadable.size(), "summary", "summaries"), compared.job.unreadable.front()));
-    const std::vector<Attempt>& attempts = compared.overview.ranks.attempts;
+    const std::vector<JobAttempt>& attempts = compared.overview.ranks.attempts;
     const bool any_missing = !attempts.empty() && !attempts.back().missing.empty();
-    if (any_missing) Say("nothing came of ranks " + RankList(attempts.back().missing));
+    if (any_missing)
+      PrintMessage("no recording and no summary arrived for ranks " + FormatRankList(attempts.back().missing));
     if (any_missing || !compared.job.unreadable.empty()) code_ = kExitError;
   }
 
-  // Of all sources: a rank that was started again on another host may have no summary there.
+  // Asks all sources, because a rank that was restarted on another host may have no summary there.
   int BringRanks() {
     std::vector<std::string> patterns;
-    for (const std::uint32_t rank : asked_.ranks) patterns.push_back(BeginningOf(rank) + "*.memoir");
+    for (const std::uint32_t rank : asked_.ranks) patterns.push_back(RankFilePrefix(rank) + "*.memoir");
     if (sources_.size() == 1) patterns.emplace_back(kSymbols);
-    const std::optional<BroughtAll> brought = BringFiles(FromAll(patterns, false), "bringing recordings");
+    const std::optional<TransferResults> brought = BringFiles(RequestFromAll(patterns, false), "copying recordings");
     if (!brought) return code_;
     std::set<std::uint32_t> without = asked_.ranks;
     std::error_code ignored;
@@ -216,11 +222,13 @@ class Collection {
       without.erase(static_cast<std::uint32_t>(*rank));
       ++files;
     }
-    Say(fmt::format("{}{} {}: {} of recordings, {} brought", asked_.odd ? "out of line: " : "",
-                    asked_.ranks.size() == 1 ? "rank" : "ranks", RankList(asked_.ranks),
-                    FormatCounted(files, "file", "files"), FormatBytes(BytesOf(*brought))));
+    PrintMessage(fmt::format("{}{} {}: {} of recordings, {} copied", asked_.odd ? "out of line: " : "",
+                             asked_.ranks.size() == 1 ? "rank" : "ranks", FormatRankList(asked_.ranks),
+                             FormatCounted(files, "file", "files"), FormatBytes(BytesOf(*brought))));
     if (!without.empty()) {
-      Say(fmt::format("no source has a recording of {} {}", without.size() == 1 ? "rank" : "ranks", RankList(without)));
+      PrintMessage(
+          fmt::format("no source has a recording of {} {}", without.size() == 1 ? "rank" : "ranks",
+                      FormatRankList(without)));
       code_ = kExitError;
     }
     return Ended();
@@ -228,24 +236,24 @@ class Collection {
 
   int Ended() const {
     if (code_ == kExitFine) {
-      Say("more: memoir check ranks " + TypedPath(arguments_.output));
+      PrintMessage("more: " + PrintedCommand("check ranks " + TypedPath(arguments_.output)));
     } else {
-      Say("not all could be brought; the same command brings what is missing");
+      PrintMessage("not all files could be copied; the same command copies what is missing");
     }
     return code_;
   }
 
   const CollectArguments& arguments_;
-  RanksAsked asked_;
-  std::vector<Source> sources_;
+  RankRequest asked_;
+  std::vector<CollectSource> sources_;
   CollectOptions options_;
   InstallTree tree_ = FindInstallTree();
   int code_ = kExitFine;
 };
 
-bool IsAddress(const Source& source) { return source.kind == SourceKind::kAddress; }
+bool IsAddress(const CollectSource& source) { return source.kind == CollectSourceKind::kAddress; }
 
-// Two that are the same would bring each file twice.
+// Two equal sources would copy each file twice.
 std::string ComplaintAbout(const CollectArguments& arguments) {
   if (arguments.sources.empty()) return "no source given: memoir collect -o JOB SOURCE...";
   if (arguments.output.empty()) return "no folder given for the job: -o JOB";
@@ -259,14 +267,14 @@ std::string ComplaintAbout(const CollectArguments& arguments) {
   return "";
 }
 
-int Collect(const CollectArguments& arguments, const RanksAsked& asked) {
-  std::vector<Source> sources;
-  for (const std::string& source : arguments.sources) sources.push_back(SourceOf(source));
+int Collect(const CollectArguments& arguments, const RankRequest& asked) {
+  std::vector<CollectSource> sources;
+  for (const std::string& source : arguments.sources) sources.push_back(ParseCollectSource(source));
   CollectOptions options;
   options.command = arguments.with.empty() ? kDefaultCommand : arguments.with;
   options.for_all = !arguments.with.empty();
   if (arguments.at_once) options.at_once = *arguments.at_once;
-  options.say = [](const std::string& line) { Say(line); };
+  options.say = [](const std::string& line) { PrintMessage(line); };
   if (!options.for_all && std::ranges::any_of(sources, IsAddress)) {
     const absl::StatusOr<std::string> python =
         FindPythonWith(FindInstallTree(), "fsspec", arguments.python, "an address as a source");
@@ -288,16 +296,17 @@ int CollectVerb(const std::vector<std::string>& arguments) {
   app->add_option("SOURCE", given.sources, "a folder, HOST:FOLDER, or an address (s3://bucket/run7)");
   app->add_option("-o,--output", given.output, "folder for the job");
   app->add_option("--ranks", given.ranks,
-                  "whose recordings are brought beside all summaries: odd, none, all, or such as 0,12-15 [odd]");
+                  "ranks whose recordings are copied in addition to all summaries: odd, none, all, or a list such as "
+                  "0,12-15 [odd]");
   app->add_option("--with", given.with,
-                  "command for a shell that brings files of any source, with {source}, {host}, {folder}, {patterns} (a "
+                  "shell command that copies files from any source, with {source}, {host}, {folder}, {patterns} (a "
                   "file, one in each line), {names} (the patterns as words), {into} and {job} in it");
-  AddNumber(*app, "--at-once", given.at_once, "sources that are brought at once [8]");
+  AddNumber(*app, "--at-once", given.at_once, "sources that are copied at once [8]");
   app->add_option("--python", given.python,
-                  "the Python that has fsspec [that of Memoir's environment, the active one, python in PATH]");
+                  "Python with the package fsspec [in Memoir's environment, else the active one, else python in PATH]");
   if (const auto code = ParseArguments(*app, "collect", arguments)) return *code;
   if (const std::string complaint = ComplaintAbout(given); !complaint.empty()) return FailUsage("collect", complaint);
-  const std::optional<RanksAsked> asked = RanksOf(given.ranks);
+  const std::optional<RankRequest> asked = RanksOf(given.ranks);
   if (!asked)
     return FailUsage("collect", "--ranks " + given.ranks + ": expected odd, none, all, or ranks such as 0,12-15");
   return Collect(given, *asked);

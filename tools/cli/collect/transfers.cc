@@ -16,7 +16,7 @@
 #include "fmt/format.h"
 #include "tools/cli/attach/environment.h"
 #include "tools/cli/process/process_batch.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/read/summary_file.h"
 
 namespace memoir {
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where files of each source are until they are whole; taken away with all that is left in it.
+// Folders for the files of each source until they are complete. Removed with everything that is left in them.
 class Staging {
  public:
   explicit Staging(const std::string& job) : path_(job + "/.collect-XXXXXX") {
@@ -38,8 +38,8 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   bool is_made() const { return !path_.empty(); }
-  fs::path Of(std::size_t source) const { return fs::path(path_) / std::to_string(source); }
-  std::string Beside(std::size_t source, const char* what) const { return Of(source).string() + "." + what; }
+  fs::path FolderOf(std::size_t source) const { return fs::path(path_) / std::to_string(source); }
+  std::string Beside(std::size_t source, const char* what) const { return FolderOf(source).string() + "." + what; }
 
  private:
   std::string path_;
@@ -50,15 +50,15 @@ bool IsWanted(const std::string& name, const std::vector<std::string>& patterns)
       patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0; });
 }
 
-// A recording's file only grows, so that one of the same size is the same; a summary is written anew.
+// A recording's file only grows, so a file of the same size is the same. Summaries are rewritten.
 bool IsThere(const fs::path& file, const fs::path& collected) {
   std::error_code error, other;
   const auto size = fs::file_size(file, error);
   return collected.extension() == ".memoir" && fs::file_size(collected, other) == size && !error && !other;
 }
 
-// Goes on behind a file that cannot be copied. What went wrong first, "" where nothing did.
-std::string CopyWanted(const Wanted& wanted, const fs::path& into, const fs::path& job) {
+// Continues after a file that cannot be copied. Returns the first error, or "".
+std::string CopyWanted(const FileRequest& wanted, const fs::path& into, const fs::path& job) {
   std::error_code error;
   std::string why;
   for (fs::directory_iterator at(wanted.source->folder, error); !error && at != fs::directory_iterator();
@@ -69,7 +69,7 @@ std::string CopyWanted(const Wanted& wanted, const fs::path& into, const fs::pat
     if (IsThere(at->path(), job / name)) continue;
     std::error_code failed;
     if (fs::copy_file(at->path(), into / name, failed)) {
-      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // by which a summary's age is known
+      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // a summary's age is known by it
       continue;
     }
     fs::remove(into / name, unknown);
@@ -78,7 +78,7 @@ std::string CopyWanted(const Wanted& wanted, const fs::path& into, const fs::pat
   return error ? error.message() : why;
 }
 
-// What a command said first, for ssh's and tar's causes come before rsync's conclusions.
+// The first line of a command's errors, because the causes from ssh and tar come before rsync's conclusions.
 std::string FirstLine(const std::string& file) {
   constexpr std::size_t kMostRead = 4096, kMost = 200;
   std::string text(kMostRead, '\0');
@@ -92,8 +92,8 @@ std::string FirstLine(const std::string& file) {
   return "";
 }
 
-// Whether a file that came is to take the place of what is there. A recording only grows, and a summary that cannot be
-// read is no better than one that can.
+// Returns true if the received file should replace the existing one. A recording only grows. A summary that cannot be
+// read never replaces one that can.
 bool IsBetter(const fs::path& came, const fs::path& there) {
   std::error_code absent, error;
   const auto size = fs::file_size(there, absent);
@@ -102,8 +102,8 @@ bool IsBetter(const fs::path& came, const fs::path& there) {
   return ReadSummaryFile(came.string()).ok() || !ReadSummaryFile(there.string()).ok();
 }
 
-// Goes on behind a file that cannot be taken. What went wrong first.
-std::string TakeIn(const Wanted& wanted, const fs::path& from, const fs::path& job, Brought& brought) {
+// Continues after a file that cannot be moved. Returns the first error.
+std::string TakeIn(const FileRequest& wanted, const fs::path& from, const fs::path& job, TransferResult& brought) {
   std::error_code error;
   std::string why;
   if (fs::symlink_status(from, error).type() != fs::file_type::directory) return "its folder for files was replaced";
@@ -133,21 +133,23 @@ std::string TakeIn(const Wanted& wanted, const fs::path& from, const fs::path& j
 }
 
 constexpr char kProgram[] =
-    "import sys; sys.path.insert(0, sys.argv[1]); from memoir import _fetch; sys.exit(_fetch.main(sys.argv[2:]))";
+    "import sys; sys.path.insert(0, sys.argv[1]); from _torch_memoir import _fetch; "
+    "sys.exit(_fetch.main(sys.argv[2:]))";
 
-bool IsCopiedHere(const Source& source, const CollectOptions& options) {
-  return source.kind == SourceKind::kFolder && !options.for_all;
+bool IsCopiedHere(const CollectSource& source, const CollectOptions& options) {
+  return source.kind == CollectSourceKind::kFolder && !options.for_all;
 }
 
-absl::StatusOr<BatchCommand> CommandOf(const InstallTree& tree, const Wanted& wanted, const CollectOptions& options,
-                                       const Transfer& transfer, const std::string& output) {
+absl::StatusOr<BatchCommand> CommandOf(const InstallTree& tree, const FileRequest& wanted,
+                                       const CollectOptions& options, const Transfer& transfer,
+                                       const std::string& output) {
   BatchCommand command{.command = {}, .environment = CurrentEnvironment(), .output = output};
-  if (wanted.source->kind == SourceKind::kAddress && !options.for_all) {
+  if (wanted.source->kind == CollectSourceKind::kAddress && !options.for_all) {
     command.command = {options.python,      "-c",          kProgram,     tree.python.string(),
                        wanted.source->text, transfer.into, transfer.job, transfer.patterns};
     return command;
   }
-  const absl::StatusOr<std::string> line = Filled(options.command, *wanted.source, transfer);
+  const absl::StatusOr<std::string> line = FillCommand(options.command, *wanted.source, transfer);
   if (!line.ok()) return line.status();
   command.command = {"/bin/sh", "-c", *line};
   return command;
@@ -163,7 +165,7 @@ std::string WhyOf(const ChildResult& result, const std::string& output) {
                      lacks_rsync ? "; install rsync, or name another command with --with" : "");
 }
 
-// False on a full disk.
+// Returns false on a full disk.
 bool WritePatterns(const Transfer& transfer) {
   std::ofstream patterns(transfer.patterns);
   for (const std::string& name : transfer.names) patterns << name << '\n';
@@ -171,32 +173,32 @@ bool WritePatterns(const Transfer& transfer) {
   return patterns.good();
 }
 
-void Fail(const Wanted& wanted, const std::string& why, const CollectOptions& options, Brought& brought) {
+void Fail(const FileRequest& wanted, const std::string& why, const CollectOptions& options, TransferResult& brought) {
   brought.failed = true;
   options.say(wanted.source->text + ": " + why);
 }
 
 }  // namespace
 
-absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Wanted>& wanted,
-                                 const CollectOptions& options, const std::string& what) {
+absl::StatusOr<TransferResults> TransferFiles(const InstallTree& tree, const std::vector<FileRequest>& wanted,
+                                              const CollectOptions& options, const std::string& what) {
   const Staging staging(options.job);
   if (!staging.is_made())
     return absl::PermissionDeniedError(options.job + ": cannot be written to; choose another folder (--output)");
-  BroughtAll brought;
+  TransferResults brought;
   brought.of.resize(wanted.size());
   std::vector<BatchCommand> commands;
   std::vector<std::size_t> commanded;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     std::error_code error;
-    fs::create_directory(staging.Of(i), error);
+    fs::create_directory(staging.FolderOf(i), error);
     if (error) return absl::ResourceExhaustedError(options.job + ": " + error.message());
     if (IsCopiedHere(*wanted[i].source, options)) {
-      const std::string why = CopyWanted(wanted[i], staging.Of(i), options.job);
+      const std::string why = CopyWanted(wanted[i], staging.FolderOf(i), options.job);
       if (!why.empty()) Fail(wanted[i], why, options, brought.of[i]);
       continue;
     }
-    const std::string into = staging.Of(i).string();
+    const std::string into = staging.FolderOf(i).string();
     const Transfer transfer = {staging.Beside(i, "patterns"), wanted[i].patterns, into,
                                wanted[i].anew ? into : options.job};
     if (!WritePatterns(transfer))
@@ -208,7 +210,7 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
   }
   BatchResult batch;
   {
-    Progress progress(what);
+    ProgressLine progress(what);
     batch = RunBatch(commands, options.at_once, [&](std::size_t ended, std::size_t) {
       progress.Show(static_cast<double>(ended) / static_cast<double>(std::max<std::size_t>(commands.size(), 1)));
     });
@@ -222,10 +224,10 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
     if (batch.interrupted == 0)
       Fail(wanted[commanded[i]], WhyOf(result, commands[i].output), options, brought.of[commanded[i]]);
   }
-  // Of those that failed as well: what they brought is longer than what was there, or new.
+  // Also takes files from failed sources, because they are longer than earlier ones, or new.
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (was_ended[i]) continue;
-    const std::string why = TakeIn(wanted[i], staging.Of(i), options.job, brought.of[i]);
+    const std::string why = TakeIn(wanted[i], staging.FolderOf(i), options.job, brought.of[i]);
     if (!why.empty()) Fail(wanted[i], why, options, brought.of[i]);
   }
   return brought;

@@ -13,9 +13,9 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "tools/analyze/compare/comparison.h"
-#include "tools/analyze/pass/at.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/typed_path.h"
@@ -23,12 +23,13 @@
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/view/compare/compare_json.h"
 #include "tools/view/compare/compare_text.h"
 #include "tools/view/compare/headline.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -51,7 +52,7 @@ const VerbHelp kHelp = {
 
 struct DiffArguments : SelectionArguments {
   std::string a, b;
-  std::string by;  // "": line, where lines are known
+  std::string by;  // "": by line, if lines are known
   std::string own;
   std::string at = "peak";
   std::vector<std::string> maps;
@@ -62,7 +63,7 @@ struct DiffArguments : SelectionArguments {
 
 void AddOptions(CLI::App& app, DiffArguments& arguments) {
   app.add_option("A", arguments.a, kCaptureHelp);
-  app.add_option("B", arguments.b, "the same, of what is compared with A");
+  app.add_option("B", arguments.b, "the same, for the capture that is compared with A");
   app.add_option("--by", arguments.by,
                  "rows: line, module, operator, category, category,module, category,line, parameter, leaf, range, "
                  "region, thread, shape, pool or rank [line; where no lines were recorded module]");
@@ -74,23 +75,23 @@ void AddOptions(CLI::App& app, DiffArguments& arguments) {
                  "a function, a file or folder; may be given several times")
       ->allow_extra_args(false);
   app.add_option("--own", arguments.own,
-                 "of lines: what your own code is, a folder or file [all but site-packages, the standard library and "
+                 "for lines: the folder or file of your own code [all but site-packages, the standard library and "
                  "torch]");
-  AddTimes(app, arguments, "");
+  AddTimeOptions(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddBlockChoice(app, arguments, "");
+  AddBlockOptions(app, arguments, "");
   AddNumber(app, "--top", arguments.top,
-            "rows of a table; 0: all, and each of several equal layers in a row of its own [10; all in --json]");
+            "rows of a table; 0: all, with a separate row for each of several equal layers [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--run", arguments.runs,
-                 "of folders that were used for several runs, these: A's and B's number from 1, or last, such as 1:2 "
+                 "if the folders were used for several runs: A's and B's number, from 1, or last, such as 1:2 "
                  "[last:last]");
   AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
-// A's and B's.
+// The runs of A and B.
 std::pair<std::string, std::string> RunsOf(const std::string& runs) {
   if (runs.empty()) return {"last", "last"};
   const std::size_t at = runs.find(':');
@@ -113,7 +114,7 @@ std::string Complaint(const DiffArguments& arguments) {
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "),
                        DidYouMean(arguments.by, groups));
   }
-  if (!ParseAt(arguments.at)) {
+  if (!ParseInstantChoice(arguments.at)) {
     return "--at " + arguments.at +
            ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
@@ -133,23 +134,23 @@ std::string InstantName(const std::string& at) {
   return at == "peak" || at == "end" ? "the " + at : at;
 }
 
-// The same command with the grouping that says most besides: the modules and categories behind a line.
-std::string More(const std::vector<std::string>& words, const Comparison& comparison) {
+// The same command with the other grouping that says most: modules and categories after lines.
+std::string MoreHint(const std::vector<std::string>& words, const Comparison& comparison) {
   if (comparison.focus() == nullptr) return "";
   const bool by_module = comparison.by == GroupBy::kCategoryModule || comparison.by == GroupBy::kModule;
-  std::string command = fmt::format("memoir diff --by {}", by_module ? "line" : "category,module");
+  std::string command = PrintedCommand(by_module ? "diff --by line" : "diff --by category,module");
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--by") {
       ++i;
     } else if (!words[i].starts_with("--by=")) {
-      command += " " + TypedWord(Escaped(words[i]));
+      command += " " + TypedWord(words[i]);
     }
   }
   return command;
 }
 
 absl::StatusOr<Capture> OpenOne(const std::string& path, const std::string& run) {
-  absl::StatusOr<Capture> capture = OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(run));
+  absl::StatusOr<Capture> capture = OpenMerged(path, [](const std::string& line) { PrintMessage(line); }, RunOf(run));
   if (capture.ok() && capture->events() == 0)
     return absl::FailedPreconditionError(path + ": no event was recorded, so there is nothing to compare");
   return capture;
@@ -161,14 +162,14 @@ absl::StatusOr<std::string> Diff(const DiffArguments& arguments, const std::vect
   if (!a.ok()) return a.status();
   const absl::StatusOr<Capture> b = OpenOne(arguments.b, run_b);
   if (!b.ok()) return b.status();
-  Progress progress_a("reading " + arguments.a), progress_b("reading " + arguments.b);
+  ProgressLine progress_a("reading " + arguments.a), progress_b("reading " + arguments.b);
   CompareOptions options;
   options.a = SelectionOf(arguments);
   options.a.own = arguments.own;
   options.b = options.a;
   options.a.progress = progress_a.callback();
   options.b.progress = progress_b.callback();
-  options.at = *ParseAt(arguments.at);
+  options.at = *ParseInstantChoice(arguments.at);
   options.by = ParseGroupBy(arguments.by);
   for (const std::string& map : arguments.maps) options.renames.push_back(*ParseRename(map));
   if (const absl::Status status = FindSteps(*a, options.a); !status.ok()) return status;
@@ -180,7 +181,7 @@ absl::StatusOr<std::string> Diff(const DiffArguments& arguments, const std::vect
   const CompareTextOptions text = {.top = arguments.top.value_or(10),
                                    .at = at,
                                    .chosen = ChosenBlocksLine(options.a),
-                                   .more = More(words, *comparison)};
+                                   .more = MoreHint(words, *comparison)};
   return RenderComparison(*a, *b, *comparison, text, DetectTerminal(STDOUT_FILENO));
 }
 

@@ -3,15 +3,15 @@
 #include <string>
 
 #include "fmt/format.h"
-#include "tools/cli/attach/dead_rings.h"
+#include "tools/cli/attach/listed_rings.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-using Level = Check::Level;
+using Level = DoctorCheck::Level;
 
-Check CheckOf(const ListedRing& ring) {
+DoctorCheck CheckOf(const ListedRing& ring) {
   const std::string what =
       fmt::format("{} ({}) of process {}, which is gone", ring.path, FormatBytes(ring.bytes), ring.pid);
   if (ring.state == "merge") {
@@ -25,14 +25,14 @@ Check CheckOf(const ListedRing& ring) {
     return {Level::kFine, "dead ring", ring.path + " was removed: its capture is gone, " + ring.text, ""};
   if (ring.state == "kept")
     return {Level::kWrong, "dead ring", ring.text, "correct that and run memoir doctor --clean again"};
-  return {Level::kNote, "dead ring", what + ": of another version, or cut short",
+  return {Level::kNote, "dead ring", what + ": from another version of Memoir, or cut short",
           "open its capture with the Memoir that recorded it, or remove the file"};
 }
 
 }  // namespace
 
-std::vector<Check> CheckDeadRings(const InstallTree& tree, bool clean) {
-  std::vector<Check> checks;
+std::vector<DoctorCheck> CheckDeadRings(const InstallTree& tree, bool clean) {
+  std::vector<DoctorCheck> checks;
   for (const ListedRing& ring : ListDeadRings(tree, clean)) checks.push_back(CheckOf(ring));
   return checks;
 }

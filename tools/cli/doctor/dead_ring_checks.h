@@ -1,16 +1,16 @@
-// `memoir doctor` on rings of processes that died.
+// The checks of `memoir doctor` for rings of dead processes.
 #ifndef TOOLS_CLI_DOCTOR_DEAD_RING_CHECKS_H_
 #define TOOLS_CLI_DOCTOR_DEAD_RING_CHECKS_H_
 
 #include <vector>
 
-#include "tools/cli/doctor/checks.h"
+#include "tools/cli/doctor/doctor_checks.h"
 #include "tools/cli/installed/install_tree.h"
 
 namespace memoir {
 
-// One line each, of what is there, or of what was done (`clean`).
-std::vector<Check> CheckDeadRings(const InstallTree& tree, bool clean);
+// Returns one line for each ring found, or with `clean` for each ring merged or removed.
+std::vector<DoctorCheck> CheckDeadRings(const InstallTree& tree, bool clean);
 
 }  // namespace memoir
 

@@ -1,4 +1,4 @@
-// memoir doctor: what will be recorded here, what not, why, and the fix.
+// memoir doctor: prints what can be recorded on this machine, what cannot be recorded and why, and the remedy.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/brief/brief_answer.h"
-#include "tools/cli/doctor/checks.h"
 #include "tools/cli/doctor/dead_ring_checks.h"
+#include "tools/cli/doctor/doctor_checks.h"
+#include "tools/cli/doctor/recorded_facts.h"
 #include "tools/cli/doctor/simulation_checks.h"
-#include "tools/cli/doctor/told_facts.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/json/json.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -33,44 +33,46 @@ const VerbHelp kHelp = {
     .verb = "doctor",
     .usage = "doctor [OPTIONS]",
     .description =
-        "Tell what can be recorded on this machine, what not, why, and what to do. Exit code 3: something is wrong.",
+        "Check what can be recorded on this machine. For each problem, print the cause and the remedy. Exit code 3: "
+        "something is wrong.",
     .examples =
         "  memoir doctor\n"
         "  memoir doctor --python /opt/env/bin/python --output /scratch/run7\n",
 };
 
-const char* LevelName(Check::Level level) {
+const char* LevelName(DoctorCheck::Level level) {
   switch (level) {
-    case Check::Level::kFine:
+    case DoctorCheck::Level::kFine:
       return "ok";
-    case Check::Level::kNote:
+    case DoctorCheck::Level::kNote:
       return "note";
-    case Check::Level::kWrong:
+    case DoctorCheck::Level::kWrong:
       return "wrong";
   }
   return "ok";
 }
 
-Color LevelColor(Check::Level level) {
+Color LevelColor(DoctorCheck::Level level) {
   switch (level) {
-    case Check::Level::kFine:
+    case DoctorCheck::Level::kFine:
       return Color::kGreen;
-    case Check::Level::kNote:
+    case DoctorCheck::Level::kNote:
       return Color::kYellow;
-    case Check::Level::kWrong:
+    case DoctorCheck::Level::kWrong:
       return Color::kRed;
   }
   return Color::kGreen;
 }
 
-std::size_t Wrong(const std::vector<Check>& checks) {
-  return static_cast<std::size_t>(std::ranges::count(checks, Check::Level::kWrong, &Check::level));
+std::size_t Wrong(const std::vector<DoctorCheck>& checks) {
+  return static_cast<std::size_t>(std::ranges::count(checks, DoctorCheck::Level::kWrong, &DoctorCheck::level));
 }
 
-std::string Verdict(const std::vector<Check>& checks) {
+std::string Verdict(const std::vector<DoctorCheck>& checks) {
   const std::size_t wrong = Wrong(checks);
   if (wrong == 0) {
-    const bool of_gpus = std::ranges::any_of(checks, [](const Check& check) { return check.subject == "CUDA memory"; });
+    const bool of_gpus =
+        std::ranges::any_of(checks, [](const DoctorCheck& check) { return check.subject == "CUDA memory"; });
     return fmt::format(
         "Recorded here: operators, backward nodes and user ranges with their tensors, and the memory {}.",
         of_gpus ? "of GPUs and of every CPU tensor" : "of every CPU tensor");
@@ -79,11 +81,11 @@ std::string Verdict(const std::vector<Check>& checks) {
                      FormatCounted(wrong, "problem", "problems"), wrong == 1 ? "it is" : "they are");
 }
 
-// A path is never broken.
-std::string RenderChecks(const std::vector<Check>& checks, const Terminal& terminal) {
+// Paths are never wrapped.
+std::string RenderChecks(const std::vector<DoctorCheck>& checks, const Terminal& terminal) {
   constexpr std::size_t kLevelWidth = 6, kSubjectWidth = 16;
   std::string text;
-  for (const Check& check : checks) {
+  for (const DoctorCheck& check : checks) {
     text += Painted(terminal, LevelColor(check.level), PaddedRight(LevelName(check.level), kLevelWidth)) +
             PaddedRight(check.subject, kSubjectWidth) +
             Wrapped(Escaped(check.finding), terminal.width, kLevelWidth + kSubjectWidth) + "\n";
@@ -94,9 +96,9 @@ std::string RenderChecks(const std::vector<Check>& checks, const Terminal& termi
   return text + "\n" + Wrapped(Verdict(checks), terminal.width, 0) + "\n";
 }
 
-Json ChecksJson(const std::vector<Check>& checks) {
+Json ChecksJson(const std::vector<DoctorCheck>& checks) {
   Json json = {{"version", 1}, {"view", "doctor"}, {"wrong", Wrong(checks)}, {"checks", Json::array()}};
-  for (const Check& check : checks) {
+  for (const DoctorCheck& check : checks) {
     json["checks"].push_back({{"level", LevelName(check.level)},
                               {"subject", check.subject},
                               {"finding", check.finding},
@@ -112,17 +114,17 @@ std::string DefaultPython() {
   return "python3";
 }
 
-std::vector<Check> AllChecks(const std::string& python, const std::string& output, bool clean) {
+std::vector<DoctorCheck> AllChecks(const std::string& python, const std::string& output, bool clean) {
   const InstallTree tree = FindInstallTree();
-  std::vector<Check> checks;
+  std::vector<DoctorCheck> checks;
   for (const auto& group : {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
-                            CheckWhatIsTold(), CheckDeadRings(tree, clean)}) {
+                            CheckRecordedFacts(), CheckDeadRings(tree, clean)}) {
     checks.insert(checks.end(), group.begin(), group.end());
   }
   return checks;
 }
 
-// The same checks, with those that are fine.
+// The command that also shows the checks that found no problem.
 std::vector<std::string> DoctorInFull(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"doctor"};
   std::ranges::copy_if(arguments, std::back_inserter(words), [](const std::string& word) { return word != "--brief"; });

@@ -14,10 +14,10 @@
 namespace memoir {
 namespace {
 
-using Level = Check::Level;
+using Level = DoctorCheck::Level;
 using Names = std::set<std::string>;
 
-// Every function of NVIDIA's libraries is called after its library.
+// Names of functions in NVIDIA's libraries begin with the library's name.
 bool IsCudaName(std::string_view name) {
   for (std::string_view family : {"__cuda", "cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse",
                                   "nccl", "pnccl", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
@@ -26,7 +26,7 @@ bool IsCudaName(std::string_view name) {
   return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
 }
 
-// Of libraries that are not stood in for: they are used as they are, and fail or are not called.
+// Functions of libraries that are not simulated. The real ones are used; they fail or are not called.
 bool IsLeftToTheRealLibrary(std::string_view name) {
   for (std::string_view family : {"cuFile", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
     if (name.starts_with(family)) return true;
@@ -45,7 +45,7 @@ std::string FirstOf(const Names& names) {
   return text;
 }
 
-// What torch's libraries want of CUDA.
+// Returns the CUDA functions that torch's libraries import.
 Names WantedOfCuda(const std::filesystem::path& torch_folder) {
   Names wanted;
   std::error_code error;
@@ -57,7 +57,7 @@ Names WantedOfCuda(const std::filesystem::path& torch_folder) {
   return wanted;
 }
 
-std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& python) {
+std::vector<DoctorCheck> CompareSymbols(const InstallTree& tree, const PythonFacts& python) {
   const auto shown = ReadDynamicSymbols(tree.simulated_device.string(), IsCudaName);
   if (!shown.ok())
     return {{Level::kWrong, "simulated CUDA", std::string(shown.status().message()), "install Memoir again"}};
@@ -74,7 +74,7 @@ std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& py
       missing.insert(name);
     }
   }
-  std::vector<Check> checks;
+  std::vector<DoctorCheck> checks;
   const std::size_t asked = wanted.size() - real.size();
   if (missing.empty()) {
     checks.push_back({Level::kFine, "simulated CUDA",
@@ -93,7 +93,7 @@ std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& py
   return checks;
 }
 
-Check CardsCheck(const InstallTree& tree) {
+DoctorCheck CardsCheck(const InstallTree& tree) {
   const auto cards = ReadSimulatedCards(tree, "");
   if (!cards.ok())
     return {Level::kWrong, "simulated GPU", std::string(cards.status().message()), "install Memoir again"};
@@ -104,16 +104,16 @@ Check CardsCheck(const InstallTree& tree) {
 
 }  // namespace
 
-std::vector<Check> CheckSimulatedDevice(const InstallTree& tree, const std::string& python) {
+std::vector<DoctorCheck> CheckSimulatedDevice(const InstallTree& tree, const std::string& python) {
   std::error_code error;
   if (!std::filesystem::exists(tree.simulated_device, error)) {
     return {{Level::kWrong, "simulated GPU", tree.simulated_device.string() + " is missing",
              "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names"}};
   }
-  std::vector<Check> checks = {CardsCheck(tree)};
+  std::vector<DoctorCheck> checks = {CardsCheck(tree)};
   const auto facts = ExaminePython(python);
-  if (!facts.ok() || facts->torch_folder.empty()) return checks;  // said by the checks of python and torch
-  for (Check& check : CompareSymbols(tree, *facts)) checks.push_back(std::move(check));
+  if (!facts.ok() || facts->torch_folder.empty()) return checks;  // the checks of python and torch report it
+  for (DoctorCheck& check : CompareSymbols(tree, *facts)) checks.push_back(std::move(check));
   return checks;
 }
 

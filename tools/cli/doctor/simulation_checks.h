@@ -1,18 +1,18 @@
-// What `memoir doctor --simulated` adds: whether a simulated GPU can be had here, and whether it stands in for all that
-// this torch wants of CUDA.
+// The additional checks of `memoir doctor --simulated`: whether a simulated GPU works here, and whether it has all CUDA
+// functions that this torch imports.
 #ifndef TOOLS_CLI_DOCTOR_SIMULATION_CHECKS_H_
 #define TOOLS_CLI_DOCTOR_SIMULATION_CHECKS_H_
 
 #include <string>
 #include <vector>
 
-#include "tools/cli/doctor/checks.h"
+#include "tools/cli/doctor/doctor_checks.h"
 #include "tools/cli/installed/install_tree.h"
 
 namespace memoir {
 
-// Interpreter `python`, whose torch is looked at and not imported.
-std::vector<Check> CheckSimulatedDevice(const InstallTree& tree, const std::string& python);
+// Examines the torch of the interpreter `python`, without importing it.
+std::vector<DoctorCheck> CheckSimulatedDevice(const InstallTree& tree, const std::string& python);
 
 }  // namespace memoir
 

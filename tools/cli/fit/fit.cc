@@ -1,4 +1,4 @@
-// memoir fit: does a program fit on a card, on which cards, and with how much of a value. Simulated.
+// memoir fit: simulates whether a program fits on a card, on which cards it fits, and with which values.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 #include "tools/cli/fit/simulator.h"
 #include "tools/cli/installed/python_facts.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/fit/fit_curve_png.h"
 #include "tools/view/fit/fit_curve_text.h"
 #include "tools/view/fit/fit_json.h"
@@ -83,7 +83,7 @@ class Fitting {
   const std::string what_;
 };
 
-// Why a program may have left the GPU alone, or failed before it came to it; "" where nothing is known.
+// Says why a program may not have used the GPU, or failed before; "" if unknown.
 std::string Fitting::Hint(const FitCard& card) const {
   const FitRun& run = card.low.run;
   if (run.signal == SIGKILL) return "was it the host's memory that ran out?";
@@ -91,7 +91,7 @@ std::string Fitting::Hint(const FitCard& card) const {
   const std::string interpreter = InterpreterOf(options_.command);
   const auto python = ExaminePython(interpreter);
   if (interpreter.empty() || !python.ok()) return "";
-  if (python->torch_folder.empty()) return python->executable + " has no torch; run it with a python that has";
+  if (python->torch_folder.empty()) return python->executable + " has no torch; run it with a python that has one";
   std::error_code error;
   if (!fs::exists(fs::path(python->torch_folder) / "lib" / "libtorch_cuda.so", error)) {
     return fmt::format("torch {} of {} is built without CUDA; install one with it: pip install torch",
@@ -100,7 +100,7 @@ std::string Fitting::Hint(const FitCard& card) const {
   return "";
 }
 
-// Its version as a recording has it; where no run has one, what the interpreter would import.
+// Notes torch's version from a recording, or else the one that the interpreter would import.
 void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   std::string version;
   for (const FitCard& card : cards) {
@@ -115,7 +115,7 @@ void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   for (FitCard& card : cards) card.torch = version;
 }
 
-// With --brief, the next command records what the verdict is of.
+// With --brief, the next command records what the verdict is about.
 std::string Fitting::Printed(const Json& json) const {
   const std::string& card = options_.cards.front().key;
   return options_.brief ? BriefFit(ToText(json), card, options_.command) : ToText(json);
@@ -124,7 +124,7 @@ std::string Fitting::Printed(const Json& json) const {
 int Fitting::ShowOne(const FitCard& card) const {
   if (options_.json) return WriteOutput(Printed(FitJson({card}, options_.command)));
   const Terminal terminal = ErrorTerminal();
-  SayReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
+  PrintReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
   return kExitFine;
 }
 
@@ -134,7 +134,7 @@ int Fitting::RunOne() {
     const std::string line =
         fmt::format("{} runs on a SIMULATED {}; the answer comes after its output (^C: what it took until then)",
                     Escaped(what_), Escaped(options_.cards.front().name));
-    SayReport(Wrapped(line, ErrorTerminal().width, 0));
+    PrintReport(Wrapped(line, ErrorTerminal().width, 0));
   }
   ChildResult result;
   std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};
@@ -142,28 +142,28 @@ int Fitting::RunOne() {
   if (!cards[0].low.run.interrupted) {
     if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   }
-  if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
+  if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) PrintMessage(hint);
   NoteTorch(cards);
   const int shown = ShowOne(cards[0]);
-  // Of a program that failed because nothing was selected, the run that was spared that counts.
+  // If the program failed only with the smallest unknown shapes, the other run counts.
   const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
   const int code = failed ? LeadingRun(cards[0]).exit_code : result.exit_code;
   return code != 0 ? code : shown;
 }
 
-// Of those that failed for another reason, the last line of the first.
+// Prints the last line of the first subject that failed for another reason.
 void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
     if (verdict != FitVerdict::kFailed && verdict != FitVerdict::kUnused) continue;
-    if (const std::string hint = Hint(cards[i]); !hint.empty()) Say(hint);
+    if (const std::string hint = Hint(cards[i]); !hint.empty()) PrintMessage(hint);
     const std::string end = simulator_.EndOfOutput(subjects[i].name);
-    if (verdict == FitVerdict::kFailed && !end.empty()) Say(fmt::format("{}: {}", subjects[i].name, end));
+    if (verdict == FitVerdict::kFailed && !end.empty()) PrintMessage(fmt::format("{}: {}", subjects[i].name, end));
     return;
   }
 }
 
-// 0, unless it failed on every card for a reason other than memory: then its code.
+// Returns 0, unless the program failed on every card for another reason than memory; then its exit code.
 int CodeOf(const std::vector<FitCard>& cards) {
   for (const FitCard& card : cards) {
     if (VerdictOf(card) != FitVerdict::kFailed) return kExitFine;
@@ -193,7 +193,7 @@ int Fitting::RunCards() {
   return shown != kExitFine ? shown : CodeOf(*cards);
 }
 
-// What is not known to fit does not.
+// A program fits only if this is known.
 FitOutcome OutcomeOf(FitVerdict verdict) {
   if (verdict == FitVerdict::kFits) return FitOutcome::kFits;
   const bool unanswered =
@@ -226,7 +226,7 @@ int Fitting::RunVariation() {
   curve.last = variation.last;
   curve.step = variation.step;
   const std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
-  for (auto values = search.Next(at_once); !values.empty(); values = search.Next(at_once)) {
+  for (auto values = search.ChooseValues(at_once); !values.empty(); values = search.ChooseValues(at_once)) {
     std::vector<FitSubject> subjects;
     for (const std::uint64_t value : values) {
       subjects.push_back({fmt::format("{}-{}", variation.name, value), options_.cards.front(),
@@ -235,7 +235,7 @@ int Fitting::RunVariation() {
     auto cards = subjects_.Run(subjects, "simulating " + what_);
     if (!cards || !subjects_.RunBounds(subjects, *cards)) return simulator_.exit_code();
     for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
-    // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
+    // The values of the first round are far apart, so for the curve each need is worth a run.
     if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();
     if (curve.points.empty()) SayFailures(*cards, subjects);
     if (curve.points.empty()) NoteTorch(*cards);
@@ -248,13 +248,13 @@ int Fitting::RunVariation() {
   return ShowCurve(curve);
 }
 
-// Whether the file can be written was tried before anything ran; a disk may be full by now.
+// The file was tested for writing before anything ran, but the disk may be full now.
 int Fitting::WritePng(const FitCurve& curve) const {
   if (options_.png.empty()) return kExitFine;
   std::ofstream file(options_.png, std::ios::binary);
   file << FitCurvePng(curve, what_);
   if (file.flush()) return kExitFine;
-  Say("cannot write " + options_.png + " any more; free space, or choose another file with --png FILE");
+  PrintMessage("cannot write " + options_.png + " any more; free space, or choose another file with --png FILE");
   return kExitError;
 }
 

@@ -16,12 +16,14 @@
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "proto/memoir/byte_size.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/installed/install_tree.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/launch/launched_processes.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -32,10 +34,10 @@ const VerbHelp kHelp = {
     .verb = "fit",
     .usage = "fit [OPTIONS] -- COMMAND...",
     .description =
-        "Tell whether a program fits on a GPU that you do not have. COMMAND runs unchanged, with the real torch, on a "
-        "SIMULATED GPU: its allocations are counted, its kernels do nothing. The answer is whether it fits, its peak "
-        "and what used it, and what is left, or where memory ran out. A card's memory and context are from tables; "
-        "docs/fit.md says what is exact, what is from tables and what cannot be known.\n"
+        "Find out whether a program fits on a GPU that you do not have. COMMAND runs unchanged, with the real torch, "
+        "on a SIMULATED GPU: its allocations are counted, its kernels do nothing. The answer is whether it fits, its "
+        "peak and what used it, and what is left, or where memory ran out. A card's memory and context are from "
+        "tables; docs/fit.md lists what is exact, what comes from tables and what cannot be known.\n"
         "With one card, COMMAND's streams and exit code are its own and the answer is on standard error. With --json "
         "the answer is on standard output, and COMMAND's output on standard error. --gpu all and --vary run COMMAND "
         "as often as needed, as many at once as there are cores, with its output in files and the answer on standard "
@@ -62,39 +64,40 @@ void AddOptions(CLI::App& app, FitOptions& options) {
                  "card: h100, a100-80, l4, v100-32, rtx3090 ... (the list: lib/memoir/simulated_gpus.txt); several "
                  "with commas; or all, for the common ones [h100]");
   app.add_option("--mem", options.memory, "memory of the card, such as 24GiB, in place of the table's");
-  AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
+  AddNumber(app, "--devices", options.devices,
+            "number of cards that each process sees [processes of the launcher in COMMAND, else 1]");
   AddNumber(app, "--rank", options.rank, "the rank of --world that runs; the others do not run [0]");
   AddNumber(app, "--world", options.world, "run as one of so many ranks, without a launcher: up to 4096");
   app.add_option("--sim-profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
-  app.add_option("--profiles", options.profiles, "")->group("");  // as it was called first
+  app.add_option("--profiles", options.profiles, "")->group("");  // its former name
   app.add_option("--addresses", options.addresses,
                  "linux or wsl: the order in which the driver gives out addresses [as this host]");
   app.add_option("--vary", options.vary,
                  "NAME=A:B or NAME=A:B:STEP: find the largest value that fits; {NAME} in COMMAND is replaced by it");
   app.add_option("--png", options.png, "file for a picture of the peak against the value; with --vary");
   app.add_option("-o,--output", options.output,
-                 "folder in which to keep the recording; of several runs a folder each, with their output");
+                 "folder in which to keep the recording; with several runs a folder for each, with its output");
   app.add_flag("-q,--quiet", options.quiet, "only the verdict, a line for each card");
   AddJson(app, options.json, options.brief, "exact bytes of every run (docs/json.md)");
 }
 
 absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
 
-std::string Inherited(const char* variable) {
+std::string InheritedValue(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr ? "" : value;
 }
 
 absl::Status CheckCard(const InstallTree& tree, const FitOptions& options, const std::string& key) {
-  Variables variables = {{"MEMOIR_SIM_GPU", key},
-                         {"MEMOIR_SIM_PROFILES", options.profiles},
-                         {"MEMOIR_SIM_WORKSPACES", Inherited("MEMOIR_SIM_WORKSPACES")}};
+  EnvironmentVariables variables = {{"MEMOIR_SIM_GPU", key},
+                                    {"MEMOIR_SIM_PROFILES", options.profiles},
+                                    {"MEMOIR_SIM_WORKSPACES", InheritedValue("MEMOIR_SIM_WORKSPACES")}};
   if (options.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options.world);
   if (options.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options.rank);
   const absl::Status status = CheckSimulation(tree, variables);
   if (status.ok()) return status;
   std::string text(status.message());
-  // As its own options are called here.
+  // Renames options of `memoir run` in messages to the options of this verb.
   for (const auto& [run, fit] : {std::pair<std::string, std::string>{"--simulate: unknown", "--gpu: unknown"},
                                  {"--sim-world", "--world"},
                                  {"--sim-rank", "--rank"}}) {
@@ -140,7 +143,7 @@ absl::Status CheckAddresses(FitOptions& options) {
   return Wrong("--addresses " + options.addresses + ": expected linux or wsl");
 }
 
-// Addresses stand for the card's memory: less of them than it has, and the program would find no GPU.
+// Addresses represent the card's memory: with fewer than the card has, the program would find no GPU.
 absl::Status ResolveAddressSpace(FitOptions& options) {
   const std::uint64_t limit = AddressSpaceLimit();
   const std::uint64_t devices = options.devices.value_or(1);
@@ -154,7 +157,7 @@ absl::Status ResolveAddressSpace(FitOptions& options) {
   return absl::OkStatus();
 }
 
-// "{BATCH}" of a word in capitals: a value that nobody gave. Others may be of the program's own (JSON, templates).
+// "{BATCH}", in capitals: a missing value. Other braces may belong to the program (JSON, templates).
 std::string PlaceholderIn(const std::vector<std::string>& command) {
   static const std::regex kPlaceholder(R"(\{([A-Z][A-Z0-9_]*)\})");
   std::smatch match;
@@ -164,7 +167,7 @@ std::string PlaceholderIn(const std::vector<std::string>& command) {
   return "";
 }
 
-// Tried now, so that a typing mistake costs no runs.
+// Tested before anything runs, so that a wrong path costs no runs.
 absl::Status ResolvePng(FitOptions& options) {
   if (options.png.empty()) return absl::OkStatus();
   if (options.vary.empty()) return Wrong("--png draws a curve: add --vary NAME=A:B");
@@ -197,8 +200,9 @@ absl::Status ResolveVariation(FitOptions& options) {
 
 absl::Status Resolve(FitOptions& options) {
   if (options.command.empty()) return Wrong("no command to run: memoir fit [OPTIONS] -- COMMAND...");
-  if (options.devices && (*options.devices < 1 || *options.devices > 64))
-    return Wrong("--devices: expected a number from 1 to 64");
+  if (!options.devices && !options.world) options.devices = LaunchedProcesses(options.command);
+  if (options.devices && (*options.devices < 1 || *options.devices > kMostSimulatedDevices))
+    return Wrong(fmt::format("--devices: expected a number from 1 to {}", kMostSimulatedDevices));
   for (const auto resolve :
        {&ResolveCards, &ResolveMemory, &CheckAddresses, &ResolveAddressSpace, &ResolveVariation, &ResolvePng}) {
     if (absl::Status status = resolve(options); !status.ok()) return status;
@@ -245,12 +249,12 @@ std::vector<std::string> WithValue(const std::vector<std::string>& command, cons
 }
 
 std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, FitOptions& options) {
-  CommandSplit split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "--brief", "-h", "--help"});
+  SplitArguments split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "--brief", "-h", "--help"});
   const auto app = MakeArguments(kHelp);
   AddOptions(*app, options);
   if (const auto code = ParseArguments(*app, "fit", split.options)) return code;
   options.command = std::move(split.command);
-  if (options.profiles.empty()) options.profiles = Inherited("MEMOIR_SIM_PROFILES");
+  if (options.profiles.empty()) options.profiles = InheritedValue("MEMOIR_SIM_PROFILES");
   const absl::Status status = Resolve(options);
   if (status.ok()) return std::nullopt;
   if (absl::IsInvalidArgument(status)) return FailUsage("fit", std::string(status.message()));

@@ -1,5 +1,5 @@
-// The words of `memoir fit`: which cards, how much memory, what is varied. Everything that means nothing is refused
-// before anything runs.
+// The options of `memoir fit`: the cards, their memory, and the varied value. Wrong options are refused before anything
+// runs.
 #ifndef TOOLS_CLI_FIT_FIT_OPTIONS_H_
 #define TOOLS_CLI_FIT_FIT_OPTIONS_H_
 
@@ -21,15 +21,15 @@ struct Variation {
 };
 
 absl::StatusOr<Variation> ParseVariation(const std::string& text);
-// `command` with the value for every "{NAME}".
+// Returns `command` with the value in place of each "{NAME}".
 std::vector<std::string> WithValue(const std::vector<std::string>& command, const Variation& variation,
                                    std::uint64_t value);
 
 struct FitOptions {
   std::string gpu = "h100";  // a card's key, or "all"
-  std::string memory;        // as written; "": the card's
-  std::string profiles;      // file of further cards; "": none
-  std::string addresses;     // linux, wsl; "": as this host is
+  std::string memory;        // as typed; "": the card's own
+  std::string profiles;      // file with further cards; "": no file
+  std::string addresses;     // linux or wsl; "": as on this host
   std::optional<std::uint32_t> devices, rank, world;
   std::string vary, png, output;
   bool quiet = false, json = false, brief = false;
@@ -37,13 +37,13 @@ struct FitOptions {
 
   std::vector<SimulatedCard> cards;    // filled by Resolve
   std::optional<Variation> variation;  // filled by Resolve
-  bool several() const { return variation || cards.size() != 1; }
+  bool has_several() const { return variation || cards.size() != 1; }
 };
 
-// Bytes of addresses that a process may take; as good as unlimited without `ulimit -v`.
+// Returns the bytes of addresses that a process may use; practically unlimited without `ulimit -v`.
 std::uint64_t AddressSpaceLimit();
 
-// Nothing: go on. A value: end with it.
+// Returns an exit code if the program should end; nullopt to continue.
 std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, FitOptions& options);
 
 }  // namespace memoir

@@ -12,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than any card has, and little enough for the address space of most systems; at most half of what `ulimit -v`
-// allows, as the program needs the rest.
-std::uint64_t Unlimited(const FitOptions& options) {
+// More than any card has, and small enough for the address space of most systems. At most half of the limit of `ulimit
+// -v`, because the program needs the rest.
+std::uint64_t UnlimitedMemory(const FitOptions& options) {
   constexpr std::uint64_t kMost = 1ull << 40;
   return std::min(kMost, AddressSpaceLimit() / 2 / options.devices.value_or(1));
 }
@@ -25,13 +25,13 @@ FitCard CardOf(const FitSubject& subject, FitRun run) {
   card.name = subject.card.name;
   card.memory = subject.card.memory;
   card.memory_most = subject.card.memory_most;
-  // What the device called total, which is rounded.
+  // The device's rounded total.
   if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
   card.low.run = std::move(run);
   return card;
 }
 
-std::string Listed(const std::vector<std::string>& names) {
+std::string ListText(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
@@ -65,7 +65,7 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
   return cards;
 }
 
-// The first run takes unknown shapes to be the smallest, and the device to lag behind as a busy one does.
+// The first run assumes the smallest unknown shapes, and a device that is busy and thus late.
 bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
   std::vector<std::size_t> of;
@@ -79,7 +79,7 @@ bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector
     FitCard& card = cards[i];
     const bool failed = VerdictOf(card.low.run) == FitVerdict::kFailed;
     if (const auto& names = card.low.run.unknown_shapes; !names.empty()) {
-      card.unknowns.push_back("values that were not computed, in " + Listed(names));
+      card.unknowns.push_back("values that were not computed, in " + ListText(names));
       add(i, "-most").takes_most = true;
     }
     if (!failed && card.low.run.recording && card.low.run.recording->holds_back) {
@@ -94,10 +94,10 @@ bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector
     FitCard& card = cards[of[i]];
     FitRun run = std::move((*runs)[i]);
     if (!simulations[i].at_once) {
-      card.high = FitTry{.run = std::move(run)};
+      card.high = FitAttempt{.run = std::move(run)};
     } else {
       if (!card.high) card.high = std::move(card.low);
-      card.low = FitTry{.run = std::move(run), .at_once = true};
+      card.low = FitAttempt{.run = std::move(run), .at_once = true};
     }
   }
   return true;
@@ -105,11 +105,11 @@ bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector
 
 bool FitSubjects::LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
-  std::vector<FitTry*> of;
-  const std::uint64_t unlimited = Unlimited(options_);
+  std::vector<FitAttempt*> of;
+  const std::uint64_t unlimited = UnlimitedMemory(options_);
   bool too_few_addresses = false;
   for (std::size_t i = 0; i < cards.size(); ++i) {
-    for (FitTry* const attempt : {&cards[i].low, cards[i].high ? &*cards[i].high : nullptr}) {
+    for (FitAttempt* const attempt : {&cards[i].low, cards[i].high ? &*cards[i].high : nullptr}) {
       if (attempt == nullptr || VerdictOf(attempt->run) != FitVerdict::kDoesNotFit) continue;
       if (unlimited <= cards[i].memory) {
         too_few_addresses = true;

@@ -1,5 +1,5 @@
-// One card with one command, and all the runs that it takes to answer for it: on the card; where what is needed depends
-// on something unknown, with the assumption that needs most; where it does not fit, without the card's limit.
+// One card with one command, and all runs that its answer needs: a run on the card; if the need depends on something
+// unknown, a run with the assumption that needs most; if it does not fit, a run without the card's limit.
 #ifndef TOOLS_CLI_FIT_FIT_SUBJECTS_H_
 #define TOOLS_CLI_FIT_FIT_SUBJECTS_H_
 
@@ -24,13 +24,13 @@ class FitSubjects {
  public:
   FitSubjects(const FitOptions& options, Simulator& simulator) : options_(options), simulator_(simulator) {}
 
-  // The first run of one, with our streams.
+  // The first run of one subject, with this process's streams.
   FitCard RunHere(const FitSubject& subject, ChildResult& result);
-  // The first run of each, with output in files. Nothing: leave with the simulator's exit code.
+  // The first run of each subject, with output in files. nullopt: exit with the simulator's exit code.
   std::optional<std::vector<FitCard>> Run(const std::vector<FitSubject>& subjects, const std::string& what);
-  // Those with the assumptions that need least and most. False: leave with the simulator's exit code.
+  // The runs with the assumptions that need least and most. Returns false to exit with the simulator's exit code.
   bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
-  // Those without the card's limit. Likewise.
+  // The runs without the card's limit. Returns false in the same case.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
 
  private:

@@ -20,8 +20,8 @@
 #include "tools/cli/process/output_folder.h"
 #include "tools/cli/process/private_folder.h"
 #include "tools/cli/process/process_batch.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/read/simulation_report.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/units.h"
@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A line on a terminal's standard error that is written anew each second, and gone at the end.
+// A line on the terminal of standard error that is rewritten each second and removed at the end.
 class RunningLine {
  public:
   RunningLine(std::string what, std::size_t runs)
@@ -62,7 +62,7 @@ class RunningLine {
   bool shown_ = false;
 };
 
-// For its lifetime what is written to standard output goes to standard error.
+// While it exists, standard output goes to standard error.
 class OutputToError {
  public:
   explicit OutputToError(bool active) : kept_(active ? dup(STDOUT_FILENO) : -1) {
@@ -104,9 +104,9 @@ absl::Status Simulator::Prepare() {
   return folder.Prepare();
 }
 
-Variables Simulator::VariablesOf(const Simulation& simulation) const {
+EnvironmentVariables Simulator::VariablesOf(const Simulation& simulation) const {
   const fs::path folder = FolderOf(simulation);
-  Variables variables = {
+  EnvironmentVariables variables = {
       {"MEMOIR_SIM_GPU", simulation.card}, {"MEMOIR_SIM_REPORT", (folder / "report").string()}, {"MEMOIR_QUIET", "1"}};
   if (!simulation.memory.empty()) variables["MEMOIR_SIM_MEMORY"] = simulation.memory;
   if (!options_.profiles.empty()) variables["MEMOIR_SIM_PROFILES"] = fs::absolute(options_.profiles).string();
@@ -119,8 +119,8 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
   variables["MEMOIR_OUTPUT"] = RecordingOf(simulation).string();
   Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
-  AddTo(variables, attachment);
-  // Where that fails, what is written into them says so.
+  AddAttachment(variables, attachment);
+  // If this fails, writing into the folders reports it.
   (void)MakePrivateFolders(folder / "report");
   (void)MakePrivateFolders(variables["MEMOIR_OUTPUT"]);
   return variables;
@@ -140,7 +140,7 @@ std::optional<std::vector<FitRun>> Simulator::RunAll(const std::vector<Simulatio
                                                      const std::string& what) {
   std::vector<BatchCommand> commands;
   for (const Simulation& simulation : simulations) {
-    const Variables variables = VariablesOf(simulation);
+    const EnvironmentVariables variables = VariablesOf(simulation);
     const fs::path folder = simulation.keep.empty() ? FolderOf(simulation) : fs::path(simulation.keep);
     outputs_[simulation.name] = folder / "output.txt";
     commands.push_back({simulation.command, EnvironmentWith(variables), outputs_[simulation.name].string()});
@@ -151,7 +151,7 @@ std::optional<std::vector<FitRun>> Simulator::RunAll(const std::vector<Simulatio
     batch = RunBatch(commands, Cores(), [&](std::size_t ended, std::size_t running) { line.Show(ended, running); });
   }
   if (batch.interrupted != 0) {
-    Say("interrupted: no answer");
+    PrintMessage("interrupted: no answer");
     exit_code_ = 128 + batch.interrupted;
     return std::nullopt;
   }
@@ -180,7 +180,7 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   return run;
 }
 
-// Without a recording the device's own figures are the answer: what is missing is said, once.
+// Without a recording, the device's own figures are the answer. A line about the missing recording is printed once.
 std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulation, const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const std::string path = simulation.keep.empty() ? (FolderOf(simulation) / "capture").string() : simulation.keep;
@@ -189,7 +189,7 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
   if (!deciding) return std::nullopt;
   const auto capture = OpenMerged(path, [this](const std::string& line) { SayOnce(line); }, kAllRuns);
   if (!capture.ok()) return std::nullopt;
-  Progress progress("reading the recording");
+  ProgressLine progress("reading the recording");
   auto recording = AnalyzeFitRecording(*capture, deciding->pid, deciding->device.ordinal, progress.callback());
   if (!recording.ok()) {
     SayOnce(std::string(recording.status().message()));
@@ -201,7 +201,7 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
 void Simulator::SayOnce(const std::string& line) {
   if (std::ranges::find(said_, line) != said_.end()) return;
   said_.push_back(line);
-  Say(line);
+  PrintMessage(line);
 }
 
 std::string Simulator::EndOfOutput(const std::string& name) const {

@@ -1,6 +1,7 @@
-// Runs a command on a simulated card, records it, and reads what became of it.
+// Runs a command on a simulated card, records it, and reads the result.
 //
-// What a run leaves lies in a folder of its own below $TMPDIR, which goes with the Simulator, but for what -o keeps.
+// The files of a run lie in a separate folder below $TMPDIR, which is removed with the Simulator, except for captures
+// that -o keeps.
 #ifndef TOOLS_CLI_FIT_SIMULATOR_H_
 #define TOOLS_CLI_FIT_SIMULATOR_H_
 
@@ -21,12 +22,13 @@
 namespace memoir {
 
 struct Simulation {
-  std::string name;  // of its folder, unique: "h100"
+  std::string name;  // unique name of its folder: "h100"
   std::string card;
   std::string memory;  // bytes; "": the card's
   std::vector<std::string> command;
-  bool takes_most = false;  // shapes that depend on values which the device did not compute are the largest possible
-  bool at_once = false;     // the device's work is complete at once, not some launches later
+  // Shapes that depend on values that the device did not compute are the largest possible ones.
+  bool takes_most = false;
+  bool at_once = false;     // the device completes its work at once, and not some launches later
   std::string keep = "";    // folder for the recording; "": it is not kept
 };
 
@@ -39,18 +41,18 @@ class Simulator {
 
   absl::Status Prepare();
 
-  // With our standard streams, as `memoir run` does; with --json, standard output goes to standard error. A third ^C
-  // kills what the first two did not end.
+  // Runs with this process's standard streams, as `memoir run` does; with --json, standard output goes to standard
+  // error. A third ^C kills what the first two did not end.
   FitRun RunHere(const Simulation& simulation, ChildResult& result);
-  // With output in files; nothing where that was interrupted or could not be started, which was said: then leave with
-  // exit_code(). `what` is for the line of progress.
+  // Runs with output in files. Returns nullopt after an interruption or a failed start, and has then printed why: exit
+  // with exit_code(). `what` is for the line of progress.
   std::optional<std::vector<FitRun>> RunAll(const std::vector<Simulation>& simulations, const std::string& what);
   int exit_code() const { return exit_code_; }
 
-  // A line on standard error, unless it was said before.
+  // Prints a line on standard error, unless it was printed before.
   void SayOnce(const std::string& line);
 
-  // The last line of what a run of RunAll wrote.
+  // Returns the last line of output of a run of RunAll().
   std::string EndOfOutput(const std::string& name) const;
 
  private:
@@ -58,14 +60,14 @@ class Simulator {
   std::filesystem::path RecordingOf(const Simulation& simulation) const {
     return simulation.keep.empty() ? FolderOf(simulation) / "capture" : std::filesystem::path(simulation.keep);
   }
-  Variables VariablesOf(const Simulation& simulation) const;
+  EnvironmentVariables VariablesOf(const Simulation& simulation) const;
   FitRun ReadRun(const Simulation& simulation, const ChildResult& result);
   std::optional<FitRecording> ReadRecording(const Simulation& simulation, const FitRun& run);
 
   const FitOptions& options_;
   const InstallTree tree_;
   std::filesystem::path work_;
-  std::map<std::string, std::filesystem::path> outputs_;  // by the simulation's name
+  std::map<std::string, std::filesystem::path> outputs_;  // by the name of the simulation
   std::vector<std::string> said_;
   int exit_code_ = 0;
 };

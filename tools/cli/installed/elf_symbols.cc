@@ -17,7 +17,7 @@
 namespace memoir {
 namespace {
 
-// A file mapped whole: torch's libraries are gigabytes, of which only some pages are looked at.
+// A whole mapped file. Only some pages are read, because torch's libraries have gigabytes.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -45,7 +45,7 @@ class MappedFile {
   int error_ = 0;
 };
 
-// `count` Ts at `offset`, or nothing where the file ends before.
+// Returns `count` objects of type T at `offset`, or nullopt if the file ends before.
 template <typename T>
 std::optional<std::span<const T>> At(std::string_view bytes, std::uint64_t offset, std::uint64_t count) {
   if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(T) || offset % alignof(T) != 0)

@@ -1,4 +1,4 @@
-// The dynamic symbols of a 64-bit ELF library: what it shows, and what it wants from others.
+// The dynamic symbols that a 64-bit ELF library exports and imports.
 #ifndef TOOLS_CLI_INSTALLED_ELF_SYMBOLS_H_
 #define TOOLS_CLI_INSTALLED_ELF_SYMBOLS_H_
 
@@ -14,8 +14,8 @@ struct DynamicSymbols {
   std::set<std::string> defined, wanted;
 };
 
-// Only names that `keep` keeps: torch's libraries have hundreds of thousands. The error names the file and what is
-// wrong with it; a damaged file is an error, never a crash.
+// Reads only names for which `keep` returns true, because torch's libraries have hundreds of thousands. A damaged file
+// causes an error, never a crash; the error names the file and what is wrong with it.
 absl::StatusOr<DynamicSymbols> ReadDynamicSymbols(const std::string& path, bool (*keep)(std::string_view name));
 
 }  // namespace memoir

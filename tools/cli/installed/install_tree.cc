@@ -20,7 +20,7 @@ InstallTree FindInstallTree() {
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";
   tree.simulated_device = tree.root / MEMOIR_LIB_DIR / "libmemoir_simcuda.so";
   tree.simulated_driver = tree.root / MEMOIR_LIB_DIR / "simulated" / "libcuda.so.1";
-  // A wheel holds no links, and two files would be two devices: there it has the driver's name alone.
+  // Wheels contain no links, and two copies would be two devices, so a wheel has only the driver's name.
   if (!std::filesystem::exists(tree.simulated_device, error) && std::filesystem::exists(tree.simulated_driver, error))
     tree.simulated_device = tree.simulated_driver;
   tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";

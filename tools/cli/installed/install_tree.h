@@ -1,5 +1,5 @@
-// Where this installed copy of Memoir keeps its parts, found from the running program's own place, so that the tree can
-// be moved.
+// The parts of this installed copy of Memoir. They are found relative to the running program, so that the tree can be
+// moved.
 #ifndef TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
 #define TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
 
@@ -14,16 +14,16 @@ struct InstallTree {
   std::filesystem::path interposer;        // lib/memoir/libmemoir_interpose.so
   std::filesystem::path python;            // folder for PYTHONPATH; holds the memoir package
   std::filesystem::path simulated_device;  // lib/memoir/libmemoir_simcuda.so; not in every installation
-  std::filesystem::path simulated_driver;  // the same by the driver's name, lib/memoir/simulated/libcuda.so.1
+  std::filesystem::path simulated_driver;  // the same with the driver's name, lib/memoir/simulated/libcuda.so.1
   std::filesystem::path simulated_cards;   // lib/memoir/simulated_gpus.txt
   std::filesystem::path drain;             // libexec/memoir/memoir-drain
-  std::filesystem::path symbolizer;        // libexec/memoir/memoir-symbolize; not in one that was built without libdw
-  std::filesystem::path report_page;       // lib/memoir/report.html; not in an installation that was built without node
+  std::filesystem::path symbolizer;        // libexec/memoir/memoir-symbolize; missing if built without libdw
+  std::filesystem::path report_page;       // lib/memoir/report.html; missing if built without node
   std::filesystem::path queries;           // lib/memoir/queries, the SQL files of memoir query
   std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };
 
-// By /proc/self/exe, and without /proc by what was executed. The parts need not exist.
+// Finds the tree by /proc/self/exe, or without /proc by the executed path. The parts need not exist.
 InstallTree FindInstallTree();
 
 // The torch versions ("2.11") for which `tree` has a tracker, sorted.

@@ -38,7 +38,7 @@ std::string TorchVersion(const std::string& folder) {
   return std::regex_search(text, match, kVersion) ? match[1].str() : "";
 }
 
-// As minor_of() of python/memoir/_library.py: a nightly's tracker is named after all of its version.
+// As minor_of() in python/_torch_memoir/_library.py: a nightly build's tracker is named after its full version.
 std::string Minor(const std::string& version) {
   static const std::regex kRelease(R"((\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?)");
   std::smatch match;
@@ -48,7 +48,7 @@ std::string Minor(const std::string& version) {
 }  // namespace
 
 absl::StatusOr<PythonFacts> ExaminePython(const std::string& program) {
-  constexpr int kPatienceSeconds = 30;  // a cold network file system
+  constexpr int kPatienceSeconds = 30;  // enough for a slow network file system
   const auto answer = CaptureOutput({program, "-c", kQuestion}, kPatienceSeconds);
   if (absl::IsDeadlineExceeded(answer.status())) return answer.status();
   const absl::Status no_python = absl::UnavailableError(program + " does not run here, or is no Python");
@@ -57,7 +57,7 @@ absl::StatusOr<PythonFacts> ExaminePython(const std::string& program) {
   facts.program = program;
   std::istringstream lines(*answer);
   if (!std::getline(lines, facts.executable) || !std::getline(lines, facts.version)) return no_python;
-  // Python does not know its own path where PATH is not set.
+  // Python does not know its own path if PATH is not set.
   if (facts.executable.empty()) facts.executable = FindOnPath(program);
   std::getline(lines, facts.torch_folder);
   std::getline(lines, facts.build);

@@ -1,5 +1,5 @@
-// What a Python interpreter would import, without importing it: its version, and the torch it finds with the version it
-// says it has.
+// The version of a Python interpreter, and the torch that it would import, found without importing it, with the version
+// in its metadata.
 #ifndef TOOLS_CLI_INSTALLED_PYTHON_FACTS_H_
 #define TOOLS_CLI_INSTALLED_PYTHON_FACTS_H_
 
@@ -11,24 +11,24 @@
 namespace memoir {
 
 struct PythonFacts {
-  std::string program;        // as asked for
-  std::string executable;     // what ran
+  std::string program;        // as requested
+  std::string executable;     // the file that ran
   std::string version;        // "3.11.7"
   std::string build;          // "cpython", or another interpreter's name; "free-threaded", "debug": such a CPython
-  std::string torch_folder;   // "" when it has no torch
-  std::string torch_version;  // "2.11.0+cu130", from version.py; "" when that could not be read
-  std::string torch_minor;    // "2.11"; of a nightly all of its version
+  std::string torch_folder;   // "" if it has no torch
+  std::string torch_version;  // "2.11.0+cu130", from version.py; "" if it could not be read
+  std::string torch_minor;    // "2.11"; for a nightly build, the full version
 };
 
-// Starts the interpreter (torch is looked for, not imported). The error says that it does not run, is no Python, or
+// Starts the interpreter, which looks for torch without importing it. Fails if it does not run, is not a Python, or
 // does not answer.
 absl::StatusOr<PythonFacts> ExaminePython(const std::string& program);
 
-// What the first line of a script asks for: "/usr/bin/env"; "" where it is no script.
+// Returns the interpreter in the first line of a script, such as "/usr/bin/env"; empty if it is not a script.
 std::string ShebangOf(const std::string& program);
 
-// The interpreter that `command` starts: the command itself where it is called python*, the one of its first line where
-// it is a script (torchrun, accelerate), else "".
+// Returns the interpreter that `command` starts: the command itself if it is named python*, the interpreter in the
+// first line of a script (torchrun, accelerate), else "".
 std::string InterpreterOf(const std::vector<std::string>& command);
 
 }  // namespace memoir

@@ -13,9 +13,9 @@
 namespace memoir {
 namespace {
 
-constexpr int kPatience = 60;  // seconds; a busy file server makes a Python's start slow
+constexpr int kPatience = 60;  // seconds; Python starts slowly on a busy file server
 
-// Without importing it.
+// Checks for the package without importing it.
 bool HasPackage(const std::string& python, const std::string& package) {
   const std::string program =
       "import importlib.util, sys; sys.stdout.write(str(importlib.util.find_spec('" + package + "') is not None))";
@@ -23,8 +23,8 @@ bool HasPackage(const std::string& python, const std::string& package) {
   return said.ok() && *said == "True";
 }
 
-// The Python of the environment that this is installed in (ENVIRONMENT/lib/python3.11/site-packages/memoir/_tree), of
-// the one that is active, and those in PATH.
+// The Python of the environment that contains this installation
+// (ENVIRONMENT/lib/python3.11/site-packages/memoir/_tree), of the active environment, and those in PATH.
 std::vector<std::string> Candidates(const InstallTree& tree) {
   std::vector<std::string> candidates;
   std::error_code ignored;

@@ -1,4 +1,4 @@
-// A Python that has a package, for what Memoir leaves to packages that it does not bring.
+// Finds a Python that has a package, for work that Memoir delegates to packages that it does not install.
 #ifndef TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 #define TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 
@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// `given`, of --python; where that is "", the first of those that may be meant: of the environment that Memoir is
-// installed in, of the active one, in PATH. The error begins with `who` ("this query") and says what to install.
+// `given` is the value of --python. If it is empty, tries the Pythons of the environment in which Memoir is installed,
+// of the active one, and in PATH. The error begins with `who` ("this query") and names the package to install.
 absl::StatusOr<std::string> FindPythonWith(const InstallTree& tree, const std::string& package,
                                            const std::string& given, const std::string& who);
 

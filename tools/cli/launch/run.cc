@@ -1,7 +1,6 @@
 // memoir run: records a command from its start to its end, then shows the summary.
 //
-// The command runs whatever becomes of the recording: a recording that cannot be made is one line, never a reason not
-// to run.
+// The command runs whatever happens to the recording. If no recording can be made, one line is printed.
 #include <unistd.h>
 
 #include <chrono>
@@ -28,12 +27,13 @@
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/attach/start_failure.h"
 #include "tools/cli/installed/install_tree.h"
+#include "tools/cli/launch/launched_processes.h"
 #include "tools/cli/launch/run_summary.h"
 #include "tools/cli/launch/running_summaries.h"
 #include "tools/cli/launch/simulated_device.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/process/output_folder.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 namespace {
@@ -46,16 +46,16 @@ const VerbHelp kHelp = {
     .usage = "run [OPTIONS] -- COMMAND...",
     .description =
         "Record COMMAND and every process it starts that imports torch, then show the summary on standard error. "
-        "COMMAND's exit code, signals and standard streams are its own. If recording is not possible (an output folder "
-        "that cannot be written, a torch that this Memoir does not support), a line says so and COMMAND runs "
+        "COMMAND's exit code, signals and standard streams are its own, and a signal that ends COMMAND ends memoir, "
+        "too. If recording is not possible (an output folder "
+        "that cannot be written, a torch that this Memoir does not support), a line names the cause and COMMAND runs "
         "unrecorded.\n"
-        "All processes of a job record into one folder, and the summary says which ranks it has. Where a launcher "
-        "starts memoir itself (srun memoir run -- ...), only rank 0 writes to the terminal, and without -o the folder "
-        "is named after the job: memoir-slurm-JOB.STEP, or after the time at which the launcher started.\n"
+        "All processes of a job record into one folder, and the summary lists its ranks. Where a launcher starts "
+        "memoir itself (srun memoir run -- ...), only rank 0 writes to the terminal, and without -o the folder is "
+        "named after the job: memoir-slurm-JOB.STEP, or after the time at which the launcher started.\n"
         "Each option of the recording can also be given as an environment variable (--max-size: MEMOIR_MAX_SIZE); "
-        "COMMAND gets it as "
-        "one. --simulate CARD runs COMMAND on a simulated GPU, whose kernels do nothing: the same memory, no results "
-        "(docs/simulated_device.md).\n"
+        "COMMAND inherits that variable. --simulate CARD runs COMMAND on a simulated GPU, whose kernels do nothing: "
+        "the same memory, no results (docs/simulated_device.md).\n"
         "With --print-env no COMMAND is run. The variables are printed, for launchers that start the processes "
         "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
     .examples =
@@ -75,9 +75,10 @@ std::set<std::string> FlagsWithoutValue() {
   return flags;
 }
 
-void AddOptions(CLI::App& app, Variables& given) {
+void AddOptions(CLI::App& app, EnvironmentVariables& given) {
   app.add_flag_callback(
-      kAlwaysOn, [&given] { given.try_emplace("MEMOIR_DETAIL", "auto"); }, "for jobs of days: --detail auto");
+      kAlwaysOn, [&given] { given.try_emplace("MEMOIR_DETAIL", "auto"); },
+      "the same as --detail auto, for jobs that run for days");
   for (const RecordOption& option : RecordOptions()) {
     if (*option.flag == '\0') continue;
     std::string names = option.flag;
@@ -94,8 +95,8 @@ void AddOptions(CLI::App& app, Variables& given) {
   }
 }
 
-// Options as given, else as the environment has them; values that mean nothing are refused before anything starts.
-std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
+// Resolves options from the command line, else from the environment. Invalid values are refused before anything starts.
+std::optional<int> ResolveOptions(const EnvironmentVariables& given, EnvironmentVariables& resolved) {
   for (const RecordOption& option : RecordOptions()) {
     const auto found = given.find(option.variable);
     const char* inherited = std::getenv(option.variable);
@@ -109,41 +110,51 @@ std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
   return std::nullopt;
 }
 
-Attachment AttachmentFor(const Variables& variables) {
+Attachment AttachmentFor(const EnvironmentVariables& variables) {
   const InstallTree tree = FindInstallTree();
   Attachment attachment = AttachmentOf(tree);
   if (variables.contains("MEMOIR_SIM_GPU")) AddSimulation(tree, attachment);
   return attachment;
 }
 
-// ^C while the summary is made: the command's code is what counts.
-int code_to_leave_with = 0;
-void LeaveNow(int) { _exit(code_to_leave_with); }
+// For ^C while the summary is made: the exit code is the one of the command.
+ChildResult command_ended;
+void LeaveNow(int) {
+  DieBySignal(command_ended.signal);
+  _exit(command_ended.exit_code);
+}
 
-void ProtectExitCode(int code) {
-  code_to_leave_with = code;
+void ProtectEnd(const ChildResult& result) {
+  command_ended = result;
   std::signal(SIGINT, LeaveNow);
   std::signal(SIGTERM, LeaveNow);
-  std::signal(SIGPIPE, SIG_IGN);  // standard error may be gone with the terminal
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may have been closed with the terminal
+}
+
+// Ends this process in the same way as the command ended.
+int EndAs(const ChildResult& result) {
+  DieBySignal(result.signal);
+  return result.exit_code;
 }
 
 int RunUnrecorded(const Strings& command) {
   const ChildResult result = RunChild(command, CurrentEnvironment());
-  return result.start_error != 0 ? CannotStart(command, result.start_error) : result.exit_code;
+  return result.start_error != 0 ? CannotStart(command, result.start_error) : EndAs(result);
 }
 
-bool IsQuiet(const Variables& variables) {
+bool IsQuiet(const EnvironmentVariables& variables) {
   const auto given = variables.find("MEMOIR_QUIET");
   return given != variables.end() && given->second == "1";
 }
 
-std::string OutputOf(const Variables& variables) {
+std::string OutputOf(const EnvironmentVariables& variables) {
   const auto given = variables.find("MEMOIR_OUTPUT");
   return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
 }
 
-// No other run's, on any host, and with it the launcher's name of the job, by which readers tell two jobs in one folder
-// apart: "slurm-71.4/node1-4711-1700000000000000000". One within another takes over its name.
+// The name of this run, unique on all hosts. It contains the launcher's name of the job, so that readers can
+// distinguish two jobs in one folder: "slurm-71.4/node1-4711-1700000000000000000". A nested run takes over the name of
+// the outer one.
 std::string NameOfRun() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -153,24 +164,45 @@ std::string NameOfRun() {
                      std::chrono::nanoseconds(now).count());
 }
 
-int RunRecorded(const Strings& command, Variables variables, std::uint32_t summary_every) {
-  // Where nobody chose a folder, what lies in a job's is of its other ranks.
+// Each process of a launcher expects its own GPU.
+void AddDevicesFor(const Strings& command, EnvironmentVariables& variables) {
+  if (!variables.contains("MEMOIR_SIM_GPU") || variables.contains("MEMOIR_SIM_WORLD")) return;
+  if (const auto processes = LaunchedProcesses(command); processes && *processes <= kMostSimulatedDevices)
+    variables.try_emplace("MEMOIR_SIM_DEVICES", std::to_string(*processes));
+}
+
+std::string MissingDevices(const EnvironmentVariables& variables, std::uint32_t wanted) {
+  const auto given = variables.find("MEMOIR_SIM_DEVICES");
+  const std::string simulated = given == variables.end() || given->second == "1" ? "1 was" : given->second + " were";
+  return fmt::format("the program needs {0} GPUs, but {1} simulated; add --sim-devices {0} to memoir run", wanted,
+                     simulated);
+}
+
+CommandEnd EndOf(const ChildResult& result) {
+  return {.pid = static_cast<std::uint64_t>(result.pid),
+          .exit_code = result.exit_code,
+          .signal = result.signal,
+          .interrupts = result.interrupts};
+}
+
+int RunRecorded(const Strings& command, EnvironmentVariables variables, std::uint32_t summary_every) {
+  // In a default folder of a job, existing parts belong to other ranks.
   const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
   OutputFolder folder(OutputOf(variables));
-  const bool speaks = SpeaksForJob(variables);
+  const bool speaks = IsReportingProcess(variables);
   const bool quiet = IsQuiet(variables) || !speaks;
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
-    Say(std::string(status.message()) + ". The command runs unrecorded");
+    PrintMessage(std::string(status.message()) + ". The command runs unrecorded");
     return RunUnrecorded(command);
   }
   if (folder.had_parts() && !others_may_be_there && !quiet)
-    Say(folder.path() + " already holds a capture; this recording is added to it");
+    PrintMessage(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
   const char* const around = std::getenv("MEMOIR_RUN");
   const std::string run = around == nullptr || *around == '\0' ? NameOfRun() : around;
   variables["MEMOIR_RUN"] = run;
   const InstallTree tree = FindInstallTree();
-  AddTo(variables, AttachmentFor(variables));
+  AddAttachment(variables, AttachmentFor(variables));
   const ChildResult result = [&] {
     const RunningSummaries summaries(folder.path(), run, summary_every);
     return RunChild(command, EnvironmentWith(variables));
@@ -179,29 +211,32 @@ int RunRecorded(const Strings& command, Variables variables, std::uint32_t summa
     folder.RemoveIfEmpty();
     return CannotStart(command, result.start_error);
   }
-  ProtectExitCode(result.exit_code);
+  ProtectEnd(result);
   if (folder.WasRemoved()) {
-    if (speaks) Say("nothing is left of the recording: " + folder.path() + " was removed while the command ran");
-    return result.exit_code;
+    if (speaks)
+      PrintMessage("nothing is left of the recording: " + folder.path() + " was removed while the command ran");
+    return EndAs(result);
   }
   if (!folder.HasNewParts()) MergeRingsOf(folder.path(), tree);
-  const bool said = folder.TakeNotes([](const std::string& cause) { Say("not recording: " + cause); });
+  const std::uint32_t wanted_devices = folder.TakeMissingDevices();
+  const bool said = folder.TakeNotes([](const std::string& cause) { PrintMessage("not recording: " + cause); });
   if (folder.HasNewParts()) {
-    FinishRecording(folder.path(), quiet, summary_every > 0);
+    FinishRecording(folder.path(), EndOf(result), quiet, summary_every > 0);
   } else {
     folder.RemoveIfEmpty();
-    if (!said && speaks) Say(WhyNothingRecorded(command, result.signal, tree));
+    if (!said && speaks) PrintMessage(WhyNothingRecorded(command, result.signal, tree));
   }
-  return result.exit_code;
+  if (wanted_devices > 0 && result.exit_code != 0) PrintMessage(MissingDevices(variables, wanted_devices));
+  return EndAs(result);
 }
 
-std::size_t GivenWindows(const Variables& variables) {
+std::size_t GivenWindows(const EnvironmentVariables& variables) {
   return variables.count("MEMOIR_STEPS") + variables.count("MEMOIR_RANGE") + variables.count("MEMOIR_SCHEDULE");
 }
 
-int PrintEnvironment(Variables variables, const std::string& format) {
+int PrintEnvironment(EnvironmentVariables variables, const std::string& format) {
   variables["MEMOIR_OUTPUT"] = OutputOf(variables);
-  variables.erase("MEMOIR_NOTES");  // of a `memoir run` around, which would not be there to take them away
+  variables.erase("MEMOIR_NOTES");  // from an outer `memoir run`, which would not remove these notes
   const Attachment attachment = AttachmentFor(variables);
   return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
 }
@@ -209,9 +244,9 @@ int PrintEnvironment(Variables variables, const std::string& format) {
 }  // namespace
 
 int RunVerb(const std::vector<std::string>& arguments) {
-  const CommandSplit split = SplitAtCommand(arguments, FlagsWithoutValue());
+  const SplitArguments split = SplitAtCommand(arguments, FlagsWithoutValue());
   const auto app = MakeArguments(kHelp);
-  Variables given, variables;
+  EnvironmentVariables given, variables;
   AddOptions(*app, given);
   std::string print_env;
   app->add_option("--print-env", print_env,
@@ -221,8 +256,8 @@ int RunVerb(const std::vector<std::string>& arguments) {
   std::optional<std::uint32_t> summary_every;
   AddNumber(
       *app, kSummaryEvery, summary_every,
-      "SECONDS: while COMMAND runs, keep a summary of each of its ranks beside the recording, made anew so often, "
-      "but with at most 2% of one core on average (docs/ranks.md)");
+      "SECONDS: while COMMAND runs, keep a summary of each of its ranks next to the recording, written again this "
+      "often, with at most 2% of one core on average (docs/ranks.md)");
   if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
   const bool prints = app->count("--print-env") > 0;
   if (summary_every == 0u) return FailUsage("run", "--summary-every 0: expected seconds, at least 1");
@@ -237,14 +272,15 @@ int RunVerb(const std::vector<std::string>& arguments) {
   if (const auto detail = variables.find("MEMOIR_DETAIL");
       detail != variables.end() && detail->second == "auto" && GivenWindows(variables) > 0)
     return FailUsage("run",
-                     "--detail auto finds out itself in which steps operators are recorded; leave out --steps, "
+                     "--detail auto chooses the steps in which operators are recorded; leave out --steps, "
                      "--range and --schedule");
   if (const absl::Status status = CheckSimulation(FindInstallTree(), variables); !status.ok()) {
     if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
     return Fail(status);
   }
-  if (SpeaksForJob(variables) && !IsQuiet(variables)) {
-    for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  AddDevicesFor(split.command, variables);
+  if (IsReportingProcess(variables) && !IsQuiet(variables)) {
+    for (const std::string& line : UnknownVariables(CurrentEnvironment())) PrintMessage(line);
   }
   if (prints) return PrintEnvironment(std::move(variables), print_env);
   return RunRecorded(split.command, std::move(variables), summary_every.value_or(0));

@@ -1,15 +1,17 @@
-// What `memoir run` does once its command has ended.
+// The last part of `memoir run`, after its command has ended.
 #ifndef TOOLS_CLI_LAUNCH_RUN_SUMMARY_H_
 #define TOOLS_CLI_LAUNCH_RUN_SUMMARY_H_
 
 #include <string>
 
+#include "tools/view/summary/ending_text.h"
+
 namespace memoir {
 
-// Merges what dead processes left, shows the summary on standard error, with the next command to type, and of a job of
-// many ranks, or where they are wanted, writes the summaries of this host's (docs/ranks.md). `quiet`: says errors
-// alone.
-void FinishRecording(const std::string& folder, bool quiet, bool wants_summaries);
+// Merges the rings of dead processes, and prints the summary and the next command to type on standard error. For a job
+// with many ranks, or if requested, also writes the summaries of this host's ranks (docs/ranks.md). `quiet`: prints
+// only errors.
+void FinishRecording(const std::string& folder, const CommandEnd& end, bool quiet, bool wants_summaries);
 
 }  // namespace memoir
 

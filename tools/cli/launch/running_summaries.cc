@@ -12,7 +12,7 @@
 #include "fmt/format.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/process/spawn.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 
@@ -21,16 +21,18 @@ RunningSummaries::RunningSummaries(const std::string& folder, const std::string&
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   SpawnOptions options;
   options.input = options.output = options.errors = null;
-  options.own_group = true;  // ^C is for the command, which may go on
+  options.own_group = true;  // ^C is for the command, which may continue
   options.dies_with_us = SIGKILL;
-  options.in_child = [] { setpriority(PRIO_PROCESS, 0, 19); };  // lower would get nothing where all processors are busy
+  // With a lower priority it would not run if all processors are busy.
+  options.in_child = [] { setpriority(PRIO_PROCESS, 0, 19); };
   const std::string program = FindInstallTree().root / "bin" / "memoir";
   const std::vector<std::string> command = {program, "summarize", "--every", std::to_string(seconds),
                                             "--own", "--of-run",  run,       folder};
-  const Spawned child = null < 0 ? Spawned{.error = errno} : Spawn(command, options);
+  const SpawnResult child = null < 0 ? SpawnResult{.error = errno} : Spawn(command, options);
   pid_ = child.pid;
   if (null >= 0) close(null);
-  if (child.error != 0) Say(fmt::format("no summaries while the command runs: {}", std::strerror(child.error)));
+  if (child.error != 0)
+    PrintMessage(fmt::format("no summaries while the command runs: {}", std::strerror(child.error)));
 }
 
 RunningSummaries::~RunningSummaries() {

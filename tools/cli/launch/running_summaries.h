@@ -1,5 +1,5 @@
-// The summaries of a command's ranks while it runs (`memoir run --summary-every`), made by a process of its own: if
-// that fails, the command goes on.
+// Summaries of a command's ranks while it runs (`memoir run --summary-every`), made by a separate process: if that
+// fails, the command continues.
 #ifndef TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 #define TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 
@@ -12,12 +12,12 @@ namespace memoir {
 
 class RunningSummaries {
  public:
-  // `run`: MEMOIR_RUN of the command; other recordings are left to others. `seconds`: from one look at `folder` to the
-  // next; 0: nothing is started. Says a line where it cannot be.
+  // `run`: MEMOIR_RUN of the command; recordings of other runs are ignored. `seconds`: the interval at which `folder`
+  // is examined; 0: nothing is started. Prints a line if it cannot be started.
   RunningSummaries(const std::string& folder, const std::string& run, std::uint32_t seconds);
   RunningSummaries(const RunningSummaries&) = delete;
   RunningSummaries& operator=(const RunningSummaries&) = delete;
-  // Ends it, at once.
+  // Ends the process at once.
   ~RunningSummaries();
 
  private:

@@ -8,19 +8,22 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "interpose/simcuda/user_tables/profile.h"
+#include "interpose/simcuda/user_tables/card_profile.h"
+#include "interpose/simcuda/user_tables/limits.h"
 #include "interpose/simcuda/user_tables/workspaces.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/simulated_world.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-using simcuda::Profile;
+using simcuda::CardProfile;
 
-// Nothing: it cannot be read, or is larger than the device reads.
+// Returns nullopt if it cannot be read or is larger than the device accepts.
 std::optional<std::string> ReadTable(const std::filesystem::path& file) {
-  constexpr std::size_t kLargest = std::size_t{1} << 20;  // as interpose/simcuda/configuration.cc has it
+  constexpr std::size_t kLargest = std::size_t{1} << 20;  // as in interpose/simcuda/configuration.cc
   std::ifstream in(file, std::ios::binary);
   std::string text(kLargest + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -34,25 +37,28 @@ absl::Status CannotRead(std::string_view source, const std::string& file) {
       fmt::format("{}: cannot read {}; check path and permissions, at most 1 MiB is read", source, file));
 }
 
-// `wrong`: "line 3: ...".
-absl::Status Faulty(std::string_view source, const std::string& file, const std::string& wrong,
-                    const std::filesystem::path& example) {
+// `wrong` is such as "line 3: ...".
+absl::Status FaultyProfileError(std::string_view source, const std::string& file, const std::string& wrong,
+                                const std::filesystem::path& example) {
   return absl::InvalidArgumentError(
-      fmt::format("{}: {}: {}; correct it: {} says what may stand there", source, file, wrong, example.string()));
+      fmt::format("{}: {}: {}; correct it: {} describes its form", source, file, wrong, example.string()));
 }
 
-SimulatedCard CardOf(const Profile& profile, bool common) {
-  return {profile.key, profile.name, profile.memory, profile.memory_most, common};
+static_assert(kMostSimulatedDevices == simcuda::kMostDevices);
+
+SimulatedCard CardOf(const CardProfile& profile, bool common) {
+  return {profile.key, profile.name, profile.memory, profile.memory_most, simcuda::LeastMemory(profile), common};
 }
 
-// The file of formulas has no option of its own.
+// The file of formulas has no separate option.
 absl::Status CheckWorkspaces(const InstallTree& tree, const std::string& file) {
   if (file.empty()) return absl::OkStatus();
   const std::optional<std::string> text = ReadTable(file);
   if (!text) return CannotRead("MEMOIR_SIM_WORKSPACES", file);
   const std::string wrong = simcuda::Workspaces().Parse(*text);
   if (wrong.empty()) return absl::OkStatus();
-  return Faulty("MEMOIR_SIM_WORKSPACES", file, wrong, tree.simulated_cards.parent_path() / "simulated_workspaces.txt");
+  return FaultyProfileError("MEMOIR_SIM_WORKSPACES", file, wrong,
+                            tree.simulated_cards.parent_path() / "simulated_workspaces.txt");
 }
 
 std::string Get(const std::map<std::string, std::string>& variables, const std::string& name) {
@@ -60,24 +66,59 @@ std::string Get(const std::map<std::string, std::string>& variables, const std::
   return found == variables.end() ? "" : found->second;
 }
 
+// Bounds of an option. The device checks them as well, but only after the program has started.
+struct Limit {
+  const char* variable;
+  const char* option;  // as users write it
+  std::uint64_t least, most;
+  std::string (*format)(std::uint64_t);
+  std::string why_least;
+};
+
+absl::Status CheckLimit(const Limit& limit, const std::string& text) {
+  const std::optional<std::uint64_t> value = ParseDigits(text);
+  if (!value || (*value >= limit.least && *value <= limit.most)) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{}={}: expected {}{} to {}", limit.option, limit.format(*value),
+                                                limit.format(limit.least), limit.why_least, limit.format(limit.most)));
+}
+
+absl::Status CheckLimits(const SimulatedCard& card, const std::map<std::string, std::string>& variables) {
+  const auto bytes = [](std::uint64_t value) { return FormatBytes(value); };
+  const auto count = [](std::uint64_t value) { return std::to_string(value); };
+  const std::uint64_t memory = ParseDigits(Get(variables, "MEMOIR_SIM_MEMORY")).value_or(card.memory);
+  const Limit limits[] = {
+      {"MEMOIR_SIM_MEMORY", "--sim-memory", card.memory_least, simcuda::kMostMemory, bytes,
+       fmt::format(" (the context of {} and one block)", card.key)},
+      {"MEMOIR_SIM_DEVICES", "--sim-devices", 1, kMostSimulatedDevices, count, ""},
+      {"MEMOIR_SIM_TIMEOUT", "MEMOIR_SIM_TIMEOUT", 1, simcuda::kLongestPatience, count, ""},
+      {"MEMOIR_SIM_OTHERS", "MEMOIR_SIM_OTHERS", 0, memory - std::min(memory, card.memory_least), bytes, ""},
+      {"MEMOIR_SIM_PINNED", "MEMOIR_SIM_PINNED", 0, simcuda::kMostMemory, bytes, ""},
+      {"MEMOIR_SIM_HANDLES", "MEMOIR_SIM_HANDLES", 0, simcuda::kMostMemory, bytes, ""},
+  };
+  for (const Limit& limit : limits) {
+    if (const absl::Status status = CheckLimit(limit, Get(variables, limit.variable)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file) {
-  std::vector<Profile> ours;
+  std::vector<CardProfile> ours;
   if (const std::string wrong = simcuda::ParseProfiles(ReadTable(tree.simulated_cards).value_or(""), ours);
       !wrong.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: {}; install Memoir again", tree.simulated_cards.string(), wrong));
   }
-  std::vector<Profile> all = ours;
+  std::vector<CardProfile> all = ours;
   if (!own_file.empty()) {
     const std::optional<std::string> text = ReadTable(own_file);
     if (!text) return CannotRead("--sim-profiles", own_file);
     const std::string wrong = simcuda::ParseProfiles(*text, all);
-    if (!wrong.empty()) return Faulty("--sim-profiles", own_file, wrong, tree.simulated_cards);
+    if (!wrong.empty()) return FaultyProfileError("--sim-profiles", own_file, wrong, tree.simulated_cards);
   }
   std::vector<SimulatedCard> cards;
-  for (const Profile& profile : all) {
+  for (const CardProfile& profile : all) {
     const bool own = std::ranges::find(ours, profile) == ours.end();
     cards.push_back(CardOf(profile, own || profile.common));
   }
@@ -112,9 +153,10 @@ absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string
     return status;
   const auto cards = ReadSimulatedCards(tree, Get(variables, "MEMOIR_SIM_PROFILES"));
   if (!cards.ok()) return cards.status();
+  const auto found = std::ranges::find(*cards, card, &SimulatedCard::key);
+  if (found != cards->end()) return CheckLimits(*found, variables);
   std::vector<std::string> keys;
   for (const SimulatedCard& known : *cards) keys.push_back(known.key);
-  if (std::ranges::find(keys, card) != keys.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("--simulate: unknown card {}{}; known are {}", card, DidYouMean(card, keys), fmt::join(keys, ", ")));
 }

@@ -1,7 +1,7 @@
-// The simulated GPU, as the program meets it: is it installed, is the card known, what a command's environment needs.
+// The simulated GPU for a command: whether it is installed, whether the card is known, and the command's environment.
 //
-// The device itself reads its variables in the command's processes (docs/simulated_device.md); what is refused here is
-// refused before anything starts.
+// The device itself reads its variables in the command's processes (docs/simulated_device.md). Wrong values are refused
+// here, before anything starts.
 #ifndef TOOLS_CLI_LAUNCH_SIMULATED_DEVICE_H_
 #define TOOLS_CLI_LAUNCH_SIMULATED_DEVICE_H_
 
@@ -17,24 +17,27 @@
 
 namespace memoir {
 
-// As the tables have it.
+constexpr std::uint32_t kMostSimulatedDevices = 64;
+
+// A card, as in the tables.
 struct SimulatedCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;  // bytes: the least that a driver reports
+  std::uint64_t memory = 0;  // bytes: the smallest number that a driver reports
   std::uint64_t memory_most = 0;
-  bool common = false;  // one of `memoir fit --gpu all`
+  std::uint64_t memory_least = 0;  // bytes: with less, no program can run, whatever --sim-memory is
+  bool common = false;             // included in `memoir fit --gpu all`
 };
 
-// Of `tree`, which may have none, and of the user's own file ("": none), in the files' order; the user's replace those
-// of the same key, and are all common. InvalidArgument names file, line and what is wrong with the user's.
+// The cards of `tree`, if it has any, and of the user's file ("": no file), in the files' order. The user's cards
+// replace others with the same key, and are all common. InvalidArgument names file, line and error in the user's file.
 absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
 
-// `variables` are the options' (MEMOIR_SIM_GPU ...). OK when they ask for no simulation, or for one that can be had.
+// `variables` are the options' variables (MEMOIR_SIM_GPU ...). OK if they request no simulation, or a possible one.
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables);
 
-// Preloads the device, behind the interposer where that is preloaded: hooks look at what torch imports, wherever it
-// comes from. And lets triton find the simulated driver.
+// Preloads the device after the interposer, if that is preloaded, because hooks look at everything that torch imports.
+// Also makes triton find the simulated driver.
 void AddSimulation(const InstallTree& tree, Attachment& attachment);
 
 }  // namespace memoir

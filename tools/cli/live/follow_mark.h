@@ -1,5 +1,6 @@
-// A file in the folder of a capture that says that somebody reads it as it grows: a recording that names its steps
-// writes what has come each second then, and else every four (tracker/session/followed_mark.h). One thread.
+// A file in the folder of a capture that tells the recording that it is being read as it grows. A recording that names
+// its steps then writes every second, and else every four seconds (tracker/session/follower_detection.h). For one
+// thread.
 #ifndef TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 #define TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 
@@ -10,14 +11,14 @@ namespace memoir {
 
 class FollowMark {
  public:
-  // The folder, or a file in it.
+  // `capture` is the folder or a file in it.
   explicit FollowMark(const std::string& capture);
   ~FollowMark();  // removes it
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // While somebody waits for a look at a recording that runs; does something once a second. Where nothing may be
-  // written there, or a file with a content has the name, nothing is: the picture is a little older then.
+  // Call it while somebody follows a running recording; it acts once a second. Does nothing if the folder is not
+  // writable or a non-empty file has the name; the picture is then slightly older.
   void Touch();
 
  private:

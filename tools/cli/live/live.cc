@@ -1,5 +1,4 @@
-// memoir live: a recording while it is being written, as a picture of the terminal, as lines, for scripts and for
-// Prometheus.
+// memoir live: shows a recording while it is being written: on a terminal, as lines, for scripts and for Prometheus.
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,16 +18,19 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/live/follow_mark.h"
-#include "tools/cli/live/followed_picture.h"
+#include "tools/cli/live/followed_figures.h"
 #include "tools/cli/live/live_keys.h"
 #include "tools/cli/live/live_output.h"
 #include "tools/cli/live/live_terminal.h"
 #include "tools/cli/live/recording_choice.h"
+#include "tools/cli/live/recording_wait.h"
 #include "tools/cli/live/snapshot_request.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
@@ -43,8 +45,9 @@ const VerbHelp kHelp = {
     .description =
         "Watch a recording while it is being written: what runs, what is allocated and reserved, what is at a step's "
         "peak, whether memory grows and when it runs out. Without a name: the newest of yours that runs on this host. "
-        "It reads the capture's files as they grow; the program knows nothing of it. On a terminal keys act; elsewhere "
-        "it prints a line each interval. With the word snapshot it asks for one and says where it is (docs/live.md).",
+        "It reads the capture's files as they grow and does not disturb the program. On a terminal keys act; elsewhere "
+        "it prints a line each interval. With the word snapshot it requests a snapshot and prints its path "
+        "(docs/live.md).",
     .examples =
         "  memoir live run1\n"
         "  memoir live --json --interval 10 run1\n",
@@ -63,19 +66,20 @@ void AddOptions(CLI::App& app, LiveArguments& arguments) {
   app.add_option("RECORDING", arguments.what,
                  "folder of the capture, one of its files, or the number of a process that records [the newest of "
                  "yours that runs]");
-  app.add_option("ACTION", arguments.action, "snapshot: ask for a snapshot, say where it is, and end");
-  app.add_option("--interval", arguments.interval, "seconds from one look to the next, from 0.1 on [1]");
-  app.add_flag("--once", arguments.once, "one look, then end");
-  app.add_flag("--json", arguments.json, "one line of JSON for each look (docs/live.md)");
+  app.add_option("ACTION", arguments.action, "snapshot: request a snapshot, print its path, and end");
+  app.add_option("--interval", arguments.interval, "seconds between two readings, at least 0.1 [1]");
+  app.add_flag("--once", arguments.once, "read once, then end");
+  app.add_flag("--json", arguments.json, "one line of JSON for each reading (docs/live.md)");
   app.add_option("--prometheus", arguments.prometheus,
-                 "a FILE that is replaced with each look, for node_exporter's textfile collector; or a PORT, on which "
-                 "127.0.0.1 is answered");
+                 "a FILE that is replaced with each reading, for node_exporter's textfile collector; or a PORT of "
+                 "127.0.0.1 that serves the metrics");
   app.add_option("--cpu", arguments.cpu,
-                 "percent of one core that reading may take; with less, what runs is read for a part of the time [2]");
+                 "percent of one core that reading may take; if that is too little, operators are read only part of "
+                 "the time [2]");
   AddNumber(app, "--top", arguments.top, "processes in a list of several [8; all in --json]");
 }
 
-// `memoir live snapshot` is of the newest recording.
+// `memoir live snapshot` takes the newest recording.
 void TakeAction(LiveArguments& arguments) {
   std::error_code error;
   if (arguments.what == "snapshot" && arguments.action.empty() && !std::filesystem::exists("snapshot", error))
@@ -84,22 +88,23 @@ void TakeAction(LiveArguments& arguments) {
 
 std::string Complaint(const LiveArguments& arguments) {
   if (!arguments.action.empty() && arguments.action != "snapshot")
-    return "'" + arguments.action + "' is nothing that live does; it knows snapshot";
+    return "'" + arguments.action + "' is no action of live; the only one is snapshot";
   if (!(arguments.interval >= 0.1 && arguments.interval <= 86400))
     return fmt::format("--interval {}: expected seconds, from 0.1 to 86400", arguments.interval);
   if (!(arguments.cpu > 0)) return fmt::format("--cpu {}: expected percent of one core, such as 2", arguments.cpu);
   return "";
 }
 
-int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
-  const LivePicture& picture = followed.picture();
-  if (!RunsOn(picture))
-    return Fail(absl::FailedPreconditionError(picture.folder +
+int TakeSnapshot(const FollowedFigures& followed, const LiveSignals& signals) {
+  const LiveFigures& figures = followed.figures();
+  if (!IsAnyRunning(figures))
+    return Fail(absl::FailedPreconditionError(figures.folder +
                                               ": its recording has ended, so that there is nothing to "
-                                              "take a snapshot of; memoir show " +
-                                              picture.folder + " shows what was recorded"));
-  const std::string control = ControlFileOf(picture);
-  const SnapshotRequest request(picture.folder);
+                                              "take a snapshot of; " +
+                                              PrintedCommand("show " + TypedPath(figures.folder)) +
+                                              " shows what was recorded"));
+  const std::string control = ControlFileOf(figures);
+  const SnapshotRequest request(figures.folder);
   if (const absl::Status asked = WriteControl(control, "snapshot"); !asked.ok()) return Fail(asked);
   while (request.age() < kSnapshotPatience && signals.ended_by() == 0) {
     if (const auto folder = request.Find()) return WriteOutput(*folder + "\n");
@@ -108,23 +113,18 @@ int TakeSnapshot(const FollowedPicture& followed, const LiveSignals& signals) {
   return Fail(absl::DeadlineExceededError(NoSnapshotCame(control)));
 }
 
-// A recording that is just beginning has a folder, and no whole chunk yet.
-absl::StatusOr<std::unique_ptr<FollowedPicture>> OpenSoon(const std::string& folder, const LiveArguments& arguments,
-                                                          const LiveSignals& signals) {
-  constexpr auto kPatience = std::chrono::seconds(5);
-  const auto begin = steady_clock::now();
-  for (;;) {
-    absl::StatusOr<std::unique_ptr<FollowedPicture>> opened = FollowedPicture::Open(folder, arguments.cpu / 100);
-    const bool may_come = absl::IsNotFound(opened.status()) || absl::IsDataLoss(opened.status());
-    if (opened.ok() || !may_come || signals.ended_by() != 0 || steady_clock::now() - begin > kPatience) return opened;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+// Returns true for requests that need a recording now: a single picture or a snapshot.
+bool WantsItNow(const LiveArguments& arguments) { return arguments.once || !arguments.action.empty(); }
+
+int CannotFollow(const absl::Status& status, const LiveSignals& signals) {
+  if (signals.ended_by() == 0) return Fail(status);
+  return signals.ended_by() == SIGINT && isatty(STDIN_FILENO) == 1 ? kExitFine : 128 + signals.ended_by();
 }
 
-// One who watches: looks, shows, waits.
+// Repeatedly reads the recording, shows it, and waits.
 class Watch {
  public:
-  Watch(FollowedPicture& followed, FollowMark& mark, LiveSignals& signals, LiveOutput& output,
+  Watch(FollowedFigures& followed, FollowMark& mark, LiveSignals& signals, LiveOutput& output,
         const LiveArguments& arguments)
       : followed_(followed), mark_(mark), signals_(signals), output_(output), arguments_(arguments) {}
 
@@ -134,18 +134,18 @@ class Watch {
     auto next = steady_clock::now();
     for (int over = 0; code == kExitFine && !quit_ && signals_.ended_by() == 0;) {
       next = std::max(next + Interval(), steady_clock::now());
-      followed_.Look([this] { return signals_.ended_by() == 0; });
-      if (RunsOn(followed_.picture())) mark_.Touch();
-      keys_.Look(followed_.picture());
+      followed_.Update([this] { return signals_.ended_by() == 0; });
+      if (IsAnyRunning(followed_.figures())) mark_.Touch();
+      keys_.CheckRequests(followed_.figures());
       code = Show();
-      // A process that was killed may have its newest events merged by now.
+      // The newest events of a killed process may have been merged only now.
       over = followed_.is_over() ? over + 1 : 0;
       if (over == 2 || arguments_.once) break;
       WaitUntil(next);
     }
     terminal_.reset();
     if (code != kExitFine) return code;
-    if (on_terminal && !quit_ && signals_.ended_by() == 0) return output_.WriteScreen(followed_.picture());
+    if (on_terminal && !quit_ && signals_.ended_by() == 0) return output_.WriteScreen(followed_.figures());
     return signals_.ended_by() == 0 || (on_terminal && signals_.ended_by() == SIGINT) ? kExitFine
                                                                                       : 128 + signals_.ended_by();
   }
@@ -155,34 +155,34 @@ class Watch {
     return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(arguments_.interval));
   }
   int Show() {
-    if (const absl::Status status = output_.WritePrometheus(followed_.picture()); !status.ok()) return Fail(status);
-    if (!terminal_) return output_.Write(followed_.picture());
+    if (const absl::Status status = output_.WritePrometheus(followed_.figures()); !status.ok()) return Fail(status);
+    if (!terminal_) return output_.Write(followed_.figures());
     Draw();
     return kExitFine;
   }
   void Draw() {
     if (signals_.TakeResized()) terminal_->Clear();
     terminal_->Draw(
-        output_.Screen(followed_.picture(), terminal_->height(), keys_.Line(followed_.picture()), keys_.message()));
+        output_.Screen(followed_.figures(), terminal_->height(), keys_.Line(followed_.figures()), keys_.message()));
   }
   void WaitUntil(steady_clock::time_point next) {
     while (!quit_ && signals_.ended_by() == 0) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - steady_clock::now()).count();
       if (left <= 0) return;
-      // So much earlier a new chunk is wanted: the recorder looks for the mark with each of its own looks.
-      if (left <= 5000 && RunsOn(followed_.picture())) mark_.Touch();
+      // Touches the mark early, because the recorder looks for it only when it examines the ring.
+      if (left <= 5000 && IsAnyRunning(followed_.figures())) mark_.Touch();
       const auto key =
           signals_.Wait(terminal_ ? STDIN_FILENO : -1, output_.server(), static_cast<int>(std::min<long>(left, 250)));
       output_.Answer();
       if (!terminal_) continue;
       if (key == 'q' || key == 'Q') quit_ = true;
-      if (key) keys_.Press(*key, followed_.picture());
-      keys_.Look(followed_.picture());
+      if (key) keys_.Press(*key, followed_.figures());
+      keys_.CheckRequests(followed_.figures());
       Draw();
     }
   }
 
-  FollowedPicture& followed_;
+  FollowedFigures& followed_;
   FollowMark& mark_;
   LiveSignals& signals_;
   LiveOutput& output_;
@@ -193,14 +193,18 @@ class Watch {
 };
 
 int Live(const LiveArguments& arguments) {
-  absl::StatusOr<std::string> folder = FolderToFollow(arguments.what);
-  if (!folder.ok()) return Fail(folder.status());
   LiveSignals signals;
+  const bool now = WantsItNow(arguments);
+  RecordingWait wait(signals, now ? std::optional(std::chrono::seconds(5)) : std::nullopt);
+  const auto find = [&] { return FolderToFollow(arguments.what); };
+  const auto folder = now ? find() : wait.Await(std::chrono::seconds(1), find);
+  if (!folder.ok()) return CannotFollow(folder.status(), signals);
   FollowMark mark(*folder);
-  const auto followed = OpenSoon(*folder, arguments, signals);
-  if (!followed.ok()) return Fail(followed.status());
+  const auto open = [&] { return FollowedFigures::Open(*folder, arguments.cpu / 100); };
+  const auto followed = wait.Await(std::chrono::milliseconds(200), open);
+  if (!followed.ok()) return CannotFollow(followed.status(), signals);
   if (arguments.action == "snapshot") {
-    (*followed)->Look([&] { return signals.ended_by() == 0; });
+    (*followed)->Update([&] { return signals.ended_by() == 0; });
     return TakeSnapshot(**followed, signals);
   }
   LiveOutput output({arguments.json, arguments.once, arguments.top.value_or(8), arguments.prometheus});

@@ -7,39 +7,42 @@
 
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
+#include "tools/cli/arguments/typed_path.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kSteps = 3;  // where no number is typed
+constexpr std::uint64_t kSteps = 3;  // if no number is typed
 constexpr std::size_t kMostDigits = 6;
 
-// With --detail auto what is recorded of a known step says nothing of what was asked for.
-bool RecordsOperators(const LivePicture& picture) {
-  const LiveProcess& process = picture.processes.front();
+// Returns false with --detail auto, where records of a repeated step do not show whether the request took effect.
+bool RecordsOperators(const LiveFigures& figures) {
+  const LiveProcess& process = figures.processes.front();
   return process.level == v1::LEVEL_ALL || (process.knows_steps && process.level == v1::LEVEL_MEMORY);
 }
 
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
 
-// "", or in how many processes: "; begun in 3 of 8 processes".
+// "" for one process, else "; begun in 3 of 8 processes".
 std::string InProcesses(std::string_view what, std::size_t some, std::size_t all) {
   return all == 1 ? "" : fmt::format("; {} in {} of {} processes", what, FormatCount(some), FormatCount(all));
 }
 
-// By the digits that were typed.
+// The number of steps by the typed digits.
 std::uint64_t StepsOf(const std::string& digits) {
   std::uint64_t steps = kSteps;
   return digits.empty() || !absl::SimpleAtoi(digits, &steps) ? kSteps : steps;
 }
 
-std::string OverText(const LivePicture& picture, const LiveAsked& of) {
+std::string OverText(const LiveFigures& figures, const FullStepRequest& of) {
   const std::string which =
       of.begun == 1 ? fmt::format("step {} was", FormatCount(of.first))
                     : fmt::format("steps {} to {} were", FormatCount(of.first), FormatCount(of.first + of.begun - 1));
-  return fmt::format("{} recorded in full: memoir show --steps {}:{} {}", which, of.first, of.first + of.begun,
-                     picture.folder);
+  const std::string words =
+      fmt::format("show --steps {}:{} {}", of.first, of.first + of.begun, TypedPath(figures.folder));
+  return fmt::format("{} recorded in full: {}", which, PrintedCommand(words));
 }
 
 }  // namespace
@@ -48,36 +51,38 @@ std::string NoSnapshotCame(const std::string& control) {
   return "no snapshot came within 10 s: no process of the recording looks at " + control;
 }
 
-bool RunsOn(const LivePicture& picture) { return std::ranges::any_of(picture.processes, Runs, &LiveProcess::state); }
-
-std::string ControlFileOf(const LivePicture& picture) {
-  return ControlFileOf(picture.folder, picture.processes.empty() ? 0 : picture.processes.front().pid);
+bool IsAnyRunning(const LiveFigures& figures) {
+  return std::ranges::any_of(figures.processes, IsRunning, &LiveProcess::state);
 }
 
-std::string LiveKeys::Line(const LivePicture& picture) const {
-  if (!RunsOn(picture)) return "q quit";
-  const bool all = RecordsOperators(picture);
+std::string ControlFileOf(const LiveFigures& figures) {
+  return ControlFileOf(figures.folder, figures.processes.empty() ? 0 : figures.processes.front().pid);
+}
+
+std::string LiveKeys::Line(const LiveFigures& figures) const {
+  if (!IsAnyRunning(figures)) return "q quit";
+  const bool all = RecordsOperators(figures);
   return (all ? "q quit  s snapshot  o recording off  m memory only  " : "q quit  s snapshot  o recording on  ") +
          fmt::format("w {} in full", StepsText(StepsOf(digits_)));
 }
 
-void LiveKeys::Press(char key, const LivePicture& picture) {
-  if (!RunsOn(picture)) return;
+void LiveKeys::Press(char key, const LiveFigures& figures) {
+  if (!IsAnyRunning(figures)) return;
   if (key >= '0' && key <= '9') {
     if (digits_.size() < kMostDigits && (key != '0' || !digits_.empty())) digits_ += key;
     return;
   }
-  control_ = ControlFileOf(picture);
-  const bool all = RecordsOperators(picture);
+  control_ = ControlFileOf(figures);
+  const bool all = RecordsOperators(figures);
   if (key == 's') {
-    request_.emplace(picture.folder);
-    Ask("snapshot", "a snapshot is asked for");
+    request_.emplace(figures.folder);
+    Ask("snapshot", "a snapshot is requested");
   } else if (key == 'o') {
     Ask(all ? "off" : "on", all ? "recording is switched off" : "recording is switched on");
   } else if (key == 'm' && all) {
     Ask("memory", "only memory is recorded from now on, no operators");
   } else if (key == 'w') {
-    AskForSteps(picture);
+    AskForSteps(figures);
   }
   digits_.clear();
 }
@@ -89,21 +94,21 @@ void LiveKeys::Ask(const std::string& word, std::string said) {
   if (!asked.ok()) request_.reset();
 }
 
-void LiveKeys::AskForSteps(const LivePicture& picture) {
-  Asked wish{StepsOf(digits_), {}};
-  for (const LiveProcess& process : picture.processes) wish.times_before[process.pid] = process.asked.times;
+void LiveKeys::AskForSteps(const LiveFigures& figures) {
+  StepRequest wish{StepsOf(digits_), {}};
+  for (const LiveProcess& process : figures.processes) wish.times_before[process.pid] = process.asked.times;
   const absl::Status asked = WriteControl(control_, fmt::format("steps {}", wish.steps));
   request_.reset();
   asked_.reset();
   message_ = std::string(asked.message());
   if (!asked.ok()) return;
   asked_ = std::move(wish);
-  LookForSteps(picture);
+  LookForSteps(figures);
 }
 
-void LiveKeys::Look(const LivePicture& picture) {
+void LiveKeys::CheckRequests(const LiveFigures& figures) {
   LookForSnapshot();
-  LookForSteps(picture);
+  LookForSteps(figures);
 }
 
 void LiveKeys::LookForSnapshot() {
@@ -117,16 +122,16 @@ void LiveKeys::LookForSnapshot() {
   }
 }
 
-// The process that is shown first speaks for all: ranks of a job are in the same step, or nearly.
-void LiveKeys::LookForSteps(const LivePicture& picture) {
+// The first shown process represents all, because the ranks of a job are in nearly the same step.
+void LiveKeys::LookForSteps(const LiveFigures& figures) {
   if (!asked_) return;
   std::size_t running = 0, begun = 0, open = 0;
   const LiveProcess* speaks = nullptr;
   const auto has_steps = [](const LiveProcess& process) { return process.step_source != StepSource::kNone; };
-  const bool any_has_steps = std::ranges::any_of(picture.processes, has_steps);
-  for (const LiveProcess& process : picture.processes) {
+  const bool any_has_steps = std::ranges::any_of(figures.processes, has_steps);
+  for (const LiveProcess& process : figures.processes) {
     const bool has_begun = process.asked.times > asked_->times_before[process.pid];
-    if (!has_begun && (!Runs(process.state) || (any_has_steps && !has_steps(process)))) continue;
+    if (!has_begun && (!IsRunning(process.state) || (any_has_steps && !has_steps(process)))) continue;
     ++running;
     begun += has_begun;
     open += has_begun && process.asked.open;
@@ -148,7 +153,7 @@ void LiveKeys::LookForSteps(const LivePicture& picture) {
     message_ = fmt::format("step {} of {} in full{}", FormatCount(speaks->asked.begun), FormatCount(asked_->steps),
                            InProcesses("so", open, running));
   } else {
-    message_ = OverText(picture, speaks->asked);
+    message_ = OverText(figures, speaks->asked);
     asked_.reset();
   }
 }

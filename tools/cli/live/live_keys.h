@@ -1,4 +1,5 @@
-// What keys of `memoir live` do to the recording, through its control file, and what came of it in words. One thread.
+// The keys of `memoir live` that control the recording through its control file, and their results as text. For one
+// thread.
 #ifndef TOOLS_CLI_LIVE_LIVE_KEYS_H_
 #define TOOLS_CLI_LIVE_LIVE_KEYS_H_
 
@@ -8,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 #include "tools/cli/live/snapshot_request.h"
 
 namespace memoir {
@@ -16,37 +17,37 @@ namespace memoir {
 inline constexpr auto kSnapshotPatience = std::chrono::seconds(10);
 std::string NoSnapshotCame(const std::string& control);
 
-// Some process still runs: there is something to control.
-bool RunsOn(const LivePicture& picture);
-// Of the recording that is shown.
-std::string ControlFileOf(const LivePicture& picture);
+// Returns true if a process still runs, so that it can be controlled.
+bool IsAnyRunning(const LiveFigures& figures);
+// Returns the control file of the shown recording.
+std::string ControlFileOf(const LiveFigures& figures);
 
 class LiveKeys {
  public:
   // "q quit  s snapshot ..."
-  std::string Line(const LivePicture& picture) const;
-  // What the last key did; "": nothing.
+  std::string Line(const LiveFigures& figures) const;
+  // Describes the effect of the last key; empty without one.
   const std::string& message() const { return message_; }
 
-  void Press(char key, const LivePicture& picture);
-  // What has come of it since.
-  void Look(const LivePicture& picture);
+  void Press(char key, const LiveFigures& figures);
+  // Checks whether the last key has had its result.
+  void CheckRequests(const LiveFigures& figures);
 
  private:
-  // Steps in full.
-  struct Asked {
+  // A request to record steps in full.
+  struct StepRequest {
     std::uint64_t steps = 0;
-    std::map<std::uint64_t, std::uint64_t> times_before;  // by process number, as LiveAsked has them
+    std::map<std::uint64_t, std::uint64_t> times_before;  // by process number, as in FullStepRequest
   };
   void Ask(const std::string& word, std::string said);
-  void AskForSteps(const LivePicture& picture);
+  void AskForSteps(const LiveFigures& figures);
   void LookForSnapshot();
-  void LookForSteps(const LivePicture& picture);
+  void LookForSteps(const LiveFigures& figures);
 
   std::string control_, message_;
-  std::string digits_;  // typed before the key that takes a number
+  std::string digits_;  // typed before a key that takes a number
   std::optional<SnapshotRequest> request_;
-  std::optional<Asked> asked_;
+  std::optional<StepRequest> asked_;
 };
 
 }  // namespace memoir

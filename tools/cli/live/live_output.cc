@@ -8,7 +8,7 @@
 #include "fmt/format.h"
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/live/live_json.h"
 #include "tools/view/live/live_prometheus.h"
 #include "tools/view/live/live_text.h"
@@ -26,34 +26,34 @@ absl::Status LiveOutput::Start() {
   auto server = MetricsServer::Start(static_cast<std::uint16_t>(port));
   if (!server.ok()) return server.status();
   server_ = *std::move(server);
-  Say(fmt::format("metrics on http://127.0.0.1:{}/metrics", server_->port()));
+  PrintMessage(fmt::format("metrics on http://127.0.0.1:{}/metrics", server_->port()));
   return absl::OkStatus();
 }
 
-absl::Status LiveOutput::WritePrometheus(const LivePicture& picture) {
+absl::Status LiveOutput::WritePrometheus(const LiveFigures& figures) {
   if (options_.prometheus.empty()) return absl::OkStatus();
-  metrics_ = LivePrometheus(picture);
+  metrics_ = LivePrometheus(figures);
   if (server_ != nullptr) return absl::OkStatus();
   OutputFile file(options_.prometheus);
   file.Write(metrics_);
   return file.Finish();
 }
 
-std::vector<std::string> LiveOutput::Screen(const LivePicture& picture, std::size_t height, const std::string& keys,
+std::vector<std::string> LiveOutput::Screen(const LiveFigures& figures, std::size_t height, const std::string& keys,
                                             const std::string& message) const {
-  return RenderLiveScreen(picture, DetectTerminal(STDOUT_FILENO), {height, keys, message});
+  return RenderLiveScreen(figures, DetectTerminal(STDOUT_FILENO), {height, keys, message});
 }
 
-int LiveOutput::WriteScreen(const LivePicture& picture) const {
+int LiveOutput::WriteScreen(const LiveFigures& figures) const {
   std::string text;
-  for (const std::string& line : Screen(picture, 0, "", "")) text += line + "\n";
+  for (const std::string& line : Screen(figures, 0, "", "")) text += line + "\n";
   return WriteOutput(text);
 }
 
-// Each once, when it comes.
-std::string LiveOutput::NewFindings(const LivePicture& picture) {
+// Returns each finding once, when it appears.
+std::string LiveOutput::NewFindings(const LiveFigures& figures) {
   std::string text;
-  for (const LiveProcess& process : picture.processes) {
+  for (const LiveProcess& process : figures.processes) {
     for (const LiveFinding& finding : LiveFindings(process)) {
       if (!said_[process.pid].insert(finding.key).second) continue;
       text += fmt::format("! {}: {}\n", LiveName(process), finding.text);
@@ -62,11 +62,11 @@ std::string LiveOutput::NewFindings(const LivePicture& picture) {
   return text;
 }
 
-int LiveOutput::Write(const LivePicture& picture) {
-  if (options_.json) return WriteOutput(LiveJsonLine(picture));
-  if (options_.once) return WriteScreen(picture);
+int LiveOutput::Write(const LiveFigures& figures) {
+  if (options_.json) return WriteOutput(LiveJsonLine(figures));
+  if (options_.once) return WriteScreen(figures);
   if (!options_.prometheus.empty()) return kExitFine;
-  return WriteOutput(RenderLiveLines(picture, options_.top) + NewFindings(picture));
+  return WriteOutput(RenderLiveLines(figures, options_.top) + NewFindings(figures));
 }
 
 }  // namespace memoir

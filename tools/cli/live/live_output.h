@@ -1,4 +1,4 @@
-// Where the pictures of `memoir live` go beside the terminal: lines, JSON, a file or a port for Prometheus.
+// Outputs of `memoir live` other than the terminal: lines, JSON, a file or a port for Prometheus.
 #ifndef TOOLS_CLI_LIVE_LIVE_OUTPUT_H_
 #define TOOLS_CLI_LIVE_LIVE_OUTPUT_H_
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 #include "tools/cli/live/metrics_server.h"
 
 namespace memoir {
@@ -21,30 +21,30 @@ class LiveOutput {
   struct Options {
     bool json = false, once = false;
     std::size_t top = 8;     // processes in plain lines
-    std::string prometheus;  // a file, or a port; "": neither
+    std::string prometheus;  // a file or a port; "": neither
   };
   explicit LiveOutput(Options options) : options_(std::move(options)) {}
 
-  // Listens, where that is asked for.
+  // Listens on the port, if one is requested.
   absl::Status Start();
-  // To standard output; an exit code.
-  int Write(const LivePicture& picture);
-  int WriteScreen(const LivePicture& picture) const;
-  std::vector<std::string> Screen(const LivePicture& picture, std::size_t height, const std::string& keys,
+  // Writes to standard output and returns an exit code.
+  int Write(const LiveFigures& figures);
+  int WriteScreen(const LiveFigures& figures) const;
+  std::vector<std::string> Screen(const LiveFigures& figures, std::size_t height, const std::string& keys,
                                   const std::string& message) const;
-  absl::Status WritePrometheus(const LivePicture& picture);
+  absl::Status WritePrometheus(const LiveFigures& figures);
   int server() const { return server_ == nullptr ? -1 : server_->descriptor(); }
   void Answer() {
     if (server_ != nullptr) server_->Answer(metrics_);
   }
 
  private:
-  std::string NewFindings(const LivePicture& picture);
+  std::string NewFindings(const LiveFigures& figures);
 
   const Options options_;
   std::unique_ptr<MetricsServer> server_;
   std::string metrics_;
-  std::map<std::uint64_t, std::set<std::string>> said_;  // findings, by process
+  std::map<std::uint64_t, std::set<std::string>> said_;  // reported findings, by process
 };
 
 }  // namespace memoir

@@ -12,11 +12,11 @@
 namespace memoir {
 namespace {
 
-constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l\x1b[2J";  // the other screen, no cursor
+constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l\x1b[2J";  // switches to the other screen, hides the cursor, clears
 constexpr char kLeave[] = "\x1b[?25h\x1b[?1049l";
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
 
-// Of the handler: a signal has nowhere else to go.
+// Global, because the signal handler has no argument.
 constinit std::atomic<int> ended_by_signal{0};
 constinit std::atomic<bool> resized{false};
 constinit int wake_pipe[2] = {-1, -1};
@@ -53,14 +53,14 @@ int LiveSignals::ended_by() const { return ended_by_signal; }
 bool LiveSignals::TakeResized() { return resized.exchange(false); }
 
 std::optional<char> LiveSignals::Wait(int keys, int other, int milliseconds) {
-  // A negative descriptor is passed over.
+  // poll() ignores negative descriptors.
   pollfd waits[3] = {{wake_pipe[0], POLLIN, 0}, {keys, POLLIN, 0}, {other, POLLIN, 0}};
   if (poll(waits, 3, milliseconds) <= 0) return std::nullopt;
   char bytes[64];
   while (read(wake_pipe[0], bytes, sizeof bytes) > 0) {
   }
   if ((waits[1].revents & (POLLIN | POLLHUP)) == 0) return std::nullopt;
-  // A closed terminal gives nothing for ever: that is the end.
+  // A closed terminal returns the end of file for ever, so it ends the program.
   const ssize_t got = read(keys, bytes, 1);
   if (got == 0) ended_by_signal = SIGHUP;
   return got == 1 ? std::optional(bytes[0]) : std::nullopt;

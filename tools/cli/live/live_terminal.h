@@ -1,5 +1,5 @@
-// The terminal while `memoir live` draws on it: another screen, keys one by one, and all as it was at the end, also
-// when a signal ends the program.
+// The terminal while `memoir live` draws on it: switches to another screen, reads single keys, and restores everything
+// at the end, also if a signal ends the program.
 #ifndef TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 #define TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 
@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// SIGINT, SIGTERM, SIGHUP and SIGWINCH become bytes in a pipe, so that a wait ends at once. One at a time.
+// Turns SIGINT, SIGTERM, SIGHUP and SIGWINCH into bytes in a pipe, so that they end a wait at once. Only one may exist
+// at a time.
 class LiveSignals {
  public:
   LiveSignals();
@@ -20,25 +21,25 @@ class LiveSignals {
   LiveSignals(const LiveSignals&) = delete;
   LiveSignals& operator=(const LiveSignals&) = delete;
 
-  // Waits for a key (of `keys`, a descriptor), for something to read from `other`, a signal, or until the time is over;
-  // -1: no such descriptor. The key; nothing: none.
+  // Waits until there is a key on the descriptor `keys`, data on `other`, a signal, or the time is over. -1: no such
+  // descriptor. Returns the key, or nullopt.
   std::optional<char> Wait(int keys, int other, int milliseconds);
-  int ended_by() const;  // the signal that asked for the end; 0: none
+  int ended_by() const;  // the signal that requested the end; 0: no signal
   bool TakeResized();
 };
 
 class LiveTerminal {
  public:
-  // `input`, `output`: both a terminal.
+  // `input` and `output` must both be terminals.
   LiveTerminal(int input, int output);
-  ~LiveTerminal();  // restores it
+  ~LiveTerminal();  // restores the terminal
   LiveTerminal(const LiveTerminal&) = delete;
   LiveTerminal& operator=(const LiveTerminal&) = delete;
 
   std::size_t height() const;
-  // Each line over what was there, in one write, so that nothing flickers.
+  // Overwrites each line, all in one write, so that nothing flickers.
   void Draw(const std::vector<std::string>& lines);
-  void Clear() { drawn_.clear(); }  // the next Draw draws all
+  void Clear() { drawn_.clear(); }  // the next Draw() draws everything
 
  private:
   void Write(const std::string& text) const;

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Of one who connects and says nothing, or reads nothing.
+// The timeout of a client that sends or reads nothing.
 constexpr timeval kPatience{0, 200'000};
 constexpr std::size_t kMostRequest = 4096;
 constexpr int kMostAtOnce = 16;
@@ -26,7 +26,7 @@ std::string Reply(std::string_view status, std::string_view type, const std::str
                      type, body.size(), body);
 }
 
-// The first line is all that counts; the rest of the head is read as far as it has come.
+// Only the first line is used. Reads as much of the rest of the head as has arrived.
 std::string ReadRequest(int client) {
   std::string request;
   char bytes[1024];
@@ -38,8 +38,8 @@ std::string ReadRequest(int client) {
   return request.substr(0, request.find("\r\n"));
 }
 
-// A browser on this host that a foreign page makes ask sends another host's name along; it gets nothing that it could
-// show there, for no answer allows other origins.
+// If another site's page makes a browser on this host send a request, this has another host's name. The page cannot
+// read the answer anyway, because no answer allows other origins.
 std::string AnswerTo(const std::string& line, const std::string& metrics) {
   const bool get = line.starts_with("GET ");
   const std::string path = get ? line.substr(4, line.find(' ', 4) - 4) : "";

@@ -1,7 +1,7 @@
-// Answers scrapes on the loopback interface: one text, for GET /metrics.
+// Answers scrapes on the loopback interface: GET /metrics returns one text.
 //
-// Written here, for the kept libraries do not fit (docs/dependencies.md): it answers one request a connection, never
-// reads more than a request's first 4 KiB, and is asked from the loop of `memoir live`, without a thread.
+// No library that Memoir uses is suitable (docs/packaging/dependencies.md). The server answers one request per
+// connection and reads at most the first 4 KiB of a request. It runs in the loop of `memoir live`, without a thread.
 #ifndef TOOLS_CLI_LIVE_METRICS_SERVER_H_
 #define TOOLS_CLI_LIVE_METRICS_SERVER_H_
 
@@ -15,15 +15,15 @@ namespace memoir {
 
 class MetricsServer {
  public:
-  // Port 0: any that is free. Errors say cause and fix.
+  // Port 0: any free port. Errors name cause and fix.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(std::uint16_t port);
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
   std::uint16_t port() const { return port_; }
-  int descriptor() const { return socket_; }  // readable: somebody asks
-  // Answers everybody who waits; who is slow is not waited for.
+  int descriptor() const { return socket_; }  // readable if a request waits
+  // Answers all waiting requests. Does not wait for slow clients.
   void Answer(const std::string& metrics);
 
  private:

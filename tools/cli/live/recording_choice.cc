@@ -18,16 +18,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A process that records has the newest part of its capture open.
-std::optional<fs::path> FolderThatIsWrittenBy(std::uint64_t pid) {
+// Threads whose descriptor tables may contain the part that is being written: the recorder's own thread
+// (interpose/own_files.h), and any thread that has the program's table.
+std::vector<fs::path> ThreadsWithFiles(const fs::path& process) {
+  std::vector<fs::path> threads = {process};
   std::error_code error;
-  for (fs::directory_iterator it("/proc/" + std::to_string(pid) + "/fd", error), end; !error && it != end;
-       it.increment(error)) {
+  for (fs::directory_iterator it(process / "task", error), end; !error && it != end; it.increment(error)) {
+    std::string name;
+    std::ifstream comm(it->path() / "comm");
+    std::getline(comm, name);
+    if (name == "memoir-files") threads.push_back(it->path());
+  }
+  return threads;
+}
+
+std::optional<fs::path> FolderThatIsWrittenBy(const fs::path& thread) {
+  std::error_code error;
+  for (fs::directory_iterator it(thread / "fd", error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;
     const fs::path target = fs::read_symlink(it->path(), ignored);
     if (ignored || target.extension() != ".memoir" || target.filename().string().find(".p") == std::string::npos)
       continue;
-    std::ifstream facts(("/proc/" + std::to_string(pid) + "/fdinfo/") + it->path().filename().string());
+    std::ifstream facts(thread / "fdinfo" / it->path().filename());
     std::string word;
     unsigned flags = 0;
     while (facts >> word) {
@@ -35,6 +47,13 @@ std::optional<fs::path> FolderThatIsWrittenBy(std::uint64_t pid) {
     }
     if ((flags & 3u) != 0) return target.parent_path();  // open for writing
   }
+  return std::nullopt;
+}
+
+// A recording process has the newest part of its capture open.
+std::optional<fs::path> FolderThatIsWrittenBy(std::uint64_t pid) {
+  for (const fs::path& thread : ThreadsWithFiles("/proc/" + std::to_string(pid)))
+    if (auto folder = FolderThatIsWrittenBy(thread)) return folder;
   return std::nullopt;
 }
 
@@ -62,7 +81,7 @@ std::vector<Running> Processes() {
   return processes;
 }
 
-// The process, or what it started: `memoir run` and launchers record nothing themselves.
+// The process or a process that it started, because `memoir run` and launchers record nothing themselves.
 std::optional<fs::path> FolderOfProcess(std::uint64_t pid, const std::vector<Running>& all) {
   std::vector<std::uint64_t> family = {pid};
   for (std::size_t i = 0; i < family.size(); ++i) {
@@ -84,8 +103,8 @@ absl::StatusOr<std::string> FolderToFollow(const std::string& what) {
   std::uint64_t pid = 0;
   if (absl::SimpleAtoi(what, &pid)) {
     if (std::ranges::find(processes, pid, &Running::pid) == processes.end())
-      return absl::NotFoundError("there is no process " + what +
-                                 "; `memoir live` without it takes the newest recording");
+      return absl::FailedPreconditionError("there is no process " + what +
+                                           "; `memoir live` without it takes the newest recording");
     if (const auto folder = FolderOfProcess(pid, processes)) return folder->string();
     return absl::NotFoundError("process " + what +
                                " records nothing, or belongs to another user; give the folder of its capture");

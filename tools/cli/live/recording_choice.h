@@ -1,4 +1,5 @@
-// Which recording `memoir live` means: a folder, one of its files, a process, or the newest of this user's that runs.
+// The recording that `memoir live` shows: a folder, one of its files, a process, or this user's newest running
+// recording.
 #ifndef TOOLS_CLI_LIVE_RECORDING_CHOICE_H_
 #define TOOLS_CLI_LIVE_RECORDING_CHOICE_H_
 
@@ -8,7 +9,7 @@
 
 namespace memoir {
 
-// The folder that a path, a process number or "" leads to. Errors say what to do.
+// Returns the folder of a path, a process number or "". NotFound: it may exist a moment later.
 absl::StatusOr<std::string> FolderToFollow(const std::string& what);
 
 }  // namespace memoir

@@ -38,7 +38,7 @@ absl::Status WriteControl(const std::string& path, const std::string& word) {
   if (file >= 0) close(file);
   if (written) return absl::OkStatus();
   return absl::PermissionDeniedError(path + ": cannot be written (" + std::strerror(cause) +
-                                     "); a recording is controlled by who may write there");
+                                     "); only a user who may write there can control the recording");
 }
 
 SnapshotRequest::SnapshotRequest(const std::string& folder) : folder_(folder + "/snapshots"), before_(Files()) {}

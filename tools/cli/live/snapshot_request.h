@@ -1,5 +1,5 @@
-// Asks a recording for a snapshot, or to record more or less, through its control file (docs/snapshots.md), and finds
-// what came of it.
+// Requests a snapshot from a recording, or more or less recording, through its control file (docs/live.md), and finds
+// the result.
 #ifndef TOOLS_CLI_LIVE_SNAPSHOT_REQUEST_H_
 #define TOOLS_CLI_LIVE_SNAPSHOT_REQUEST_H_
 
@@ -13,24 +13,24 @@
 
 namespace memoir {
 
-// Of a recording into `folder`: the file that `run --control` named, as process `pid` has it in its environment; else
-// `control` in the folder.
+// Returns the control file of a recording into `folder`: the file of `run --control`, from the environment of process
+// `pid`; otherwise `control` in the folder.
 std::string ControlFileOf(const std::string& folder, std::uint64_t pid);
 
-// Writes a word into it: "snapshot", "off", "memory", "on". The error says cause and fix.
+// Writes a word into the control file: "snapshot", "off", "memory", "on". The error names cause and fix.
 absl::Status WriteControl(const std::string& path, const std::string& word);
 
 class SnapshotRequest {
  public:
-  // Before the word is written.
+  // To be made before the word is written.
   explicit SnapshotRequest(const std::string& folder);
-  // The folder of a snapshot that has come since, once it is whole.
+  // Returns the folder of a snapshot that was made since, as soon as it is complete.
   std::optional<std::string> Find() const;
   std::chrono::steady_clock::duration age() const { return std::chrono::steady_clock::now() - begin_; }
 
  private:
   std::set<std::string> Files() const;
-  const std::string folder_;  // "snapshots" in the capture's
+  const std::string folder_;  // "snapshots" in the folder of the capture
   const std::set<std::string> before_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-absl::Status Cannot(const std::string& path, const std::string& why) {
+absl::Status FolderError(const std::string& path, const std::string& why) {
   return absl::UnavailableError("cannot write into " + path + ": " + why);
 }
 
@@ -17,14 +17,14 @@ absl::Status NewFolder::Prepare() {
   const std::filesystem::file_status there = std::filesystem::status(path_, error);
   if (std::filesystem::is_directory(there)) {
     const bool is_empty = std::filesystem::is_empty(path_, error);
-    if (error) return Cannot(path_, error.message());
-    if (!is_empty) return Cannot(path_, "it is not empty; remove it first, or name another folder with -o");
+    if (error) return FolderError(path_, error.message());
+    if (!is_empty) return FolderError(path_, "it is not empty; remove it first, or name another folder with -o");
     return absl::OkStatus();
   }
-  if (std::filesystem::exists(there)) return Cannot(path_, "it is a file; name a folder with -o");
+  if (std::filesystem::exists(there)) return FolderError(path_, "it is a file; name a folder with -o");
   if (!std::filesystem::create_directory(path_, error)) {
     const bool is_missing = error == std::errc::no_such_file_or_directory;
-    return Cannot(path_, error.message() + (is_missing ? "; make the folder above it first" : ""));
+    return FolderError(path_, error.message() + (is_missing ? "; make the folder above it first" : ""));
   }
   is_made_ = true;
   return absl::OkStatus();

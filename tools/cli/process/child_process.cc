@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,14 +23,15 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Read in the handler.
+// Read in the signal handler.
 volatile sig_atomic_t child_pid = 0;
 volatile sig_atomic_t interrupts = 0;
 volatile sig_atomic_t interrupts_to_kill = 0;
 
 void ForwardSignal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
-  // si_code > 0: from the kernel, that is from the terminal, and the child is in the same process group.
+  // si_code > 0: sent by the kernel, that is from the terminal, which also sent it to the child in the same process
+  // group.
   if (info->si_code <= 0 && child_pid > 0) kill(static_cast<pid_t>(child_pid), signal);
   if (signal == SIGINT) interrupts = interrupts + 1;
   if (interrupts_to_kill > 0 && interrupts >= interrupts_to_kill && child_pid > 0)
@@ -36,15 +39,15 @@ void ForwardSignal(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
-// Forwards for its lifetime. Signals that were ignored when we started (nohup, background jobs) stay ignored for us and
-// the child.
+// Forwards signals while it exists. Signals that were ignored at the start (nohup, background jobs) stay ignored, also
+// for the child.
 class SignalForwarding {
  public:
   SignalForwarding() {
     struct sigaction action = {};
     action.sa_sigaction = &ForwardSignal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    // Ignored, it would keep the child's exit code from us.
+    // If it were ignored, the child's exit code would be lost.
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &usual, &old_of_child_);
@@ -67,7 +70,7 @@ class SignalForwarding {
   struct sigaction old_of_child_;
 };
 
-// Between fork and child_pid a signal would be lost: it waits.
+// Blocks signals between fork and the store to child_pid, so that no signal is lost.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -88,7 +91,7 @@ class SignalsBlocked {
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
   while (output->size() < kMost) {
-    // Rounded up: a time-out is one only once the deadline has passed.
+    // Rounded up, so that a time-out always means that the deadline has passed.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd ready = {descriptor, POLLIN, 0};
     if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
@@ -117,11 +120,11 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
   SignalForwarding forwarding;
   SpawnOptions options;
   options.environment = &environment;
-  Spawned child;
+  SpawnResult child;
   {
     SignalsBlocked blocked;
     options.in_child = [&] {
-      forwarding.Restore();  // first: a signal that waited must end the child, not its copy of our handler
+      forwarding.Restore();  // first, so that a waiting signal ends the child and does not run its copy of the handler
       blocked.Restore();
     };
     child = Spawn(command, options);
@@ -130,7 +133,23 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
   if (child.error != 0) return {.start_error = child.error};
   ChildResult result = ResultOf(WaitFor(child.pid));
   result.interrupts = static_cast<int>(interrupts);
+  result.pid = child.pid;
   return result;
+}
+
+void DieBySignal(int signal) {
+  if (signal == 0) return;
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);  // programs that receive core files through a pipe ignore the limit
+  struct sigaction usual = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  raise(signal);
 }
 
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds) {
@@ -144,7 +163,7 @@ absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& comman
   options.own_group = true;
   options.dies_with_us = SIGKILL;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  const Spawned child = Spawn(command, options);
+  const SpawnResult child = Spawn(command, options);
   close(output[1]);
   close(null);
   std::string text;

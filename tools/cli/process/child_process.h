@@ -1,5 +1,5 @@
-// Starts the command of `memoir run`, stands between it and signals, and waits for it. Also runs small programs for
-// their output.
+// Starts the command of `memoir run`, handles signals for it, and waits for it. Also runs small programs for their
+// output.
 //
 // Not thread-safe: signal dispositions belong to the process. The child keeps our standard streams, process group,
 // terminal, working folder and ignored signals, as if it had been started without us.
@@ -14,28 +14,33 @@
 namespace memoir {
 
 struct ChildResult {
-  int start_error = 0;  // errno of the exec; 0: it was started
-  int exit_code = 0;    // 128 + signal when a signal ended it
+  int start_error = 0;  // errno of the exec; 0: it has started
+  int exit_code = 0;    // 128 + signal if a signal ended it
   int signal = 0;
-  int interrupts = 0;  // SIGINTs that came while it ran
+  int pid = 0;
+  int interrupts = 0;  // SIGINTs received while it ran
 };
 
-// Of a child that has ended, by what waitpid says of it.
+// Returns the result of an ended child. `status` is from waitpid.
 ChildResult ResultOf(int status);
 
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
-// Signals: what the terminal sends (^C, ^\) the kernel delivers to the whole process group, so the child has it already
-// and we only outlive it. What another process sends to us (kill, a batch system) is passed on. A program that signals
-// the whole group by hand therefore reaches the child twice. `patience` > 0: at so many SIGINTs it is killed.
+// Signals from the terminal (^C, ^\) reach the whole process group, so the child has them already and this process only
+// waits. Signals from other processes (kill, a batch system) are passed on. A signal that another program sends to the
+// whole group therefore reaches the child twice. `patience` > 0: kills the child at this number of SIGINTs.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      int patience = 0);
 
-// Standard output of a program that should end by itself. An error when it cannot be started or fails; DeadlineExceeded
-// when it takes longer than `seconds`: then it is killed with everything that it started.
+// Ends this process by the signal that ended the child, without a core file. Returns if `signal` is 0, and in process 1
+// of a container, which cannot end itself by a signal. May be called in signal handlers.
+void DieBySignal(int signal);
+
+// Returns the standard output of a program that should end by itself. Fails if it cannot be started or fails.
+// DeadlineExceeded if it takes longer than `seconds`: it is then killed, with everything that it started.
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
 
-// Path of an executable as execvp would find it, or "".
+// Returns the path of an executable that execvp would find, or "".
 std::string FindOnPath(const std::string& program);
 
 }  // namespace memoir

@@ -87,6 +87,16 @@ bool OutputFolder::TakeNotes(const std::function<void(const std::string&)>& say)
   return !notes.empty();
 }
 
+std::uint32_t OutputFolder::TakeMissingDevices() const {
+  const fs::path note = path_ / ".missing-devices";
+  std::uint32_t most = 0;
+  std::ifstream lines(note);
+  for (std::uint32_t wanted = 0; lines >> wanted;) most = std::max(most, wanted);
+  std::error_code error;
+  fs::remove(note, error);
+  return most;
+}
+
 void OutputFolder::RemoveIfEmpty() const {
   if (first_made_.empty()) return;
   std::error_code error;

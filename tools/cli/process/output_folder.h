@@ -1,8 +1,9 @@
-// The folder that `memoir run` records into: made and tried before the command starts, so that a typing mistake costs
-// seconds and not a run.
+// The folder that `memoir run` records into. It is created and tested before the command starts, so that a wrong name
+// does not cost a whole run.
 #ifndef TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 #define TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -16,17 +17,20 @@ class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Makes the folder and writes a file into it. The error says cause and fix.
+  // Creates the folder and writes a file into it. The error names cause and fix.
   absl::Status Prepare();
-  // Somebody has taken it away since.
+  // Returns true if the folder was removed since then.
   bool WasRemoved() const;
-  // Part files that were not there when Prepare was called.
+  // Returns true if there are part files that did not exist when Prepare() was called.
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }
-  // Takes away the notes of processes that said why they were not recorded (python/memoir/_startup.py); true if there
-  // was one. Those that left it to us to say are handed to `say`, each cause once.
+  // Removes the notes in which processes wrote why they were not recorded (python/_torch_memoir/_startup.py). Calls
+  // `say` once for each cause that a process did not print itself. Returns true if there was a note.
   bool TakeNotes(const std::function<void(const std::string&)>& say) const;
-  // Takes away folders that Prepare made, when nothing was written there.
+  // Removes the notes of processes that requested a missing simulated GPU, and returns the number of GPUs that they
+  // need. 0 if there is no note.
+  std::uint32_t TakeMissingDevices() const;
+  // Removes folders that Prepare() created, if nothing was written into them.
   void RemoveIfEmpty() const;
   std::string path() const { return path_.string(); }
 
@@ -34,7 +38,7 @@ class OutputFolder {
   std::set<std::string> Parts() const;
 
   std::filesystem::path path_;
-  std::filesystem::path first_made_;  // outermost folder that Prepare made; empty: none
+  std::filesystem::path first_made_;  // outermost folder that Prepare() created; empty: it created no folder
   std::set<std::string> old_parts_;
 };
 

@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 std::error_code MakeOne(const fs::path& path) {
   if (mkdir(path.c_str(), 0700) == 0) {
     std::error_code ignored;
-    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);  // what the umask took away
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);  // adds what the umask removed
     return {};
   }
   const std::error_code error(errno == EEXIST ? ENOTDIR : errno, std::generic_category());
   std::error_code ignored;
-  return fs::is_directory(path, ignored) ? std::error_code() : error;  // another process may have made it
+  return fs::is_directory(path, ignored) ? std::error_code() : error;  // another process may have created it
 }
 
 }  // namespace

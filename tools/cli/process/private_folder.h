@@ -1,4 +1,4 @@
-// Folders for captures: they hold names of programs, modules and files, so other users have no business there.
+// Folders for captures. They contain names of programs, modules and files, so other users have no access.
 #ifndef TOOLS_CLI_PROCESS_PRIVATE_FOLDER_H_
 #define TOOLS_CLI_PROCESS_PRIVATE_FOLDER_H_
 
@@ -7,12 +7,12 @@
 
 namespace memoir {
 
-// Makes `path` and the folders above it that are missing, each for its owner alone (0700) whatever the umask. What is
-// there already stays as it is.
+// Makes `path` and its missing parents, each accessible only to its owner (0700) with any umask. Existing folders stay
+// unchanged.
 std::error_code MakePrivateFolders(const std::filesystem::path& path);
 
-// Makes a file in `folder` and removes it again: what is in the way of that, if anything. Its name is no other
-// process's: pods that share a folder have the same process numbers, and start at the same moment.
+// Creates a file in `folder` and removes it; returns the error if this fails. The file's name is unique, because in
+// pods that share a folder, processes have equal numbers and start at the same time.
 std::error_code TryToWrite(const std::filesystem::path& folder);
 
 }  // namespace memoir

@@ -44,7 +44,8 @@ class InterruptsNoted {
   std::array<struct sigaction, kEnding.size()> old_;
 };
 
-// Its number, or 0 after a failure, which is in `result`. What a launcher starts is of its group and ended with it.
+// Returns the process number, or 0 after a failure, which is stored in `result`. Processes that a launcher starts are
+// in its group and are ended with it.
 pid_t Start(const BatchCommand& command, ChildResult& result) {
   const int file = open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) {
@@ -58,7 +59,7 @@ pid_t Start(const BatchCommand& command, ChildResult& result) {
   options.output = options.errors = file;
   options.own_group = true;
   options.dies_with_us = SIGTERM;
-  const Spawned child = Spawn(command.command, options);
+  const SpawnResult child = Spawn(command.command, options);
   result.start_error = child.error;
   close(file);
   close(null);
@@ -67,7 +68,7 @@ pid_t Start(const BatchCommand& command, ChildResult& result) {
 
 using Running = std::map<pid_t, std::size_t>;
 
-// Takes those that have ended out of `running`.
+// Removes ended processes from `running`.
 void Collect(Running& running, std::vector<ChildResult>& results) {
   for (auto at = running.begin(); at != running.end();) {
     int status = 0;

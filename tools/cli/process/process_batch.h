@@ -1,7 +1,7 @@
-// Several commands, so many at once, each with its output in a file: what `memoir fit` does where a script runs on
-// many cards or with many values.
+// Runs several commands, a limited number at once, each with its output in a file. `memoir fit` uses it for many cards
+// or values.
 //
-// Not thread-safe: signal dispositions belong to the process, and every child that ends is waited for.
+// Not thread-safe: signal dispositions belong to the process, and it waits for any child that ends.
 #ifndef TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 #define TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 
@@ -16,16 +16,17 @@ namespace memoir {
 
 struct BatchCommand {
   std::vector<std::string> command;
-  std::vector<std::string> environment;  // all of it
+  std::vector<std::string> environment;  // the whole environment
   std::string output;                    // file for standard output and error; standard input is empty
 };
 
 struct BatchResult {
-  std::vector<ChildResult> results;  // as the commands
-  int interrupted = 0;               // the signal that ended the batch early (^C, kill); then what ran was ended too
+  std::vector<ChildResult> results;  // in the order of the commands
+  int interrupted = 0;  // the signal that ended the batch early (^C, kill); running commands were then ended, too
 };
 
-// `progress` is called some times a second with how many have ended and how many run. Children die with us.
+// Calls `progress` several times a second with the numbers of ended and running commands. Children die with this
+// process.
 BatchResult RunBatch(const std::vector<BatchCommand>& commands, std::size_t at_once,
                      const std::function<void(std::size_t ended, std::size_t running)>& progress);
 

@@ -21,13 +21,13 @@ void Become(int descriptor, int standard) {
   if (descriptor >= 0) dup2(descriptor, standard);
 }
 
-// In the child. A failing exec reports through the pipe, which a succeeding one closes.
+// Runs in the child. A failing exec writes to the pipe; a successful one closes it.
 [[noreturn]] void Execute(const std::vector<char*>& argv, char* const* environment, const SpawnOptions& options,
                           pid_t parent, int report) {
   if (options.own_group) setpgid(0, 0);
   if (options.dies_with_us != 0) {
     prctl(PR_SET_PDEATHSIG, options.dies_with_us);
-    if (getppid() != parent) _exit(127);  // we ended before
+    if (getppid() != parent) _exit(127);  // the parent has ended before
   }
   Become(options.input, STDIN_FILENO);
   Become(options.output, STDOUT_FILENO);
@@ -41,7 +41,7 @@ void Become(int descriptor, int standard) {
 
 }  // namespace
 
-Spawned Spawn(const std::vector<std::string>& command, const SpawnOptions& options) {
+SpawnResult Spawn(const std::vector<std::string>& command, const SpawnOptions& options) {
   const auto argv = Pointers(command);
   std::vector<char*> variables;
   if (options.environment != nullptr) variables = Pointers(*options.environment);
@@ -51,13 +51,13 @@ Spawned Spawn(const std::vector<std::string>& command, const SpawnOptions& optio
   const pid_t pid = fork();
   if (pid == 0) Execute(argv, options.environment == nullptr ? environ : variables.data(), options, parent, report[1]);
   int error = pid < 0 ? errno : 0;
-  if (pid > 0 && options.own_group) setpgid(pid, pid);  // whichever of the two comes first
+  if (pid > 0 && options.own_group) setpgid(pid, pid);  // done by parent and child, because either may come first
   close(report[1]);
   while (pid > 0 && read(report[0], &error, sizeof error) < 0 && errno == EINTR) {
   }
   close(report[0]);
   if (pid > 0 && error != 0) WaitFor(pid);
-  return error == 0 ? Spawned{.pid = pid} : Spawned{.error = error};
+  return error == 0 ? SpawnResult{.pid = pid} : SpawnResult{.error = error};
 }
 
 int WaitFor(pid_t pid) {

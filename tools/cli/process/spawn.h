@@ -1,4 +1,4 @@
-// Starts a program: the one place that forks. Not by posix_spawn, with which no child dies with us (PR_SET_PDEATHSIG).
+// Starts a program; the only code that forks. posix_spawn cannot make a child die with its parent (PR_SET_PDEATHSIG).
 #ifndef TOOLS_CLI_PROCESS_SPAWN_H_
 #define TOOLS_CLI_PROCESS_SPAWN_H_
 
@@ -11,22 +11,22 @@
 namespace memoir {
 
 struct SpawnOptions {
-  const std::vector<std::string>* environment = nullptr;  // exactly this; nullptr: ours
-  int input = -1, output = -1, errors = -1;               // descriptors that become its standard streams; -1: ours
-  bool own_group = false;          // so that what it starts can be ended with it; ^C then reaches us alone
-  int dies_with_us = 0;            // the signal that it gets when we end; 0: none
-  std::function<void()> in_child;  // last before the program: system calls only
+  const std::vector<std::string>* environment = nullptr;  // the whole environment; nullptr: this process's
+  int input = -1, output = -1, errors = -1;               // descriptors for its standard streams; -1: this process's
+  bool own_group = false;          // lets it be ended with everything that it starts; ^C then reaches only this process
+  int dies_with_us = 0;            // the signal that it gets when this process ends; 0: no signal
+  std::function<void()> in_child;  // runs last before the program; may only make system calls
 };
 
-struct Spawned {
-  pid_t pid = 0;  // 0: not started
-  int error = 0;  // errno then
+struct SpawnResult {
+  pid_t pid = 0;  // 0: it was not started
+  int error = 0;  // errno if it was not started
 };
 
-// `command` is found by PATH. Returns once the program runs, or could not be started.
-Spawned Spawn(const std::vector<std::string>& command, const SpawnOptions& options);
+// `command` is found on PATH. Returns as soon as the program runs or could not be started.
+SpawnResult Spawn(const std::vector<std::string>& command, const SpawnOptions& options);
 
-// Waits for a child, through signals. What waitpid says of it.
+// Waits for a child, and continues after signals. Returns waitpid's status.
 int WaitFor(pid_t pid);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// memoir query: questions in SQL, about the tables of `memoir export parquet`, by DuckDB or by Spark.
+// memoir query: answers SQL queries about the tables of `memoir export parquet`, with DuckDB or Spark.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/query/query_files.h"
 #include "tools/cli/query/query_python.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -78,8 +79,8 @@ int Answer(const InstallTree& tree, const QueryArguments& asked) {
   if (!text.ok()) return Fail(text.status());
   if (asked.sql) return WriteOutput(*text);
   if (asked.data.empty())
-    return FailUsage("query",
-                     "no data given: memoir query " + asked.name + " FOLDER, of memoir export parquet, or a capture");
+    return FailUsage("query", "no data given: memoir query " + TypedWord(asked.name) +
+                                  " FOLDER, of memoir export parquet, or a capture");
   const QueryRun run = {asked.engine,         asked.python, asked.data,
                         query->path.string(), asked.json,   asked.top.value_or(kTop)};
   const absl::StatusOr<std::string> python = FindEnginePython(tree, run);
@@ -92,14 +93,15 @@ int Answer(const InstallTree& tree, const QueryArguments& asked) {
 int QueryVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   QueryArguments asked;
-  app->add_option("NAME", asked.name, "the query; none: lists them");
+  app->add_option("NAME", asked.name, "the query; without it, the queries are listed");
   app->add_option("DATA", asked.data, "folder of memoir export parquet, its address, or a capture");
   app->add_option("--engine", asked.engine, "duckdb or spark [duckdb]");
   app->add_flag("--sql", asked.sql, "print the query's text");
   app->add_flag("--json", asked.json, "all rows, as JSON (docs/json.md)");
   AddNumber(*app, "--top", asked.top, "rows of the table; 0: all [20]");
   app->add_option("--python", asked.python,
-                  "the Python that has the engine [that of Memoir's environment, the active one, python in PATH]");
+                  "Python with the engine's package [in Memoir's environment, else the active one, else python in "
+                  "PATH]");
   if (const auto code = ParseArguments(*app, "query", arguments)) return *code;
   if (const std::string complaint = ComplaintAbout(asked); !complaint.empty()) return FailUsage("query", complaint);
   const InstallTree tree = FindInstallTree();

@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-// What a query of one's own should be at most: it is text that somebody wrote.
+// The largest size of a user's query.
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20;
 
 std::string FirstComment(const std::filesystem::path& path) {

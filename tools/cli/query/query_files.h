@@ -1,4 +1,4 @@
-// The SQL files of `memoir query`: lib/memoir/queries/NAME.sql, each with a first line that says what it answers.
+// The SQL files of `memoir query`: lib/memoir/queries/NAME.sql, whose first line describes the answer.
 #ifndef TOOLS_CLI_QUERY_QUERY_FILES_H_
 #define TOOLS_CLI_QUERY_QUERY_FILES_H_
 
@@ -16,10 +16,10 @@ struct QueryFile {
   std::filesystem::path path;
 };
 
-// Of that folder, by name. The error says that the installation is not whole.
+// Returns the queries of this folder, by name. The error states that the installation is incomplete.
 absl::StatusOr<std::vector<QueryFile>> FindQueries(const std::filesystem::path& folder);
 
-// By its name there, or a file of the caller's own ("mine.sql"). The error names the nearest.
+// Finds a query by its name, or a file of the caller ("mine.sql"). The error names the nearest name.
 absl::StatusOr<QueryFile> FindQuery(const std::filesystem::path& folder, const std::string& name);
 
 absl::StatusOr<std::string> ReadQuery(const QueryFile& query);

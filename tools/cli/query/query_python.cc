@@ -9,7 +9,7 @@
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/process/spawn.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 std::string PackageOf(const std::string& engine) { return engine == "spark" ? "pyspark" : "duckdb"; }
 
 constexpr char kProgram[] =
-    "import json, sys; sys.path.insert(0, sys.argv[1]); from memoir import queries; "
+    "import json, sys; sys.path.insert(0, sys.argv[1]); from _torch_memoir import queries; "
     "sys.exit(queries.main(json.loads(sys.argv[2])))";
 
 }  // namespace
@@ -31,13 +31,13 @@ int RunQuery(const InstallTree& tree, const QueryRun& run, const std::string& py
       {"data", run.data}, {"sql", run.sql}, {"views", (tree.queries / "views").string()},        {"engine", run.engine},
       {"json", run.json}, {"top", run.top}, {"program", (tree.root / "bin" / "memoir").string()}};
   const std::string text = arguments.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  const Spawned child = Spawn({python, "-c", kProgram, tree.python.string(), text}, {});
+  const SpawnResult child = Spawn({python, "-c", kProgram, tree.python.string(), text}, {});
   if (child.pid == 0) {
-    Say("cannot start " + python + ": " + std::strerror(child.error));
+    PrintMessage("cannot start " + python + ": " + std::strerror(child.error));
     return kExitError;
   }
   const ChildResult result = ResultOf(WaitFor(child.pid));
-  if (result.signal == SIGKILL) Say("the query was killed; it may have needed more memory than there is");
+  if (result.signal == SIGKILL) PrintMessage("the query was killed; it may have needed more memory than there is");
   return result.exit_code;
 }
 

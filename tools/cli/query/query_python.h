@@ -1,5 +1,5 @@
-// A Python that has the engine of a query, and the part of the package `memoir` that runs it there
-// (python/memoir/queries).
+// Finds a Python that has the engine of a query, and runs the query there, in the package `memoir`
+// (python/_torch_memoir/queries).
 #ifndef TOOLS_CLI_QUERY_QUERY_PYTHON_H_
 #define TOOLS_CLI_QUERY_QUERY_PYTHON_H_
 
@@ -13,17 +13,17 @@ namespace memoir {
 
 struct QueryRun {
   std::string engine;  // "duckdb" or "spark"
-  std::string python;  // as asked for; "": one of this environment or in PATH
-  std::string data;    // folder of tables, capture, or an address of such a folder
+  std::string python;  // as requested; "": one of this environment or on PATH
+  std::string data;    // folder of tables, capture, or the address of such a folder
   std::string sql;     // file
   bool json = false;
   std::uint32_t top = 0;
 };
 
-// The first of those that may be meant that has the engine's package. The error says what to install.
+// Returns the first candidate that contains the engine's package. The error names the package to install.
 absl::StatusOr<std::string> FindEnginePython(const InstallTree& tree, const QueryRun& run);
 
-// The exit code.
+// Returns the exit code.
 int RunQuery(const InstallTree& tree, const QueryRun& run, const std::string& python);
 
 }  // namespace memoir

@@ -2,16 +2,17 @@
 
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "tools/cli/ranks/job_reader.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 
 namespace memoir {
 
 absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_t run) {
-  Progress progress("reading " + folder);
+  ProgressLine progress("reading " + folder);
   std::mutex saying;
   RankBook book;
   JobReadOptions options{.asked = true,
@@ -21,13 +22,29 @@ absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_
                          .each = [&](const v1::RecordingSummary& recording) { book.Add(recording); }};
   options.say = [&](const std::string& line) {
     const std::lock_guard lock(saying);
-    Say(line);
+    PrintMessage(line);
   };
-  absl::StatusOr<std::optional<JobReading>> reading = ReadJob(folder, options);
+  absl::StatusOr<std::optional<LoadedJob>> reading = ReadJob(folder, options);
   if (!reading.ok()) return reading.status();
   ComparedJob compared{.job = **std::move(reading), .overview = {}, .found = FindOddRanks(book)};
   compared.overview = OverviewOf(compared.job.job);
   return compared;
+}
+
+OddRanks CompareRanksOf(const Capture& capture) {
+  std::set<std::uint32_t> ranks;
+  for (const ProcessSummary& process : capture.processes()) {
+    if (const auto rank = process.rank()) ranks.insert(*rank);
+  }
+  if (ranks.size() < 2) return {};
+  RankBook book;
+  const JobReadOptions options{.asked = true,
+                               .run = capture.run(),
+                               .say = [](const std::string&) {},
+                               .progress = [](double) {},
+                               .each = [&](const v1::RecordingSummary& recording) { book.Add(recording); }};
+  const absl::StatusOr<std::optional<LoadedJob>> reading = ReadJob(capture.path(), options);
+  return reading.ok() && *reading ? FindOddRanks(book) : OddRanks();
 }
 
 }  // namespace memoir

@@ -7,19 +7,23 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/job_reading.h"
+#include "tools/analyze/ranks/loaded_job.h"
 #include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/model/capture.h"
 
 namespace memoir {
 
 struct ComparedJob {
-  JobReading job;
+  LoadedJob job;
   JobOverview overview;
   OddRanks found;
 };
 
-// Of `run`, as Capture::Open has it. Shows progress, and says what could not be read.
+// `run`: as in Capture::Open. Shows progress, and prints files that could not be read.
 absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_t run);
+// The same for the ranks of an open capture, without output. Empty if it has fewer than two ranks or they cannot be
+// compared.
+OddRanks CompareRanksOf(const Capture& capture);
 
 }  // namespace memoir
 

@@ -10,33 +10,34 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tools/analyze/ranks/job_book.h"
+#include "tools/analyze/ranks/job_summary_builder.h"
 #include "tools/cli/ranks/named_summary.h"
 #include "tools/model/capture.h"
-#include "tools/model/runs.h"
-#include "tools/read/folder.h"
+#include "tools/model/folder_runs.h"
+#include "tools/read/capture_folder.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"
 
 namespace memoir {
 namespace {
 
-// What stands under one name, before it is known which recordings of it are asked for.
-struct Named {
+// The files of one name, before their recordings are selected.
+struct NamedRecordings {
   const NamedFiles* files = nullptr;
-  std::string packed;              // its summary, whose message takes several times as much; "": the parts are read
-  std::set<std::uint64_t> wanted;  // starts of the recordings in the run
+  // Its serialized summary, which is several times smaller than the message; "": the parts are read.
+  std::string packed;
+  std::set<std::uint64_t> wanted;  // starts of the selected run's recordings
   bool unreadable = false;
 };
 
-// As runs.h wants it: whose recording, from when to when.
-ProcessFiles AsFiles(const v1::RecordingSummary& recording) {
+// In the form that folder_runs.h needs: the process of the recording, its start and end.
+ProcessFiles FilesOfSummary(const v1::RecordingSummary& recording) {
   PartFile part;
   part.process = recording.process();
   ChunkHeader chunk;
   const double ticks =
       static_cast<double>(recording.duration_ns()) * 1e-9 * static_cast<double>(recording.process().ticks_per_second());
-  constexpr double kMostTicks = 1e18;  // a damaged clock
+  constexpr double kMostTicks = 1e18;  // more only with a damaged clock
   chunk.last_tick = recording.process().start().tick() + static_cast<std::uint64_t>(std::min(ticks, kMostTicks));
   part.chunks.push_back(chunk);
   ProcessFiles files;
@@ -44,8 +45,8 @@ ProcessFiles AsFiles(const v1::RecordingSummary& recording) {
   return files;
 }
 
-// The same of an opened recording: of many ranks the headers of all chunks take much memory.
-ProcessFiles InShort(const ProcessFiles& process) {
+// The same for an opened recording, without the headers of all chunks, which take much memory for many ranks.
+ProcessFiles ShortenedFiles(const ProcessFiles& process) {
   PartFile part;
   part.process = process.parts.back().process;
   ChunkHeader chunk;
@@ -64,11 +65,11 @@ class JobReader {
  public:
   JobReader(const JobFiles& job, const JobReadOptions& options) : job_(job), options_(options) {}
 
-  absl::StatusOr<std::optional<JobReading>> Read() {
+  absl::StatusOr<std::optional<LoadedJob>> Read() {
     for (const NamedFiles& files : job_.named) TakeNamed(files);
-    if (folder_.processes.empty()) return Refused();
+    if (folder_.processes.empty()) return RefusalStatus();
     if (const absl::Status chosen = ChooseRun(); !chosen.ok()) return chosen;
-    if (!options_.asked && Ranks() <= kRanksOfTables && !OnlySummaries()) return std::optional<JobReading>();
+    if (!options_.asked && Ranks() <= kRanksOfTables && !OnlySummaries()) return std::optional<LoadedJob>();
     reading_.folder = job_.folder;
     reading_.has_recordings = !OnlySummaries();
     TakeSummaries();
@@ -78,28 +79,30 @@ class JobReader {
   }
 
  private:
-  void Lacks(const NamedFiles& files, SummaryLack lack, const std::string& why, std::uint64_t behind_ns = 0) {
+  void AddLackingSummary(const NamedFiles& files, SummaryLack lack, const std::string& why,
+                         std::uint64_t behind_ns = 0) {
     reading_.lacking.push_back({files.name, lack, why, behind_ns});
   }
 
-  // The summary, where it may be used.
+  // Returns the summary if it can be used.
   std::optional<v1::RecordingSummaries> UsableSummary(const NamedFiles& files) {
     if (!files.has_summary) {
-      Lacks(files, SummaryLack::kMissing, "");
+      AddLackingSummary(files, SummaryLack::kMissing, "");
       return std::nullopt;
     }
     absl::StatusOr<v1::RecordingSummaries> summaries =
         files.summary.empty() ? ReadSummaryFile(SummaryPathOf(job_, files)) : ParseSummaryFile(files.summary);
     if (!summaries.ok()) {
-      Lacks(files, SummaryLack::kDamaged, std::string(summaries.status().message()));
+      AddLackingSummary(files, SummaryLack::kDamaged, std::string(summaries.status().message()));
       return std::nullopt;
     }
     switch (AgeHere(*summaries, job_, files)) {
       case SummaryAge::kOlder:
-        Lacks(files, SummaryLack::kOlder, "");
+        AddLackingSummary(files, SummaryLack::kOlder, "");
         return std::nullopt;
       case SummaryAge::kBehind:
-        Lacks(files, SummaryLack::kBehind, "", files.newest_ns - std::min(files.newest_ns, files.summary_ns));
+        AddLackingSummary(files, SummaryLack::kBehind, "",
+                          files.newest_ns - std::min(files.newest_ns, files.summary_ns));
         break;
       case SummaryAge::kFresh:
         break;
@@ -108,22 +111,22 @@ class JobReader {
   }
 
   void TakeNamed(const NamedFiles& files) {
-    Named named{.files = &files, .packed = {}, .wanted = {}};
+    NamedRecordings named{.files = &files, .packed = {}, .wanted = {}};
     const std::optional<v1::RecordingSummaries> summaries = UsableSummary(files);
     if (summaries) {
-      for (const v1::RecordingSummary& recording : summaries->recording()) AddProcess(AsFiles(recording));
+      for (const v1::RecordingSummary& recording : summaries->recording()) AddProcess(FilesOfSummary(recording));
       named.packed = summaries->SerializeAsString();
     } else if (files.parts.empty()) {
       named.unreadable = true;
       reading_.unreadable.push_back(files.name + ": there is no recording either");
     } else {
-      absl::StatusOr<CaptureFolder> opened = OpenFolder(PathOf(job_, files));
+      absl::StatusOr<CaptureFolder> opened = OpenFolder(PartsPathOf(job_, files));
       if (!opened.ok()) {
         named.unreadable = true;
         first_error_.Update(opened.status());
         reading_.unreadable.push_back(absl::StrCat(files.name, ": ", std::string(opened.status().message())));
       } else {
-        for (const ProcessFiles& process : opened->processes) AddProcess(InShort(process));
+        for (const ProcessFiles& process : opened->processes) AddProcess(ShortenedFiles(process));
       }
     }
     named_.push_back(std::move(named));
@@ -134,13 +137,13 @@ class JobReader {
     folder_.processes.push_back(std::move(process));
   }
 
-  absl::Status Refused() const {
+  absl::Status RefusalStatus() const {
     if (!first_error_.ok()) return first_error_;
     return absl::NotFoundError(job_.folder + ": no summary in it can be read, and there is no recording");
   }
 
   absl::Status ChooseRun() {
-    const std::vector<RunFiles> runs = FindRuns(folder_);
+    const std::vector<FolderRun> runs = FindRuns(folder_);
     reading_.runs = static_cast<std::uint32_t>(runs.size());
     reading_.run = options_.run == kLastRun ? reading_.runs : options_.run;
     if (reading_.run > reading_.runs)
@@ -156,7 +159,7 @@ class JobReader {
     }
     folder_ = {};
     std::set<std::string_view> of_other_runs;
-    for (const Named& named : named_) {
+    for (const NamedRecordings& named : named_) {
       if (named.wanted.empty() && !named.unreadable) of_other_runs.insert(named.files->name);
     }
     std::erase_if(reading_.lacking,
@@ -169,7 +172,7 @@ class JobReader {
     return std::ranges::all_of(job_.named, [](const NamedFiles& files) { return files.parts.empty(); });
   }
 
-  void Add(const v1::RecordingSummaries& summaries, const Named& named) {
+  void Add(const v1::RecordingSummaries& summaries, const NamedRecordings& named) {
     for (const v1::RecordingSummary& recording : summaries.recording()) {
       if (!named.wanted.contains(recording.process().start().realtime_ns())) continue;
       if (ranks_.empty()) {
@@ -181,7 +184,7 @@ class JobReader {
     }
   }
 
-  // Where no launcher has numbered any process, each is rank 0, as Capture has it.
+  // If no launcher has numbered any process, each is rank 0, as in Capture.
   void AddNumbered(v1::RecordingSummary recording) {
     recording.mutable_process()->clear_rank_source();
     book_.Add(recording);
@@ -189,10 +192,10 @@ class JobReader {
   }
 
   void TakeSummaries() {
-    for (Named& named : named_) {
+    for (NamedRecordings& named : named_) {
       if (named.packed.empty() || named.wanted.empty()) continue;
       v1::RecordingSummaries summaries;
-      if (!summaries.ParseFromString(named.packed)) continue;  // it was parsed before
+      if (!summaries.ParseFromString(named.packed)) continue;  // it could be parsed before
       Add(summaries, named);
       ++reading_.summaries;
       std::string().swap(named.packed);
@@ -201,8 +204,8 @@ class JobReader {
   }
 
   void TakeRecordings() {
-    std::vector<const Named*> left;
-    for (const Named& named : named_) {
+    std::vector<const NamedRecordings*> left;
+    for (const NamedRecordings& named : named_) {
       if (!named.wanted.empty()) left.push_back(&named);
     }
     std::mutex adding;
@@ -225,20 +228,20 @@ class JobReader {
 
   const JobFiles& job_;
   const JobReadOptions& options_;
-  std::vector<Named> named_;
-  CaptureFolder folder_;               // of all recordings, for runs.h alone
-  std::vector<std::size_t> of_named_;  // by process of `folder_`
-  std::set<std::uint32_t> ranks_;      // of the run
+  std::vector<NamedRecordings> named_;
+  CaptureFolder folder_;               // all recordings; only for folder_runs.h
+  std::vector<std::size_t> of_named_;  // by process in `folder_`
+  std::set<std::uint32_t> ranks_;      // in the run
   absl::Status first_error_;
-  JobBook book_;
-  JobReading reading_;
+  JobSummaryBuilder book_;
+  LoadedJob reading_;
 };
 
-absl::StatusOr<std::optional<JobReading>> ReadMergedJob(const std::string& path, const JobReadOptions& options) {
-  absl::StatusOr<ReadMerged> merged = ReadMergedSummaries(path);
+absl::StatusOr<std::optional<LoadedJob>> ReadMergedJob(const std::string& path, const JobReadOptions& options) {
+  absl::StatusOr<SalvagedSummaries> merged = ReadMergedSummaries(path);
   if (!merged.ok()) return merged.status();
-  const JobFiles job = std::move(merged->summaries).Take(path);
-  absl::StatusOr<std::optional<JobReading>> reading = JobReader(job, options).Read();
+  const JobFiles job = std::move(merged->summaries).TakeJobFiles(path);
+  absl::StatusOr<std::optional<LoadedJob>> reading = JobReader(job, options).Read();
   if (reading.ok() && reading->has_value() && merged->damaged > 0)
     (*reading)->unreadable.push_back(absl::StrCat(path, ": damaged, ", merged->damaged, " or more of its summaries"));
   return reading;
@@ -246,21 +249,21 @@ absl::StatusOr<std::optional<JobReading>> ReadMergedJob(const std::string& path,
 
 }  // namespace
 
-absl::StatusOr<std::optional<JobReading>> ReadJob(const std::string& folder, const JobReadOptions& options) {
+absl::StatusOr<std::optional<LoadedJob>> ReadJob(const std::string& folder, const JobReadOptions& options) {
   std::error_code error;
   if (IsMergedSummaries(folder) && std::filesystem::is_regular_file(folder, error))
     return ReadMergedJob(folder, options);
   if (!std::filesystem::is_directory(folder, error)) {
-    if (!options.asked) return std::optional<JobReading>();
+    if (!options.asked) return std::optional<LoadedJob>();
     if (!std::filesystem::exists(folder, error)) return absl::NotFoundError(folder + ": no such file or folder");
-    return absl::InvalidArgumentError(folder + ": an overview is of the folder of a job");
+    return absl::InvalidArgumentError(folder + ": an overview needs the folder of a job");
   }
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
   if (!job.ok()) return job.status();
   const bool recorded = std::ranges::any_of(job->named, [](const NamedFiles& files) { return !files.parts.empty(); });
   if (job->named.empty() || (!options.asked && recorded && job->named.size() <= kRanksOfTables)) {
     if (options.asked) return absl::NotFoundError(folder + ": a folder without recordings or summaries");
-    return std::optional<JobReading>();
+    return std::optional<LoadedJob>();
   }
   return JobReader(*job, options).Read();
 }

@@ -1,5 +1,5 @@
-// Reads a job for its overview: the summaries of its recordings, and where one is not to be had, or is older than its
-// recording, the recording itself.
+// Reads a job for its overview: the summaries of its recordings. If a summary is missing or older than its recording,
+// reads the recording.
 #ifndef TOOLS_CLI_RANKS_JOB_READER_H_
 #define TOOLS_CLI_RANKS_JOB_READER_H_
 
@@ -10,24 +10,24 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/ranks/job_reading.h"
+#include "tools/analyze/ranks/loaded_job.h"
 
 namespace memoir {
 
 struct JobReadOptions {
-  bool asked = false;     // false: only where there are more ranks than kRanksOfTables
-  std::uint32_t run = 0;  // as Capture::Open has it
+  bool asked = false;     // false: only if there are more ranks than kRanksOfTables
+  std::uint32_t run = 0;  // as in Capture::Open()
   std::function<void(const std::string&)> say;
   std::function<void(double)> progress;
-  // Gets the summary of each recording of the run whole: a JobSummary has sums of their windows and rows.
+  // Gets the complete summary of each recording of the run. A JobSummary has only sums of their windows and rows.
   std::function<void(const v1::RecordingSummary&)> each;
 };
 
-// A job of more ranks is shown by its overview.
+// Jobs with more ranks are shown by their overview.
 inline constexpr std::size_t kRanksOfTables = 8;
 
-// Nothing: there are fewer ranks than that, or it is no folder.
-absl::StatusOr<std::optional<JobReading>> ReadJob(const std::string& folder, const JobReadOptions& options);
+// Returns nullopt if there are not that many ranks, or it is not a folder.
+absl::StatusOr<std::optional<LoadedJob>> ReadJob(const std::string& folder, const JobReadOptions& options);
 
 }  // namespace memoir
 

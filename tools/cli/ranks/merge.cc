@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "tools/cli/ranks/asked_recordings.h"
 #include "tools/cli/ranks/named_summary.h"
+#include "tools/cli/ranks/requested_recordings.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// The file as it stands where an overview would take it, else one made now.
+// Returns the existing file if an overview would use it, else a new summary.
 absl::StatusOr<std::string> SummaryBytesOf(const JobFiles& job, const NamedFiles& files,
                                            const std::function<void(const std::string&)>& say) {
   absl::StatusOr<std::string> bytes = ReadSummaryBytes(SummaryPathOf(job, files));
@@ -35,16 +35,16 @@ class Merging {
 
   absl::Status Take(const std::string& capture) {
     if (IsMergedSummaries(capture)) return TakeMerged(capture);
-    const absl::StatusOr<AskedRecordings> asked = RecordingsOf(capture, Wanted::kSummariesToo);
+    const absl::StatusOr<RequestedRecordings> asked = RecordingsOf(capture, RecordingScope::kSummariesToo);
     if (!asked.ok()) return asked.status();
     AtOnce(asked->named.size(), [&](std::size_t i) { TakeNamed(asked->job, *asked->named[i]); }, progress_);
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Merged> Write(const std::string& output) {
+  absl::StatusOr<MergeResult> Write(const std::string& output) {
     if (summaries_.size() == 0) return absl::NotFoundError("no summary could be made: " + output + " is not written");
     if (const absl::Status written = summaries_.Write(output); !written.ok()) return written;
-    return Merged{summaries_.size(), failed_};
+    return MergeResult{summaries_.size(), failed_};
   }
 
  private:
@@ -61,13 +61,13 @@ class Merging {
     absl::StatusOr<std::string> bytes = SummaryBytesOf(job, files, say_one);
     const std::lock_guard lock(taking_);
     const absl::Status added = bytes.ok() ? summaries_.Add(*std::move(bytes)) : bytes.status();
-    if (!added.ok()) Fail(WithPath(PathOf(job, files), added));
+    if (!added.ok()) Fail(WithPath(PartsPathOf(job, files), added));
   }
 
   absl::Status TakeMerged(const std::string& path) {
-    absl::StatusOr<ReadMerged> read = ReadMergedSummaries(path);
+    absl::StatusOr<SalvagedSummaries> read = ReadMergedSummaries(path);
     if (!read.ok()) return read.status();
-    for (NamedFiles& files : std::move(read->summaries).Take(path).named) {
+    for (NamedFiles& files : std::move(read->summaries).TakeJobFiles(path).named) {
       const absl::Status added = summaries_.Add(std::move(files.summary));
       if (!added.ok()) Fail(fmt::format("{}: {}", path, std::string(added.message())));
     }
@@ -86,9 +86,9 @@ class Merging {
 
 }  // namespace
 
-absl::StatusOr<Merged> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
-                                      const std::function<void(const std::string&)>& say,
-                                      const std::function<void(double)>& progress) {
+absl::StatusOr<MergeResult> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
+                                           const std::function<void(const std::string&)>& say,
+                                           const std::function<void(double)>& progress) {
   Merging merging(say, progress);
   for (const std::string& capture : captures) {
     if (const absl::Status taken = merging.Take(capture); !taken.ok()) return taken;

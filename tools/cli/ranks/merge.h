@@ -1,4 +1,4 @@
-// memoir summarize -o FILE: the summaries of folders, and of files that hold many, in one file.
+// memoir summarize -o FILE: merges the summaries of folders, and of files with many summaries, into one file.
 #ifndef TOOLS_CLI_RANKS_MERGE_H_
 #define TOOLS_CLI_RANKS_MERGE_H_
 
@@ -11,16 +11,16 @@
 
 namespace memoir {
 
-struct Merged {
+struct MergeResult {
   std::size_t summaries = 0;  // in the file
-  std::size_t failed = 0;     // that are not, of each of which `say` got a line
+  std::size_t failed = 0;     // not in the file; `say` got a line for each
 };
 
-// `captures`: folders, recordings, files of summaries. What a folder has no fresh summary of is summarized, and not
-// written there. Nothing is written where there is nothing to write, or an input is not there.
-absl::StatusOr<Merged> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
-                                      const std::function<void(const std::string&)>& say,
-                                      const std::function<void(double)>& progress);
+// `captures`: folders, recordings, files of summaries. Folders without a current summary are summarized, without
+// writing to them. Writes no file if it would be empty or an input is missing.
+absl::StatusOr<MergeResult> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
+                                           const std::function<void(const std::string&)>& say,
+                                           const std::function<void(double)>& progress);
 
 }  // namespace memoir
 

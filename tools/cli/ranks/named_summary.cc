@@ -15,7 +15,7 @@
 namespace memoir {
 namespace {
 
-// As they were before the parts were read: what has come since makes the summary an older one.
+// Returns the files as they were before the parts were read, so that later writes make the summary an older one.
 absl::StatusOr<NamedFiles> ListedAgain(const JobFiles& job, const NamedFiles& files) {
   const absl::StatusOr<JobFiles> again = ListJobFiles(job.folder);
   if (!again.ok()) return again.status();
@@ -29,7 +29,7 @@ SummaryAge AgeHere(const v1::RecordingSummaries& summaries, const JobFiles& job,
   const bool lacks_ring = std::ranges::any_of(summaries.recording(), [](const v1::RecordingSummary& recording) {
     return recording.end().reason() == v1::End::UNKNOWN && !FindPendingRing(recording.process()).empty();
   });
-  return lacks_ring && !files.parts.empty() ? SummaryAge::kOlder : AgeOf(summaries, files, job.symbol_bytes);
+  return lacks_ring && !files.parts.empty() ? SummaryAge::kOlder : SummaryAgeOf(summaries, files, job.symbol_bytes);
 }
 
 bool HasFreshSummary(const JobFiles& job, const NamedFiles& files) {
@@ -40,14 +40,14 @@ bool HasFreshSummary(const JobFiles& job, const NamedFiles& files) {
 
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say) {
-  static std::mutex opening;  // a merge starts a process, which the rest of this program does on one thread
+  static std::mutex opening;  // a merge starts a process, which is otherwise done on one thread only
   NamedFiles made_of = files;
   absl::StatusOr<Capture> capture = absl::UnknownError("");
   {
     const std::lock_guard lock(opening);
     bool merged = false;
     capture = OpenMerged(
-        PathOf(job, files),
+        PartsPathOf(job, files),
         [&](const std::string& line) {
           merged = true;
           say(line);

@@ -1,4 +1,4 @@
-// memoir summarize: a summary beside each recording of a job, or the summaries of many in one file.
+// memoir summarize: writes a summary for each recording of a job, or the summaries of many into one file.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 #include "fmt/format.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
-#include "tools/cli/ranks/asked_recordings.h"
 #include "tools/cli/ranks/look_pace.h"
 #include "tools/cli/ranks/merge.h"
 #include "tools/cli/ranks/named_summary.h"
+#include "tools/cli/ranks/requested_recordings.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
-#include "tools/model/liveness.h"
-#include "tools/read/folder.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
+#include "tools/model/process_liveness.h"
+#include "tools/read/capture_folder.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"
 #include "tools/view/terminal/units.h"
@@ -37,10 +37,10 @@ const VerbHelp kHelp = {
     .verb = "summarize",
     .usage = "summarize [OPTIONS] CAPTURE...",
     .description =
-        "Write a summary of at most 64 KiB beside each recording of a job, from which `memoir show` makes the job's "
-        "overview without reading the recordings (docs/ranks.md). A summary that is there and fits its recording stays "
-        "as it is. CAPTURE is the folder of the job, or a file of one rank. With -o all summaries go into one file, "
-        "which `memoir show` and `memoir check ranks` open; then a CAPTURE can be such a file, too.",
+        "Write a summary of at most 64 KiB next to each recording of a job, from which `memoir show` makes the job's "
+        "overview without reading the recordings (docs/ranks.md). An existing summary that matches its recording is "
+        "left as it is. CAPTURE is the folder of the job, or a file of one rank. With -o all summaries go into one "
+        "file, which `memoir show` and `memoir check ranks` open; then a CAPTURE can be such a file, too.",
     .examples =
         "  memoir summarize run7\n"
         "  memoir summarize --again run7/r00003.a0.node1.4711.p0000.memoir\n"
@@ -54,22 +54,22 @@ struct SummarizeArguments {
   std::string output;
   bool again = false, own = false;
   std::optional<std::uint32_t> every;  // seconds
-  std::optional<double> cpu;           // of --every: percent of one core
-  std::string of_run;                  // only recordings of this `memoir run`, until we are killed
+  std::optional<double> cpu;           // percent of one core, for --every
+  std::string of_run;                  // only recordings of this `memoir run`, until this process is killed
 };
 
-struct Looked {
+struct LookResult {
   std::size_t found = 0, written = 0, kept = 0, failed = 0;
   bool all_ended = true;
 };
 
-// A look at the captures, again and again.
+// Examines the captures again and again.
 class Summaries {
  public:
   explicit Summaries(const SummarizeArguments& arguments) : arguments_(arguments) {}
 
-  absl::StatusOr<Looked> Look() {
-    Looked looked;
+  absl::StatusOr<LookResult> LookAtCaptures() {
+    LookResult looked;
     for (const std::string& capture : arguments_.captures) {
       const absl::Status status = LookAt(capture, looked);
       if (status.ok()) continue;
@@ -93,8 +93,8 @@ class Summaries {
   bool HasEnded(const v1::RecordingSummary& recording) const {
     const v1::ProcessInfo& info = recording.process();
     if (recording.end().reason() != v1::End::UNKNOWN) return true;
-    if (arguments_.own && !IsOfThisHost(info)) return true;  // of before the host was started again
-    return LivenessOf(info, info.process_start()) == Liveness::kGone;
+    if (arguments_.own && !WasRecordedOnThisHost(info)) return true;  // from before the host was restarted
+    return LivenessOf(info, info.process_start()) == ProcessLiveness::kGone;
   }
 
   State StateOf(const JobFiles& job, const NamedFiles& files) const {
@@ -111,42 +111,42 @@ class Summaries {
     if (arguments_.of_run.empty()) return true;
     if (const auto known = is_of_run_.find(path); known != is_of_run_.end()) return known->second;
     const absl::StatusOr<CaptureFolder> opened = OpenFolder(path);
-    if (!opened.ok()) return false;  // its first chunk is on its way
+    if (!opened.ok()) return false;  // its first chunk is not written yet
     return is_of_run_[path] = std::ranges::any_of(opened->processes, [&](const ProcessFiles& process) {
              return process.parts.back().process.run() == arguments_.of_run;
            });
   }
 
-  // What cannot be read is tried again when it has grown.
+  // An unreadable recording is retried after it has grown.
   bool IsGivenUp(const std::string& path, const NamedFiles& files) const {
     const auto failed = failed_at_.find(path);
     return arguments_.every && failed != failed_at_.end() && failed->second == files.newest_ns;
   }
 
   void SayOnce(const std::string& line) {
-    if (said_.insert(line).second) Say(line);
+    if (said_.insert(line).second) PrintMessage(line);
   }
 
-  absl::Status LookAt(const std::string& capture, Looked& looked) {
-    const absl::StatusOr<AskedRecordings> asked =
-        RecordingsOf(capture, arguments_.own ? Wanted::kOfThisHost : Wanted::kRecordings);
+  absl::Status LookAt(const std::string& capture, LookResult& looked) {
+    const absl::StatusOr<RequestedRecordings> asked =
+        RecordingsOf(capture, arguments_.own ? RecordingScope::kOfThisHost : RecordingScope::kRecordings);
     if (!asked.ok()) return asked.status();
     const JobFiles& job = asked->job;
     std::vector<const NamedFiles*> stale;
     for (const NamedFiles* const files : asked->named) {
-      if (!IsOfRun(PathOf(job, *files))) continue;
+      if (!IsOfRun(PartsPathOf(job, *files))) continue;
       ++looked.found;
       const State state = StateOf(job, *files);
       if (!arguments_.again && state.is_fresh) {
         ++looked.kept;
         looked.all_ended = looked.all_ended && state.has_ended;
-      } else if (IsGivenUp(PathOf(job, *files), *files)) {
+      } else if (IsGivenUp(PartsPathOf(job, *files), *files)) {
         ++looked.failed;
       } else {
         stale.push_back(files);
       }
     }
-    Progress progress("summarizing " + capture);
+    ProgressLine progress("summarizing " + capture);
     const std::size_t failed =
         WriteSummaries(job, stale, [&](const std::string& line) { SayOnce(line); }, progress.callback());
     looked.written += stale.size() - failed;
@@ -154,18 +154,18 @@ class Summaries {
     for (const NamedFiles* const files : stale) {
       looked.all_ended = looked.all_ended && StateOf(job, *files).has_ended;
       if (failed > 0 && !ReadSummaryFile(SummaryPathOf(job, *files)).ok())
-        failed_at_[PathOf(job, *files)] = files->newest_ns;
+        failed_at_[PartsPathOf(job, *files)] = files->newest_ns;
     }
     return absl::OkStatus();
   }
 
   const SummarizeArguments& arguments_;
   std::map<std::string, bool> is_of_run_;           // by path
-  std::map<std::string, std::uint64_t> failed_at_;  // by path: when its newest part had been written to
+  std::map<std::string, std::uint64_t> failed_at_;  // by path: when its newest part had last been written
   std::set<std::string> said_;
 };
 
-// Of this process, and of those that it waited for.
+// Processor time of this process and its children that have ended.
 double ProcessorSeconds() {
   double seconds = 0;
   for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -181,13 +181,13 @@ int Summarize(const SummarizeArguments& arguments) {
   Summaries summaries(arguments);
   for (;;) {
     const double before = ProcessorSeconds();
-    const absl::StatusOr<Looked> looked = summaries.Look();
+    const absl::StatusOr<LookResult> looked = summaries.LookAtCaptures();
     if (!looked.ok()) return Fail(looked.status());
     if (!arguments.every || (looked->all_ended && arguments.of_run.empty())) {
       const std::size_t kept = looked->kept;
-      Say(fmt::format("{}: {} written, {} {} there", FormatCounted(looked->found, "recording", "recordings"),
-                      FormatCounted(looked->written, "summary", "summaries"), FormatCount(kept),
-                      kept == 1 ? "was" : "were"));
+      PrintMessage(fmt::format("{}: {} written, {} {} there", FormatCounted(looked->found, "recording", "recordings"),
+                               FormatCounted(looked->written, "summary", "summaries"), FormatCount(kept),
+                               kept == 1 ? "was" : "were"));
       return looked->failed == 0 ? kExitFine : kExitError;
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(
@@ -196,25 +196,25 @@ int Summarize(const SummarizeArguments& arguments) {
 }
 
 int Merge(const SummarizeArguments& arguments) {
-  absl::StatusOr<Merged> merged = absl::UnknownError("");
+  absl::StatusOr<MergeResult> merged = absl::UnknownError("");
   {
-    Progress progress("merging summaries");
+    ProgressLine progress("merging summaries");
     merged = MergeSummaries(
-        arguments.captures, arguments.output, [](const std::string& line) { Say(line); }, progress.callback());
+        arguments.captures, arguments.output, [](const std::string& line) { PrintMessage(line); }, progress.callback());
   }
   if (!merged.ok()) return Fail(merged.status());
-  Say(fmt::format("{}: {}", arguments.output, FormatCounted(merged->summaries, "summary", "summaries")));
+  PrintMessage(fmt::format("{}: {}", arguments.output, FormatCounted(merged->summaries, "summary", "summaries")));
   return merged->failed == 0 ? kExitFine : kExitError;
 }
 
-// Options that contradict each other, or values that mean nothing; "" when all is well.
+// Describes options that contradict each other or invalid values; "" if all are valid.
 std::string Complaint(const SummarizeArguments& arguments) {
   if (arguments.captures.empty()) return "no capture given: memoir summarize CAPTURE";
   if (arguments.every && arguments.again) return "--every makes what has grown; leave out --again";
   if (arguments.every == 0u) return "--every 0: expected seconds, at least 1";
   if (arguments.cpu && !(*arguments.cpu >= 0.1 && *arguments.cpu <= 100))
     return fmt::format("--cpu {}: expected percent of one core, from 0.1 to 100", *arguments.cpu);
-  if (arguments.cpu && !arguments.every) return "--cpu is of --every; give both, or leave it out";
+  if (arguments.cpu && !arguments.every) return "--cpu works only with --every; give both, or leave it out";
   if (arguments.output.empty()) {
     const auto merged = std::ranges::find_if(arguments.captures, IsMergedSummaries);
     if (merged == arguments.captures.end() || std::filesystem::is_directory(*merged)) return "";
@@ -235,15 +235,16 @@ int SummarizeVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   app->add_option("CAPTURE", asked.captures, "folder of the job; or one of its files, for that rank alone");
   app->add_option("-o,--output", asked.output,
-                  "FILE.memoir-summaries: write all summaries into it, and none beside recordings");
+                  "FILE.memoir-summaries: write all summaries into it, and none next to recordings");
   AddNumber(*app, "--every", asked.every,
-            "SECONDS: until all recordings have ended, look so often, and make those anew that have grown");
+            "SECONDS: until all recordings have ended, check this often, and write the summaries of grown recordings "
+            "again");
   app->add_option("--cpu", asked.cpu,
-                  "of --every: percent of one core that it may take on average; with much recorded it looks less often "
-                  "[2]");
+                  "with --every: percent of one core that it may take on average; large recordings are checked less "
+                  "often [2]");
   app->add_flag("--own", asked.own, "only recordings of this host, for a job in a shared folder: run it on each host");
-  app->add_option("--of-run", asked.of_run, "")->group("");  // `memoir run` starts it so
-  app->add_flag("--again", asked.again, "make those anew that are there");
+  app->add_option("--of-run", asked.of_run, "")->group("");  // used by `memoir run`
+  app->add_flag("--again", asked.again, "write existing summaries again");
   if (const auto code = ParseArguments(*app, "summarize", arguments)) return *code;
   if (asked.output.empty() && app->count("--output") > 0)
     return FailUsage("summarize", "-o: the name of the file is empty");

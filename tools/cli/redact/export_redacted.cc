@@ -15,12 +15,12 @@
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/output/new_folder.h"
 #include "tools/cli/output/output_file.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/model/capture.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
+#include "tools/redact/hashed_paths.h"
 #include "tools/redact/key_file.h"
 #include "tools/redact/name_hashes.h"
-#include "tools/redact/paths.h"
 #include "tools/redact/redacted_capture.h"
 
 namespace memoir {
@@ -44,7 +44,7 @@ absl::Status WriteFile(const std::string& path, std::string_view bytes) {
   return file.Finish();
 }
 
-// One capture's folder, and nothing stays of it unless Keep().
+// The folder of one capture. Removes everything in it unless Keep() is called.
 class RedactedFolder {
  public:
   RedactedFolder(std::string path, NameHashes& hashes) : folder_(std::move(path)), hashes_(hashes) {}
@@ -53,7 +53,8 @@ class RedactedFolder {
     const absl::StatusOr<CaptureFolder> original = OpenFolder(capture);
     if (!original.ok()) return original.status();
     if (absl::Status made = folder_.Prepare(); !made.ok()) return made;
-    for (const Damage& damage : original->damage) Say("left out, or as damaged as it is: " + ToString(damage));
+    for (const Damage& damage : original->damage)
+      PrintMessage("left out, or copied with its damage: " + ToString(damage));
     for (const ProcessFiles& process : original->processes) {
       for (const PartFile& part : process.parts) {
         if (absl::Status written = WritePart(part); !written.ok()) return written;
@@ -69,7 +70,7 @@ class RedactedFolder {
   absl::Status WritePart(const PartFile& part) {
     const std::string wanted = RedactedFileName(part, hashes_);
     std::string name = wanted;
-    for (int i = 2; !names_.insert(name).second; ++i)  // the parts of one process that somebody has copied together
+    for (int i = 2; !names_.insert(name).second; ++i)  // somebody may have copied parts of one process into one folder
       name = absl::StrCat(wanted.substr(0, wanted.rfind(".p")), "-", i, wanted.substr(wanted.rfind(".p")));
     OutputFile file(folder_.File(name));
     WriteRedactedPart(part, hashes_, [&](std::string_view bytes) { file.Write(bytes); });
@@ -81,7 +82,7 @@ class RedactedFolder {
   std::set<std::string> names_;
 };
 
-// The folders of snapshots that lie in a recording's, as Memoir numbers them or the program calls them.
+// The folders of snapshots in a recording's folder, numbered by Memoir or named by the program.
 std::vector<fs::path> SnapshotsOf(const std::string& capture) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -91,7 +92,7 @@ std::vector<fs::path> SnapshotsOf(const std::string& capture) {
   return found;
 }
 
-// Folders that were made for what they hold: gone again unless Keep().
+// Folders created for the snapshots. Removed unless Keep() is called.
 class SnapshotsFolder {
  public:
   explicit SnapshotsFolder(std::string path) : path_(std::move(path)) {}
@@ -140,15 +141,16 @@ std::string ComplaintAbout(const RedactedExport& asked) {
 }
 
 absl::Status ExportRedacted(const RedactedExport& asked) {
-  // For the rings of dead processes alone: what they hold is in the parts then.
-  const auto whole = OpenMerged(asked.capture, [](const std::string& line) { Say(line); }, kAllRuns);
+  // Only merges the rings of dead processes, so that their events are in the parts.
+  const auto whole = OpenMerged(asked.capture, [](const std::string& line) { PrintMessage(line); }, kAllRuns);
   if (!whole.ok()) return whole.status();
   const std::string key_path = KeyPath(asked);
   std::error_code ignored;
   const bool is_new = !fs::exists(key_path, ignored);
   const absl::StatusOr<std::string> key = ReadOrMakeKey(key_path);
   if (!key.ok()) return key.status();
-  if (is_new) Say("made a key, " + key_path + ": keep it, and give it to nobody who should not know the names");
+  if (is_new)
+    PrintMessage("made a key, " + key_path + ": keep it, and give it only to those who may know the names");
   NameHashes hashes(*key);
   RedactedFolder recording(asked.output, hashes);
   if (absl::Status written = recording.Write(asked.capture); !written.ok()) return written;
@@ -158,8 +160,8 @@ absl::Status ExportRedacted(const RedactedExport& asked) {
   if (absl::Status kept = KeepNames(key_path, names); !kept.ok()) return kept;
   snapshots.Keep();
   recording.Keep();
-  Say(absl::StrCat(asked.output, ": ", names.size(), names.size() == 1 ? " name is" : " names are", " hashed; ",
-                   key_path, ".names has them, and memoir reveal looks them up"));
+  PrintMessage(absl::StrCat(asked.output, ": ", names.size(), names.size() == 1 ? " name is" : " names are",
+                            " hashed; ", key_path, ".names has them, and memoir reveal looks them up"));
   return absl::OkStatus();
 }
 

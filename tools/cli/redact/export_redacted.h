@@ -1,4 +1,4 @@
-// memoir export redacted: the capture without names, as a capture.
+// memoir export redacted: writes a capture without the names.
 #ifndef TOOLS_CLI_REDACT_EXPORT_REDACTED_H_
 #define TOOLS_CLI_REDACT_EXPORT_REDACTED_H_
 
@@ -11,12 +11,12 @@ namespace memoir {
 struct RedactedExport {
   std::string capture;
   std::string output;  // a folder
-  std::string key;     // a file; "": the usual one
+  std::string key;     // a file; "": the default one
 };
-// "", or what is wrong with it before anything is read.
+// Describes an invalid argument before anything is read; "" if all are valid.
 std::string ComplaintAbout(const RedactedExport& asked);
-// All runs of the folder and their snapshots, in `output`, which must not be there or be empty; on an error nothing
-// stays in it. Makes the key where there is none, and keeps the names beside it before the capture is there.
+// Writes all runs of the folder and their snapshots to `output`, which must not exist or be empty; after an error it
+// stays empty. Makes the key if it does not exist, and stores the names with it before the capture appears.
 absl::Status ExportRedacted(const RedactedExport& asked);
 
 }  // namespace memoir

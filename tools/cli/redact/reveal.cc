@@ -1,4 +1,4 @@
-// memoir reveal: the names behind the hashes of a redacted capture, for who has its key.
+// memoir reveal: prints the names behind the hashes of a redacted capture for users with its key.
 #include <unistd.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/redact/key_file.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -24,27 +24,27 @@ const VerbHelp kHelp = {
     .verb = "reveal",
     .usage = "reveal [OPTIONS] [TEXT...]",
     .description =
-        "Put names in the place of their hashes (h_0123456789ab), which memoir export redacted has made. TEXT is a "
-        "hash, or a path or a sentence with hashes in it; without one, standard input is copied. The names are in a "
-        "file beside the key. Exit code 1: a hash is of another key.",
+        "Replace the hashes (h_0123456789ab) of memoir export redacted by the names. TEXT is a hash, or a path or a "
+        "sentence with hashes in it; without one, standard input is copied. The names are in a file next to the key. "
+        "Exit code 1: a hash belongs to another key.",
     .examples =
         "  memoir reveal h_5f2e0a91c37d.0.h_9a41d6c07be2\n"
         "  memoir check redacted7 | memoir reveal --key project.key\n",
 };
 
-// Names are whoever's: what would move a terminal's cursor, or end a string of JSON, is escaped.
+// Names are untrusted: escapes characters that would move a terminal's cursor or end a JSON string.
 HashedNames ForTerminals(HashedNames names) {
   for (auto& [hash, name] : names) name = Escaped(name);
   return names;
 }
 
 int WriteRevealed(std::string_view text, const HashedNames& names, bool* all_known) {
-  const Revealed revealed = Reveal(text, names);
+  const RevealedText revealed = Reveal(text, names);
   *all_known = *all_known && revealed.unknown == 0;
   return WriteOutput(revealed.text);
 }
 
-// Line by line: no hash spans two.
+// Works line by line, because no hash spans two lines.
 int RevealInput(const HashedNames& names, bool* all_known) {
   std::string rest;
   std::array<char, 1u << 16> piece{};
@@ -52,7 +52,7 @@ int RevealInput(const HashedNames& names, bool* all_known) {
     const ssize_t got = read(STDIN_FILENO, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      Say(std::string("cannot read standard input: ") + std::strerror(errno));
+      PrintMessage(std::string("cannot read standard input: ") + std::strerror(errno));
       return kExitError;
     }
     if (got == 0) return rest.empty() ? kExitFine : WriteRevealed(rest, names, all_known);
@@ -84,7 +84,7 @@ int RevealVerb(const std::vector<std::string>& arguments) {
   for (const std::string& text : texts) code = code == kExitFine ? WriteRevealed(text + "\n", names, &all_known) : code;
   if (texts.empty()) code = RevealInput(names, &all_known);
   if (code == kExitFine && !all_known) {
-    Say("a hash is not in " + key + ".names: it is of another key; name that with --key");
+    PrintMessage("a hash is not in " + key + ".names: it belongs to another key; name that key with --key");
     return kExitError;
   }
   return code;

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "tools/analyze/accounting/balance.h"
-#include "tools/analyze/pass/steps.h"
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
@@ -21,8 +21,8 @@
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/view/capture/loss_headlines.h"
 #include "tools/view/json/json.h"
 #include "tools/view/report/report_facts.h"
@@ -40,11 +40,11 @@ const VerbHelp kHelp = {
     .verb = "report",
     .usage = "report [OPTIONS] CAPTURE",
     .description =
-        "Write a capture as one HTML file to open in a browser: the peak and what it is made of, memory over time with "
-        "what is live at any instant, blocks, flame graph, segments, modules and operators (docs/report.md). The file "
-        "loads nothing from anywhere and works without a server. Of a window, or of some blocks alone, the page says "
-        "in its head what it is of, and the numbers are those of memoir show --json with the same options. With "
-        "--baseline its flame graph shows where it has more, and where less, than another capture.",
+        "Write a capture as one HTML file to open in a browser: the peak and its parts, memory over time with what is "
+        "live at any instant, blocks, flame graph, segments, modules and operators (docs/report.md). The file loads "
+        "nothing from anywhere and works without a server. With a window or a choice of blocks, the head of the page "
+        "names it, and the numbers equal those in memoir show --json with the same options. With --baseline the flame "
+        "graph shows where this capture has more or less memory than another one.",
     .examples =
         "  memoir report run7                   # writes run7.html\n"
         "  memoir report run7 -o /tmp/peak.html --rank 0\n"
@@ -69,14 +69,14 @@ void AddOptions(CLI::App& app, ReportArguments& arguments) {
       "a capture to compare with (its last run): the flame graph shows the difference at the peak, the other "
       "views the capture alone");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddTimes(app, arguments, "");
-  AddBlockChoice(app, arguments, "");
+  AddTimeOptions(app, arguments, "");
+  AddBlockOptions(app, arguments, "");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
+  AddRunOption(app, arguments.run);
 }
 
-// What tools/web built, as it lies in this installation.
+// Reads the page that tools/web built, from this installation.
 absl::StatusOr<std::string> ReadPage() {
   const std::filesystem::path path = FindInstallTree().report_page;
   std::ifstream file(path, std::ios::binary);
@@ -88,26 +88,26 @@ absl::StatusOr<std::string> ReadPage() {
       "build it again, or install a wheel, which contains the page");
 }
 
-// An option with what was typed, quoted where a shell needs it.
-std::string Typed(const std::string& option, const std::string& value) {
+// The option with its typed value, quoted if a shell needs it.
+std::string TypedOption(const std::string& option, const std::string& value) {
   return value.empty() ? "" : option + " " + Escaped(TypedWord(value)) + " ";
 }
 
 std::string WindowOptions(const ReportArguments& arguments) {
-  return Typed("--steps", arguments.steps) + Typed("--from", arguments.from) + Typed("--to", arguments.to) +
-         Typed("--device", arguments.device) +
-         (arguments.rank ? Typed("--rank", std::to_string(*arguments.rank)) : "") +
-         (arguments.run == "last" ? "" : Typed("--run", arguments.run));
+  return TypedOption("--steps", arguments.steps) + TypedOption("--from", arguments.from) +
+         TypedOption("--to", arguments.to) + TypedOption("--device", arguments.device) +
+         (arguments.rank ? TypedOption("--rank", std::to_string(*arguments.rank)) : "") +
+         (arguments.run == "last" ? "" : TypedOption("--run", arguments.run));
 }
 
 std::string BlockOptions(const ReportArguments& arguments) {
-  return Typed("--module", arguments.module) + Typed("--min-size", arguments.min_size);
+  return TypedOption("--module", arguments.module) + TypedOption("--min-size", arguments.min_size);
 }
 
-// What the checks of this part find, of all blocks but for leaks.
-std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Report& report, const Selection& asked,
-                                              const ReportArguments& arguments) {
-  const Selection selection = asked.OfAllBlocks();
+// Runs the checks on this part: on all blocks, except for leaks.
+std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportContent& report, const Selection& asked,
+                                           const ReportArguments& arguments) {
+  const Selection selection = asked.WithAllBlocks();
   const std::string path = Escaped(TypedPath(arguments.capture)), options = WindowOptions(arguments);
   const Summary& summary = report.summaries.front();
   absl::StatusOr<Fragmentation> fragmentation = Fragmentation();
@@ -115,16 +115,16 @@ std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Repo
   bool gpu = false;
   for (const DeviceRow& device : summary.devices) gpu = gpu || device.caching || device.least_free;
   if (gpu) {
-    // Where one of them fails, the report says so, and the rest.
+    // If one of them fails, the report contains the error and the other results.
     fragmentation = AnalyzeFragmentation(capture, selection);
-    balance = AnalyzeBalance(capture, selection, At());
+    balance = AnalyzeBalance(capture, selection, InstantChoice());
   } else {
     fragmentation->report = balance->report = summary.report;
   }
   return FindingsOf(capture, report, fragmentation, balance, options + path, options + BlockOptions(arguments) + path);
 }
 
-// Never that of the whole report for a part of it.
+// The default name. A part of a capture never gets the name of the whole report.
 std::string DefaultOutput(const ReportArguments& arguments) {
   std::filesystem::path path = std::filesystem::path(arguments.capture).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -145,12 +145,12 @@ std::string DefaultOutput(const ReportArguments& arguments) {
 }
 
 absl::StatusOr<Capture> Open(const std::string& path, const std::string& run) {
-  return OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(run));
+  return OpenMerged(path, [](const std::string& line) { PrintMessage(line); }, RunOf(run));
 }
 
-// What the page compares its capture with: the last run there, and what that lacks.
+// The capture with which the page compares: its last run, and the losses of this run.
 struct Baseline {
-  Report report;
+  ReportContent report;
   std::string lacks;
 };
 
@@ -159,28 +159,28 @@ absl::StatusOr<Baseline> ReadBaseline(const ReportArguments& arguments) {
   if (!capture.ok()) return capture.status();
   ReportOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
-  Progress progress("reading " + arguments.baseline);
+  ProgressLine progress("reading " + arguments.baseline);
   options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
-  absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
+  absl::StatusOr<ReportContent> report = AnalyzeReport(*capture, options);
   if (!report.ok()) return report.status();
   Baseline baseline{*std::move(report), ""};
   for (const LossHeadline& loss : LossHeadlines(*capture, baseline.report.summaries.front().report)) {
     if (!loss.is_loss) continue;
     baseline.lacks += " " + Escaped(TypedPath(arguments.baseline)) + ": " + loss.text + ".";
-    Say(Escaped(TypedPath(arguments.baseline)) + ": " + loss.text);
+    PrintMessage(Escaped(TypedPath(arguments.baseline)) + ": " + loss.text);
   }
   return baseline;
 }
 
-// Of the baseline, and in `facts` what the page says of it.
-absl::StatusOr<std::vector<Section>> CompareWith(const Baseline& baseline, const Report& report,
-                                                 const ReportArguments& arguments, Json& facts) {
+// Returns the sections of the baseline, and adds its description to `facts`.
+absl::StatusOr<std::vector<ReportSection>> CompareWith(const Baseline& baseline, const ReportContent& report,
+                                                       const ReportArguments& arguments, Json& facts) {
   facts["baseline"] = nullptr;
-  if (arguments.baseline.empty()) return std::vector<Section>();
+  if (arguments.baseline.empty()) return std::vector<ReportSection>();
   std::vector<std::size_t> devices;
-  std::vector<Section> sections = BeforeSections(report, baseline.report, &devices);
+  std::vector<ReportSection> sections = BeforeSections(report, baseline.report, &devices);
   if (devices.empty()) {
     return absl::InvalidArgumentError(arguments.baseline + " has none of the devices of " + arguments.capture +
                                       ": there is nothing to compare");
@@ -200,21 +200,21 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   if (!baseline.ok()) return baseline.status();
   ReportOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
-  Progress progress("reading " + arguments.capture);
+  ProgressLine progress("reading " + arguments.capture);
   options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
-  const absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
+  const absl::StatusOr<ReportContent> report = AnalyzeReport(*capture, options);
   if (!report.ok()) return report.status();
   const std::string path = Escaped(TypedPath(arguments.capture));
   const ReportPart part = PartOf(*report, options, WindowOptions(arguments) + BlockOptions(arguments));
-  const std::vector<ReportFinding> findings = FindWhatChecksFind(*capture, *report, options, arguments);
+  const std::vector<ReportFinding> findings = RunReportChecks(*capture, *report, options, arguments);
   Json facts = ReportFacts(*capture, *report, findings, path, part);
-  const absl::StatusOr<std::vector<Section>> before = CompareWith(*baseline, *report, arguments, facts);
+  const absl::StatusOr<std::vector<ReportSection>> before = CompareWith(*baseline, *report, arguments, facts);
   if (!before.ok()) return before.status();
-  std::vector<Section> sections = {MakeSection("facts", ToText(facts)),
-                                   MakeSection("tables", ToText(ReportTables(*capture, *report)))};
-  for (Section& section : ReportSections(*report)) sections.push_back(std::move(section));
+  std::vector<ReportSection> sections = {MakeSection("facts", ToText(facts)),
+                                         MakeSection("tables", ToText(ReportTables(*capture, *report)))};
+  for (ReportSection& section : ReportSections(*report)) sections.push_back(std::move(section));
   sections.insert(sections.end(), before->begin(), before->end());
   OutputFile file(arguments.output.empty() ? DefaultOutput(arguments) : arguments.output);
   const std::string title = "Memoir: " + path + (part.text().empty() ? "" : " (part: " + part.text() + ")");
@@ -223,7 +223,7 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   if (const absl::Status written = file.Finish(); !written.ok()) return written;
   const std::string of = part.text().empty() ? "" : ", of " + part.text();
   if (!file.to_stdout())
-    Say("wrote " + file.path() + " (" + FormatBytes(file.bytes()) + ")" + of + "; open it in a browser");
+    PrintMessage("wrote " + file.path() + " (" + FormatBytes(file.bytes()) + ")" + of + "; open it in a browser");
   return absl::OkStatus();
 }
 

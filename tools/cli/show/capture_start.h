@@ -1,4 +1,4 @@
-// When a capture began, for files of programs that count time since 1970.
+// The begin of a capture, for file formats whose times are since 1970.
 #ifndef TOOLS_CLI_SHOW_CAPTURE_START_H_
 #define TOOLS_CLI_SHOW_CAPTURE_START_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// Nanoseconds since 1970, of its first process: what times in the capture are counted from.
+// Nanoseconds since 1970 of the first process's begin, from which times in the capture count.
 inline std::uint64_t StartOf(const Capture& capture) {
   const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
   return run < capture.runs().size() ? capture.runs()[run].start_ns : 0;

@@ -16,7 +16,7 @@ absl::Status WritePicture(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-absl::Status DrawOverTime(const Capture& capture, const OverTime& over_time, const DrawnFiles& files) {
+absl::Status DrawOverTime(const Capture& capture, const OverTimeCurves& over_time, const DrawnFiles& files) {
   absl::Status status;
   const Theme& theme = files.dark ? kDark : kLight;
   if (!files.png.empty()) status = WritePicture(files.png, OverTimePng(capture, over_time, theme));

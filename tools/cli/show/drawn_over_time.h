@@ -5,17 +5,17 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 struct DrawnFiles {
-  std::string png, svg;  // "": none
+  std::string png, svg;  // "": no such file
   bool dark = false;
 };
 
-absl::Status DrawOverTime(const Capture& capture, const OverTime& over_time, const DrawnFiles& files);
+absl::Status DrawOverTime(const Capture& capture, const OverTimeCurves& over_time, const DrawnFiles& files);
 
 }  // namespace memoir
 

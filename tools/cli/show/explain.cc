@@ -8,16 +8,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/lives/explain.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/view/lives/explain_view.h"
 #include "tools/view/terminal/terminal.h"
 
@@ -29,7 +29,7 @@ const VerbHelp kHelp = {
     .verb = "explain",
     .usage = "explain [OPTIONS] CAPTURE SUBJECT",
     .description =
-        "Tell the life of a block of memory: which operator made it, its category and by which rule, which operators "
+        "Show the life of a block of memory: which operator made it, its category and by which rule, which operators "
         "read it, what keeps it alive, and when it was freed. SUBJECT is a parameter (shown with its gradients and its "
         "optimizer's state), an address, or a call of an operator, counted from 0 (all that was allocated in it).",
     .examples =
@@ -49,11 +49,11 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddTimes(app, arguments, "");
-  AddBlockChoice(app, arguments, "");
+  AddTimeOptions(app, arguments, "");
+  AddBlockOptions(app, arguments, "");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
+  AddRunOption(app, arguments.run);
   AddNumber(app, "--top", arguments.top, "blocks shown; 0: all, of more than 1000 the last 1000 [6; all in --json]");
   AddJson(app, arguments.json, arguments.brief, "exact numbers (docs/json.md)");
 }
@@ -64,17 +64,18 @@ std::string Complaint(const ExplainArguments& arguments) {
   return WindowComplaint(arguments);
 }
 
-absl::StatusOr<std::string> Explained(const ExplainArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+absl::StatusOr<std::string> ExplanationText(const ExplainArguments& arguments) {
+  const auto capture =
+      OpenMerged(arguments.capture, [](const std::string& line) { PrintMessage(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
-  Progress progress("reading " + arguments.capture);
+  ProgressLine progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
-  const absl::StatusOr<Subject> subject = ParseSubject(arguments.subject);
+  const absl::StatusOr<ExplainSubject> subject = ParseSubject(arguments.subject);
   if (!subject.ok()) return subject.status();
   std::vector<std::string> parameters;
-  const auto explanation = Explain(*capture, selection, *subject, &parameters);
+  const auto explanation = ExplainBlocks(*capture, selection, *subject, &parameters);
   if (absl::IsNotFound(explanation.status())) {
     return absl::NotFoundError(absl::StrCat(explanation.status().message(), DidYouMean(arguments.subject, parameters)));
   }
@@ -92,7 +93,7 @@ int ExplainVerb(const std::vector<std::string>& arguments) {
   AddOptions(*app, asked);
   if (const auto code = ParseArguments(*app, "explain", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("explain", complaint);
-  const auto explained = Explained(asked);
+  const auto explained = ExplanationText(asked);
   if (!explained.ok()) return Fail(explained.status());
   return WriteOutput(asked.brief ? BriefAnswer(*explained, asked, asked.capture) : *explained);
 }

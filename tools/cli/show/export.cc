@@ -1,4 +1,4 @@
-// memoir export: a capture as a file of another program's form. Each form has a file of its own, export_*.cc.
+// memoir export: converts a capture to another program's format. Each format has its own file, export_*.cc.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "tools/analyze/pass/event_stream.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/analyze/torch_profiler/memory_tracker.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
@@ -28,9 +28,9 @@
 #include "tools/cli/tables/export_sqlite.h"
 #include "tools/cli/tables/export_table_files.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
-#include "tools/cli/terminal/progress.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
 #include "tools/view/events/event_json.h"
 #include "tools/view/terminal/units.h"
 #include "tools/view/torch_profiler/memory_tracker_pickle.h"
@@ -46,7 +46,7 @@ const VerbHelp kHelp = {
         "Write a capture as a file for other programs. WHAT is one of these.\n"
         "events: JSON lines, one event a line (docs/json.md).\n"
         "memory-tracker: the file that torch's MemoryTracker loads; needs a recording with --ops dispatch "
-        "(docs/memory_tracker.md).\n"
+        "(docs/exports.md).\n"
         "categories: every block with its life and category, as JSON (--rules torch: torch.profiler's categories).\n"
         "data-flow: which versions of which tensors each operator takes, makes and frees. Text, or JSON or Graphviz "
         "where the name of the output ends in .json or .dot.\n"
@@ -103,21 +103,21 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
                  "categories: by the rules of memoir, or of torch (torch.profiler) [memoir]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
+  AddRunOption(app, arguments.run);
   app.add_option("--root", arguments.root,
                  "memory-tracker: the model that it watches, such as Net, or a part of one, Net.encoder [the model of "
                  "which most modules were called]");
   app.add_flag("--force", arguments.force,
-               "events, tree, perfetto, chrome: write them also where they are thousands of times what was recorded");
+               "events, tree, perfetto, chrome: write the file also if it would have thousands of times as many events "
+               "as were recorded");
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
-  app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments, "all but torch-snapshot");
-  AddBlockChoice(app, arguments, "all but memory-tracker and memory-timeline (docs/exports.md says what each does)");
+  app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out the changes of memory");
+  AddTimeOptions(app, arguments, "all but torch-snapshot");
+  AddBlockOptions(app, arguments, "all but memory-tracker and memory-timeline (docs/exports.md describes each)");
   app.add_option("--tables", arguments.tables,
                  "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
-  app.add_option("--thread", arguments.tree.thread,
-                 "tree, perfetto, chrome: only what this thread did; its number or name");
+  app.add_option("--thread", arguments.tree.thread, "tree, perfetto, chrome: only this thread, by its number or name");
   app.add_option(
       "--merge", arguments.merge,
       "chrome: add the capture to this trace of torch.profiler (.json, .json.gz) of the same run, limited to "
@@ -125,11 +125,11 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
   app.add_option("--key", arguments.key,
-                 "redacted: file of the key, made if there is none [~/.config/memoir/redact.key]");
+                 "redacted: file of the key, made if it does not exist [~/.config/memoir/redact.key]");
   AddFlameOptions(app, arguments.flame);
 }
 
-// Where an export goes.
+// The destination of an export.
 class Output {
  public:
   explicit Output(const std::string& path) : file_(path) {}
@@ -138,7 +138,7 @@ class Output {
     is_full_ |= most_bytes_ != 0 && file_.bytes() + bytes.size() > most_bytes_;
     if (!is_full_) file_.Write(bytes);
   }
-  // What would come to more is not written any further, and no file stays. 0: no bound.
+  // Stops after this many bytes, and leaves no file. 0: no limit.
   void set_most_bytes(std::uint64_t bytes) { most_bytes_ = bytes; }
   bool is_full() const { return is_full_; }
   absl::Status Finish() { return file_.Finish(); }
@@ -150,17 +150,17 @@ class Output {
 };
 
 void SayDamage(const ReplayReport& report) {
-  for (const Damage& damage : report.damage) Say("damaged: " + ToString(damage));
+  for (const Damage& damage : report.damage) PrintMessage("damaged: " + ToString(damage));
 }
 
-// Of tables, which say nothing of it themselves.
+// For tables, which do not contain the losses.
 void SayLosses(const ReplayReport& report) {
   SayDamage(report);
   std::uint64_t missing = report.lost_records + report.lost_chunks;
   for (const ReplayReport::Process& process : report.processes) {
     if (process.replayed) missing += process.counters.dropped_records();
   }
-  if (missing > 0) Say("events are missing from the capture, and so from the tables; memoir show says which");
+  if (missing > 0) PrintMessage("events are missing from the capture, and so from the tables; memoir show lists them");
 }
 
 absl::Status Finish(Output& output, const ReplayReport& report) {
@@ -170,8 +170,8 @@ absl::Status Finish(Output& output, const ReplayReport& report) {
   return absl::OkStatus();
 }
 
-// Bytes of JSON for a byte of the capture: whole ones come to some hundred. A damaged one can say in a byte what takes
-// pages to print.
+// The most bytes of JSON for a byte of the capture. Complete captures have several hundred. In a damaged capture, one
+// byte may stand for pages of output.
 constexpr std::uint64_t kMostJsonPerByte = 4096;
 constexpr std::uint64_t kLeastBound = std::uint64_t{64} << 20;
 
@@ -218,15 +218,18 @@ absl::Status ExportNodes(const Capture& capture, const ExportArguments& argument
   return Finish(output, *report);
 }
 
-// Where the caller left it open, and where it cannot be all.
-void SayWhatWasChosen(const MemoryTrackerStats& stats, const ExportArguments& arguments) {
+// Prints the choice if the user left it open and not everything can be exported.
+void PrintChoice(const MemoryTrackerStats& stats, const ExportArguments& arguments) {
   if (arguments.root.empty() && !stats.other_roots.empty())
-    Say("watching " + stats.root + "; --root takes another one: " + absl::StrJoin(stats.other_roots, ", "));
+    PrintMessage("watching " + stats.root + "; --root takes another one: " + absl::StrJoin(stats.other_roots, ", "));
   if (!stats.other_devices.empty())
-    Say("memory of " + stats.device + "; --device takes another one: " + absl::StrJoin(stats.other_devices, ", "));
+    PrintMessage("memory of " + stats.device +
+                 "; --device takes another one: " + absl::StrJoin(stats.other_devices, ", "));
   if (stats.other_processes > 0)
-    Say("of the first of " + std::to_string(stats.other_processes + 1) + " processes with a GPU; --rank takes another");
-  if (!stats.complete) Say("events are missing from the capture (memoir show says which), so rows may be, too");
+    PrintMessage("of the first of " + std::to_string(stats.other_processes + 1) +
+                 " processes with a GPU; --rank takes another");
+  if (!stats.complete)
+    PrintMessage("events are missing from the capture (memoir show lists them), so rows may be, too");
 }
 
 absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& arguments, const Selection& selection,
@@ -237,12 +240,12 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   options.tracker = arguments.tracker;
   const auto stats = AnalyzeMemoryTracker(capture, options);
   if (!stats.ok()) return stats.status();
-  SayWhatWasChosen(*stats, arguments);
+  PrintChoice(*stats, arguments);
   WriteMemoryTrackerPickle(*stats, [&](std::string_view bytes) { output.Write(bytes); });
   return Finish(output, stats->report);
 }
 
-// Of arguments without a complaint.
+// `arguments` must be valid.
 TableSet TablesOf(const ExportArguments& arguments) {
   return arguments.tables.empty() ? TableSet::All() : TableSet::Parse(arguments.tables).value_or(TableSet());
 }
@@ -259,9 +262,10 @@ CategoryExport CategoryExportOf(const ExportArguments& arguments) {
 
 absl::Status Export(const ExportArguments& arguments) {
   if (arguments.what == "redacted") return ExportRedacted(RedactedExportOf(arguments));
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+  const auto capture =
+      OpenMerged(arguments.capture, [](const std::string& line) { PrintMessage(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
-  Progress progress("exporting");
+  ProgressLine progress("exporting");
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
@@ -300,7 +304,8 @@ bool IsBinary(std::string_view what) {
 }
 
 std::string ComplaintAboutTables(const ExportArguments& arguments) {
-  if (!IsTableFiles(arguments.what)) return arguments.tables.empty() ? "" : "--tables is of arrow and parquet";
+  if (!IsTableFiles(arguments.what))
+    return arguments.tables.empty() ? "" : "--tables works only with arrow and parquet";
   if (!arguments.tables.empty() && !TableSet::Parse(arguments.tables))
     return "--tables " + arguments.tables + ": tables are " + TableNames() + ", with commas between them";
   if (TablesOf(arguments).size() > 1 && (arguments.output.empty() || arguments.output == "-"))
@@ -308,24 +313,24 @@ std::string ComplaintAboutTables(const ExportArguments& arguments) {
   return "";
 }
 
-// Where a choice of blocks makes no sense, and why.
+// Says why blocks cannot be selected, if this makes no sense.
 std::string ComplaintAboutBlocks(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
   if (!arguments.chooses_blocks()) return "";
   if (what == "memory-tracker")
-    return "--module and --min-size are not of memory-tracker, which has what the allocator had in all; --root takes a "
-           "part of the model";
+    return "--module and --min-size do not work with memory-tracker, which shows the allocator's totals; --root "
+           "chooses a part of the model";
   if (what == "memory-timeline" || arguments.rules == "torch")
-    return "--module and --min-size are not of torch's rules, whose categories follow from all blocks together: export "
-           "categories takes them";
+    return "--module and --min-size do not work with torch's rules, whose categories follow from all blocks together; "
+           "use export categories";
   if (what == "tree" && arguments.tree.format == "torch")
-    return "--module and --min-size are of --format json: --format torch prints what torch.profiler would";
+    return "--module and --min-size work only with --format json: --format torch prints what torch.profiler would";
   const TableSet tables = TablesOf(arguments);
-  const bool has_blocks = tables.has(Table::kBlocks) || tables.has(Table::kEvents) || tables.has(Table::kOperators) ||
-                          tables.has(Table::kSummary);
+  const bool has_blocks = tables.has(CaptureTable::kBlocks) || tables.has(CaptureTable::kEvents) ||
+                          tables.has(CaptureTable::kOperators) || tables.has(CaptureTable::kSummary);
   if (IsTableFiles(what) && !has_blocks)
-    return "--module and --min-size are of the tables blocks, events, operators and summary: add one of them to "
-           "--tables";
+    return "--module and --min-size work only with the tables blocks, events, operators and summary: add one of them "
+           "to --tables";
   return "";
 }
 
@@ -341,7 +346,7 @@ std::string Complaint(const ExportArguments& arguments) {
     return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
-  if (what != "redacted" && !arguments.key.empty()) return "--key is of redacted";
+  if (what != "redacted" && !arguments.key.empty()) return "--key works only with redacted";
   if (what == "redacted" && ChoosesPart(arguments))
     return "a redacted capture is the whole one: it takes -o and --key alone";
   if (what == "redacted") return ComplaintAbout(RedactedExportOf(arguments));
@@ -350,18 +355,19 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = ComplaintAboutTables(arguments); !wrong.empty()) return wrong;
   if (IsBinary(what) && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return what + " is no text and cannot be written to a terminal: add -o FILE";
-  if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
+  if (arguments.force && what != "events" && !HasNodes(what))
+    return "--force works only with events, tree, perfetto and chrome";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
-    return "--root and --tracker are of memory-tracker";
+    return "--root and --tracker work only with memory-tracker";
   if (what != "chrome" && !arguments.merge.empty()) return "--merge works only with chrome";
   std::error_code none;
   if (!arguments.merge.empty() && std::filesystem::equivalent(arguments.merge, arguments.output, none))
     return "-o " + arguments.output + " is the trace to merge: give another file";
   if (arguments.forget_before && !IsCategoryExport(what))
-    return "--forget-before is of categories, data-flow and memory-timeline";
+    return "--forget-before works only with categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
   if (what == "torch-snapshot" && !(arguments.range + arguments.steps + arguments.from + arguments.to).empty())
-    return "torch-snapshot is of a whole recording: --range, --steps, --from and --to are of other exports";
+    return "torch-snapshot exports a whole recording; leave out --range, --steps, --from and --to";
   if (const std::string wrong = ComplaintAboutBlocks(arguments); !wrong.empty()) return wrong;
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);

@@ -7,7 +7,7 @@
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/torch_profiler/category_profile.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/capture/block_json.h"
 #include "tools/view/json/gzip.h"
 #include "tools/view/picture/timeline_page.h"
@@ -18,7 +18,7 @@ namespace memoir {
 namespace {
 
 absl::StatusOr<ReplayReport> ExportDataFlow(const Capture& capture, const CategoryExport& asked,
-                                            const Selection& selection, const WriteText& write) {
+                                            const Selection& selection, const TextWriter& write) {
   absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection);
   if (!tree.ok()) return tree.status();
   const DataFlowGraph graph = BuildDataFlowGraph(*tree);
@@ -32,9 +32,9 @@ absl::StatusOr<ReplayReport> ExportDataFlow(const Capture& capture, const Catego
   return std::move(tree->report);
 }
 
-// Of one device: where none was asked for, of the first GPU, or of the CPU.
+// For one device: the selected one, otherwise the first GPU, otherwise the CPU.
 absl::Status WriteMemoryTimeline(const Capture& capture, const CategoryProfile& profile, const CategoryExport& asked,
-                                 const WriteText& write) {
+                                 const TextWriter& write) {
   if (profile.totals.empty()) return absl::NotFoundError(capture.path() + ": no memory was allocated or freed there");
   DeviceId device = profile.totals[0].device;
   const auto is_cpu = [&](DeviceId id) { return profile.tree.device_names[id.value] == "cpu"; };
@@ -42,7 +42,7 @@ absl::Status WriteMemoryTimeline(const Capture& capture, const CategoryProfile& 
     if (is_cpu(device) && !is_cpu(totals.device)) device = totals.device;
   }
   if (profile.totals.size() > 1)
-    Say("memory of " + profile.tree.device_names[device.value] + "; --device takes another one");
+    PrintMessage("memory of " + profile.tree.device_names[device.value] + "; --device takes another one");
   if (asked.output.ends_with(".html")) {
     write(TimelineHtml(profile, device));
     return absl::OkStatus();
@@ -60,12 +60,12 @@ bool IsCategoryExport(std::string_view what) {
 }
 
 std::string ComplaintAbout(const CategoryExport& asked) {
-  if (!IsCategoryExport(asked.what)) return asked.rules.empty() ? "" : "--rules is of categories";
+  if (!IsCategoryExport(asked.what)) return asked.rules.empty() ? "" : "--rules works only with categories";
   if (!asked.rules.empty() && asked.rules != "torch" && asked.rules != "memoir")
     return "no rules '" + asked.rules + "': --rules memoir, or --rules torch, as torch.profiler has them";
   if (asked.what != "categories" && asked.rules == "memoir") return asked.what + " follows torch's rules alone";
   if (asked.what == "categories" && asked.rules != "torch" && asked.forget_before)
-    return "--forget-before is of torch's rules: --rules torch";
+    return "--forget-before works only with torch's rules: --rules torch";
   if (asked.what != "memory-timeline") return "";
   if (!asked.output.ends_with(".html") && !asked.output.ends_with(".json") && !asked.output.ends_with(".json.gz"))
     return "memory-timeline goes into a file whose name says its form: -o F.html, F.json, F.json.gz or F.raw.json.gz";
@@ -73,7 +73,7 @@ std::string ComplaintAbout(const CategoryExport& asked) {
 }
 
 absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
-                                              const Selection& selection, const WriteText& write) {
+                                              const Selection& selection, const TextWriter& write) {
   if (asked.what == "data-flow") return ExportDataFlow(capture, asked, selection, write);
   if (asked.what == "categories" && asked.rules != "torch") return WriteBlockCategories(capture, selection, write);
   absl::StatusOr<CategoryProfile> profile = ProfileByTorchRules(capture, selection);

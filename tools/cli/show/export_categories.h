@@ -1,4 +1,5 @@
-// memoir export categories (by Memoir's rules or torch.profiler's), data-flow and memory-timeline (by torch's).
+// memoir export categories (by the rules of Memoir or torch.profiler), data-flow and memory-timeline (by torch's
+// rules).
 #ifndef TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
 #define TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
 
@@ -7,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -15,12 +16,12 @@ namespace memoir {
 struct CategoryExport {
   std::string what;    // "categories", "data-flow", "memory-timeline"
   std::string rules;   // "torch", "memoir", or "": not given
-  std::string output;  // file name, which chooses the form
+  std::string output;  // file name, which determines the format
   bool forget_before = false;
 };
 
 bool IsCategoryExport(std::string_view what);
-// What is wrong with it; "" when all is well.
+// Describes an invalid option; empty if all are valid.
 std::string ComplaintAbout(const CategoryExport& asked);
 
 // `write` gets the file's bytes in order.

@@ -7,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/stacks/stack_tree.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/flame/flame_files.h"
 
 namespace memoir {
@@ -18,23 +18,24 @@ absl::StatusOr<StackTree> TreeOf(const Capture& capture, const FlameExport& aske
   StackTreeOptions options;
   static_cast<Selection&>(options) = selection;
   options.all_frames = asked.all_frames;
-  if (asked.by == "module") options.of = StackTreeOptions::Of::kPlaces;
+  if (asked.by == "module") options.kind = StackTreeOptions::Kind::kPlaces;
   absl::StatusOr<StackTree> tree = AnalyzeStackTree(capture, options);
   if (!tree.ok() || tree->missing.empty()) return tree;
   if (tree->missing != kNoStacks || asked.by == "stack") {
-    Say(tree->missing);
+    PrintMessage(tree->missing);
     return tree;
   }
-  Say("no Python stack was recorded (memoir run --stacks python): by module and operator");
-  options.of = StackTreeOptions::Of::kPlaces;
+  PrintMessage("no Python stack was recorded (memoir run --stacks python): by module and operator");
+  options.kind = StackTreeOptions::Kind::kPlaces;
   return AnalyzeStackTree(capture, options);
 }
 
-void SayWhatIsLeftOut(const StackTree& tree) {
-  if (tree.folded) Say("what was allocated in parts that --max-size removed is not in it");
+void PrintOmissions(const StackTree& tree) {
+  if (tree.is_partly_evicted) PrintMessage("what was allocated in parts that --max-size removed is not in it");
   if (tree.devices.size() > 1)
-    Say(absl::StrCat("of ", tree.devices.size(), " devices together, each at its own peak; --device takes one: ",
-                     absl::StrJoin(tree.devices, ", ")));
+    PrintMessage(absl::StrCat(
+        "of ", tree.devices.size(),
+        " devices together, each at its own peak; --device takes one: ", absl::StrJoin(tree.devices, ", ")));
 }
 
 }  // namespace
@@ -49,18 +50,19 @@ void AddFlameOptions(CLI::App& app, FlameExport& asked) {
                  "collapsed: bytes at the peak, allocated, temporary, or kept until the end; speedscope, pprof have "
                  "all of them, and show this one first [peak]");
   app.add_flag("--all-frames", asked.all_frames,
-               "collapsed, speedscope, pprof: also frames of libraries, which else count as the line that called them");
+               "collapsed, speedscope, pprof: also frames of libraries; without it they belong to the line that called "
+               "them");
 }
 
 std::string ComplaintAbout(const FlameExport& asked, std::string_view what) {
   if (!IsFlameExport(what)) {
     const bool any = asked.all_frames || !(asked.by + asked.measure).empty();
-    return any ? "--by, --measure and --all-frames are of collapsed, speedscope and pprof" : "";
+    return any ? "--by, --measure and --all-frames work only with collapsed, speedscope and pprof" : "";
   }
   if (!asked.by.empty() && asked.by != "stack" && asked.by != "module")
     return "--by " + asked.by + ": not one of stack, module" +
            DidYouMean(asked.by, std::vector<std::string>{"stack", "module"});
-  if (asked.all_frames && asked.by == "module") return "--all-frames is of --by stack";
+  if (asked.all_frames && asked.by == "module") return "--all-frames works only with --by stack";
   if (asked.measure.empty() || FindFlameMeasure(asked.measure) != nullptr) return "";
   std::vector<std::string> words;
   for (const FlameMeasure& measure : kFlameMeasures) words.emplace_back(measure.word);
@@ -73,7 +75,7 @@ absl::StatusOr<ReplayReport> ExportFlame(const Capture& capture, std::string_vie
                                          const std::function<void(std::string_view)>& write) {
   absl::StatusOr<StackTree> tree = TreeOf(capture, asked, selection);
   if (!tree.ok()) return tree.status();
-  SayWhatIsLeftOut(*tree);
+  PrintOmissions(*tree);
   const FlameMeasure& measure = *FindFlameMeasure(asked.measure.empty() ? "peak" : asked.measure);
   const FlameSamples samples = SamplesOf(*tree);
   if (what == "collapsed") {

@@ -1,4 +1,4 @@
-// memoir export collapsed, speedscope and pprof: the tree of stacks for viewers of flame graphs.
+// memoir export collapsed, speedscope and pprof: the tree of stacks for flame graph viewers.
 #ifndef TOOLS_CLI_SHOW_EXPORT_FLAME_H_
 #define TOOLS_CLI_SHOW_EXPORT_FLAME_H_
 
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/model/capture.h"
 
@@ -21,7 +21,7 @@ struct FlameExport {
 
 bool IsFlameExport(std::string_view what);
 void AddFlameOptions(CLI::App& app, FlameExport& asked);
-// What is wrong with it, of an export of `what`; "" when all is well.
+// Describes an invalid option of an export of `what`; empty if all are valid.
 std::string ComplaintAbout(const FlameExport& asked, std::string_view what);
 
 // `write` gets the file's bytes in order.

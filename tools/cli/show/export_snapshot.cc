@@ -8,16 +8,16 @@
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/segments/allocator_trace.h"
 #include "tools/cli/show/capture_start.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/model/imported.h"
-#include "tools/view/segments/torch_snapshot.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/model/import_source.h"
+#include "tools/view/segments/torch_snapshot_writer.h"
 
 namespace memoir {
 
 absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Selection& selection,
                                             const std::function<void(std::string_view)>& write) {
   if (!HasSegments(capture)) {
-    return absl::FailedPreconditionError(capture.path() + ": " + ImportedFrom(ImportOf(capture)) +
+    return absl::FailedPreconditionError(capture.path() + ": " + DescribeImport(ImportSourceOf(capture)) +
                                          " has no segments, which a memory snapshot is made of");
   }
   const Capture::SharedDecoding shared(capture);
@@ -29,9 +29,10 @@ absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Select
   absl::StatusOr<AllocatorTraceResult> result = StreamAllocatorTrace(capture, selection, writer);
   if (!result.ok()) return result.status();
   writer.Finish();
-  if (!categories->missing.empty()) Say(categories->missing);
+  if (!categories->missing.empty()) PrintMessage(categories->missing);
   if (result->other_processes > 0)
-    Say(absl::StrCat("of the first of ", result->other_processes + 1, " processes with a GPU; --rank takes another"));
+    PrintMessage(
+        absl::StrCat("of the first of ", result->other_processes + 1, " processes with a GPU; --rank takes another"));
   return std::move(result->report);
 }
 

@@ -15,8 +15,8 @@
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/cli/show/kineto_merge.h"
-#include "tools/cli/terminal/message.h"
-#include "tools/model/asked_note.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/model/full_steps_note.h"
 #include "tools/model/holder_note.h"
 #include "tools/view/flame/flame_samples.h"
 #include "tools/view/trace/chrome_trace.h"
@@ -29,9 +29,9 @@ namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-// Each takes a pass through the recording.
+// Each heap needs a pass through the recording.
 constexpr std::size_t kMostHeaps = 8;
-constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is that of the events
+constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is the sequence of the events
 
 absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& asked, const Selection& selection,
                                   TraceFeed& feed) {
@@ -40,13 +40,13 @@ absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& ask
   options.thread = asked.thread;
   options.go_on = asked.go_on;
   options.see_change = [&](const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
-    feed.Changed(event, device, live, state);
+    feed.AddDeviceChange(event, device, live, state);
   };
   if (!selection.takes_all_blocks()) feed.CountChosenBlocks();
-  options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.Ran(event, state); };
+  options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.AddKernelRun(event, state); };
   options.see_mark = [&](const MarkEvent& event, const ReplayState& state) {
     const std::string_view name = state.dictionary().text(event.name);
-    if (!IsHolderNote(name) && !IsAskedNote(name)) feed.Marked(event, state);
+    if (!IsHolderNote(name) && !IsFullStepsNote(name)) feed.AddMark(event, state);
   };
   absl::StatusOr<ReplayReport> report =
       StreamTree(capture, options, [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); });
@@ -63,7 +63,7 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
                                         const Write& write) {
   const absl::StatusOr<KinetoTrace> trace = OpenKinetoTrace(asked.merge);
   if (!trace.ok()) return trace.status();
-  const bool chosen = selection.window.kind != Window::Kind::kAll || !selection.takes_all_blocks();
+  const bool chosen = selection.window.kind != SelectionWindow::Kind::kAll || !selection.takes_all_blocks();
   Selection merged = selection;
   if (const absl::Status status = SelectTimeOf(*trace, asked.merge, capture, merged); !status.ok()) return status;
   ChromeTrace sink(write, FrameOf(*trace, capture));
@@ -74,7 +74,7 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   return report;
 }
 
-// Whether a selection by its name and rank is of this device alone, of those that hold anything.
+// Returns true if a selection by its name and rank selects this device alone, among devices with any memory.
 bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& devices) {
   return 1 == std::ranges::count_if(devices, [&](const DeviceRow& other) {
            return other.peak_allocated_bytes > 0 && other.name == device.name &&
@@ -82,7 +82,7 @@ bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& device
          });
 }
 
-// Those with the highest peaks first.
+// Returns the devices with the highest peaks, highest first.
 std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
   std::vector<DeviceRow> devices;
   bool left_out = false;
@@ -92,16 +92,16 @@ std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
     if (selectable) devices.push_back(device);
     left_out = left_out || !selectable;
   }
-  if (left_out) Say("who holds a device is not shown of several processes of one rank");
+  if (left_out) PrintMessage("who holds a device is not shown of several processes of one rank");
   std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
   if (devices.size() <= kMostHeaps) return devices;
-  Say(absl::StrCat("who holds a device is shown of the ", kMostHeaps,
-                   " with the highest peaks; --rank chooses a rank"));
+  PrintMessage(absl::StrCat("who holds a device is shown of the ", kMostHeaps,
+                            " with the highest peaks; --rank chooses a rank"));
   devices.resize(kMostHeaps);
   return devices;
 }
 
-// Of each device, who holds it at its peak: Python callers, of a recording without them modules and operators.
+// Adds the owners of each device's peak: Python callers; modules and operators if the recording has no stacks.
 absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceFeed& feed, const Write& write) {
   SummaryOptions summarized;
   static_cast<Selection&>(summarized) = selection;
@@ -116,7 +116,7 @@ absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceF
     options.rank = device.rank;
     absl::StatusOr<StackTree> tree = AnalyzeStackTree(capture, options);
     if (tree.ok() && tree->missing == kNoStacks) {
-      options.of = StackTreeOptions::Of::kPlaces;
+      options.kind = StackTreeOptions::Kind::kPlaces;
       tree = AnalyzeStackTree(capture, options);
     }
     if (!tree.ok()) return tree.status();

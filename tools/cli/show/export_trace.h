@@ -1,4 +1,4 @@
-// memoir export perfetto and chrome: slices of threads and counters of devices, for viewers of traces.
+// memoir export perfetto and chrome: slices of threads and counters of devices, for trace viewers.
 #ifndef TOOLS_CLI_SHOW_EXPORT_TRACE_H_
 #define TOOLS_CLI_SHOW_EXPORT_TRACE_H_
 
@@ -7,15 +7,15 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 struct TraceExport {
   std::string what;    // "perfetto", "chrome"
-  std::string thread;  // number or name of the only one; "": all
-  std::string merge;   // chrome: a trace of torch.profiler's, to which it is added; "": none
+  std::string thread;  // number or name of the only exported thread; "": all
+  std::string merge;   // chrome: a trace of torch.profiler to which it is added; "": no trace
   std::function<bool()> go_on;
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analyze/calls/device_calls.h"
+#include "tools/analyze/calls/device_call_summary.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/cli/show/export_trace.h"
@@ -16,8 +16,8 @@ namespace {
 
 absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExport& asked, Selection selection,
                                            const std::function<void(std::string_view)>& write) {
-  selection.forget_before = true;  // torch.profiler knows nothing from before it began
-  // Where launches were recorded, as with torch.profiler's activity CUDA.
+  selection.forget_before = true;  // torch.profiler knows nothing from before its start
+  // If launches were recorded, as with torch.profiler's activity CUDA.
   const EventTreeOptions options{.parameters = false, .calls = true, .device_calls = LaunchesAreRecorded(capture)};
   absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, options);
   if (!tree.ok()) return tree.status();
@@ -29,13 +29,13 @@ absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExp
 
 std::string ComplaintAbout(const TreeExport& asked, std::string_view what) {
   if (what != "tree") {
-    if (!asked.thread.empty() && !IsTraceExport(what)) return "--thread is of tree, perfetto and chrome";
-    return asked.no_memory || !asked.format.empty() ? "--format and --no-memory are of tree" : "";
+    if (!asked.thread.empty() && !IsTraceExport(what)) return "--thread works only with tree, perfetto and chrome";
+    return asked.no_memory || !asked.format.empty() ? "--format and --no-memory work only with tree" : "";
   }
   const std::vector<std::string> formats = {"json", "torch"};
   if (!asked.format.empty() && asked.format != "json" && asked.format != "torch")
     return "--format " + asked.format + ": not one of json, torch" + DidYouMean(asked.format, formats);
-  return asked.format == "torch" && !asked.thread.empty() ? "--thread is of --format json" : "";
+  return asked.format == "torch" && !asked.thread.empty() ? "--thread works only with --format json" : "";
 }
 
 absl::StatusOr<ReplayReport> ExportTree(const Capture& capture, const TreeExport& asked, const Selection& selection,

@@ -1,4 +1,4 @@
-// memoir export tree: every node in the order of time as JSON lines, or the text of torch's own tests.
+// memoir export tree: every node in the order of time as JSON lines, or text in the form of torch's own tests.
 #ifndef TOOLS_CLI_SHOW_EXPORT_TREE_H_
 #define TOOLS_CLI_SHOW_EXPORT_TREE_H_
 
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -16,10 +16,10 @@ struct TreeExport {
   std::string format;  // "torch", "json", or "": not given
   std::string thread;
   bool no_memory = false;
-  std::function<bool()> go_on;  // of json: false stops it
+  std::function<bool()> go_on;  // for JSON: returns false to stop
 };
 
-// What is wrong with it, of an export of `what`; "" when all is well.
+// Describes an invalid option of an export of `what`; empty if all are valid.
 std::string ComplaintAbout(const TreeExport& asked, std::string_view what);
 
 // `write` gets the file's bytes in order.

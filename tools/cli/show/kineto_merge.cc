@@ -28,7 +28,7 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
-// The only process of the capture that the trace has, too.
+// Returns the only process of the capture that the trace contains, too.
 const ProcessSummary* ProcessOf(const KinetoTrace& trace, const Capture& capture) {
   const ProcessSummary* found = nullptr;
   for (const ProcessSummary& process : capture.processes()) {
@@ -53,8 +53,9 @@ absl::Status SelectTimeOf(const KinetoTrace& trace, const std::string& path, con
                           Selection& selection) {
   const std::uint64_t start_ns = StartOf(capture);
   if (trace.end_ns <= start_ns) return OfAnotherRun(trace, path, capture);
-  if (selection.window.kind == Window::Kind::kAll)
-    selection.window = Window::Time(trace.begin_ns > start_ns ? trace.begin_ns - start_ns : 0, trace.end_ns - start_ns);
+  if (selection.window.kind == SelectionWindow::Kind::kAll)
+    selection.window =
+        SelectionWindow::Time(trace.begin_ns > start_ns ? trace.begin_ns - start_ns : 0, trace.end_ns - start_ns);
   const ProcessSummary* process = ProcessOf(trace, capture);
   if (process != nullptr && !selection.rank) selection.rank = process->rank();
   return absl::OkStatus();

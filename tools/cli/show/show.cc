@@ -13,15 +13,15 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "tools/analyze/calls/device_calls.h"
+#include "tools/analyze/calls/device_call_summary.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/compiled/compiled_frames.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/stacks/stack_tree.h"
 #include "tools/analyze/summary/summary.h"
-#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/live_block_table.h"
 #include "tools/analyze/time/operator_curve.h"
 #include "tools/analyze/time/wider_buckets.h"
 #include "tools/analyze/tree/range_tree.h"
@@ -31,13 +31,13 @@
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/show/drawn_over_time.h"
-#include "tools/cli/show/job_overview.h"
+#include "tools/cli/show/job_overview_request.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
-#include "tools/cli/terminal/progress.h"
-#include "tools/model/imported.h"
-#include "tools/model/snapshots.h"
+#include "tools/cli/terminal/printed_messages.h"
+#include "tools/cli/terminal/progress_line.h"
+#include "tools/model/import_source.h"
+#include "tools/model/snapshot_trigger.h"
 #include "tools/view/calls/device_calls_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
@@ -48,7 +48,7 @@
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
-#include "tools/view/time/live_view.h"
+#include "tools/view/time/live_block_table_view.h"
 #include "tools/view/time/operator_curve_view.h"
 #include "tools/view/time/over_time_picture.h"
 #include "tools/view/time/over_time_view.h"
@@ -63,8 +63,8 @@ const VerbHelp kHelp = {
     .usage = "[show] [OPTIONS] CAPTURE",
     .description =
         "Show a recording: the peak and what was live at it, what allocates, what stays until the end. The rows of a "
-        "table add up to its total. CAPTURE is the folder that `memoir run` wrote, or one part file of it. What the "
-        "columns mean: docs/reading_the_numbers.md.",
+        "table add up to its total. CAPTURE is the folder that `memoir run` wrote, or one part file of it. "
+        "docs/reading_the_numbers.md explains the columns.",
     .examples =
         "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
         "  memoir show run7 --by checkpoint\n",
@@ -73,7 +73,7 @@ const VerbHelp kHelp = {
 struct ShowArguments : SelectionArguments {
   std::string capture;
   bool json = false, brief = false;
-  std::string by;  // "": what says most of the capture
+  std::string by;  // "": the grouping that shows most of the capture
   std::string own;
   std::string at;
   std::string over;
@@ -93,47 +93,46 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option(
       "--by", arguments.by,
       "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, region, thread, "
-      "shape, pool or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; "
-      "region: that torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
-      "checkpoint: what activation checkpointing of each module would do to the peak; "
-      "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
-      "job: the ranks of a job together, from their summaries (memoir summarize); "
-      "with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line; of more than 8 "
-      "ranks job, but with --json]");
+      "shape, pool or rank; line: the innermost line of your own Python code; stack: the tree of its callers; region: "
+      "code that torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
+      "checkpoint: what activation checkpointing of each module would do to the peak; kernel: launches of CUDA "
+      "kernels, copies, waits and CUDA graphs; job: the ranks of a job together, from their summaries (memoir "
+      "summarize); with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line; of "
+      "more than 8 ranks job, but with --json]");
   app.add_option("--own", arguments.own,
-                 "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
+                 "for --by line and stack: the folder or file of your own code [all but site-packages, the standard "
                  "library and torch]");
   app.add_option("--at", arguments.at,
                  "what is live at this instant: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over,
-                 "time: live bytes over time, with --by category those of each category; operators: allocated, active "
-                 "and reserved bytes of a GPU after each operator call, and the markers of every iteration");
+                 "time: live bytes over time, with --by category: of each category; operators: allocated, active and "
+                 "reserved bytes of a GPU after each operator call, and the markers of every iteration");
   app.add_flag("--tree", arguments.tree,
-               "user ranges, modules, operators and autograd nodes as a tree, by their nesting, with what they did to "
+               "user ranges, modules, operators and autograd nodes as a tree, by their nesting, with their changes of "
                "memory (docs/tree.md)");
   AddNumber(app, "--depth", arguments.depth,
-            "levels of --tree, from the range of the window on, or of --by stack; 0: all [6, 12; all with --top 0 and "
-            "in --json]");
+            "levels of --tree, counted from the range of the window, or of --by stack; 0: all [6, 12; all with --top 0 "
+            "and in --json]");
   app.add_option("--grep", arguments.grep,
-                 "--tree: only nodes with this text in their name or module, and what is around them and inside");
+                 "--tree: only nodes with this text in their name or module, with the nodes around and inside them");
   app.add_option("--calls", arguments.calls,
                  "--tree, of a recording with --stacks calls: calls of Python functions of your own code (own), of "
                  "libraries and in C as well (all), or none [own]");
-  app.add_option("--thread", arguments.thread, "--tree: only what this thread did; its number or name");
-  AddTimes(app, arguments, "");
+  app.add_option("--thread", arguments.thread, "--tree: only this thread, by its number or name");
+  AddTimeOptions(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddBlockChoice(app, arguments, "");
+  AddBlockOptions(app, arguments, "");
   AddNumber(
       app, "--top", arguments.top,
-      "rows of a table, children of a node of --tree; 0: all, and each of several equal layers in a row of its own "
+      "rows of a table, children of a node of --tree; 0: all, with a separate row for each of several equal layers "
       "[10, in --tree those with 0.5% of the bytes or more; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
+  AddRunOption(app, arguments.run);
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
-  app.add_flag("--dark", arguments.dark, "of --png and --svg: light on dark");
+  app.add_flag("--dark", arguments.dark, "for --png and --svg: light on dark");
   AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
@@ -143,7 +142,7 @@ bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool ByKernel(const ShowArguments& arguments) { return arguments.by == "kernel"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
 bool ByJob(const ShowArguments& arguments) { return arguments.by == "job"; }
-// Whether it is of all that a capture has.
+// Returns true if it shows the whole capture.
 bool ShowsWhole(const ShowArguments& arguments) {
   return (arguments.at + arguments.over).empty() && !arguments.tree && arguments.takes_all();
 }
@@ -155,13 +154,13 @@ std::optional<TreeCalls> ParseCalls(std::string_view word) {
   return std::nullopt;
 }
 
-// What is asked for in words that mean nothing, or that do not go together; "" when all is well.
+// Returns the first option that is unknown or contradicts another one; "" if there is no such option.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
   for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
   groups.insert(groups.end(), {"stack", "compiled", "kernel", "segment", "checkpoint", "job"});
-  if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
+  if (BySegment(arguments) && arguments.at.empty()) return "--by segment shows one instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";
   if (ByCompiled(arguments) && !arguments.at.empty())
@@ -176,7 +175,7 @@ std::string Complaint(const ShowArguments& arguments) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
-  if (!arguments.at.empty() && !ParseAt(arguments.at)) {
+  if (!arguments.at.empty() && !ParseInstantChoice(arguments.at)) {
     return "--at " + arguments.at +
            ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
@@ -186,22 +185,22 @@ std::string Complaint(const ShowArguments& arguments) {
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (arguments.chooses_blocks() && (BySegment(arguments) || ByCheckpoint(arguments) || ByCompiled(arguments) ||
                                      ByKernel(arguments) || arguments.over == "operators"))
-    return "--module and --min-size choose blocks, which this view is not made of; leave them out";
+    return "--module and --min-size choose blocks, but this view does not show blocks; leave them out";
   const auto by = ParseGroupBy(arguments.by);
   if (!arguments.own.empty() && !ByStack(arguments) && !arguments.tree && !(by && NeedsStacks(*by)))
-    return "--own is of lines and calls; add --by line, --by stack or --tree";
+    return "--own works only with lines and calls; add --by line, --by stack or --tree";
   const std::vector<std::string> calls = {"own", "all", "none"};
   if (!ParseCalls(arguments.calls))
     return "--calls " + arguments.calls + ": not one of own, all, none" + DidYouMean(arguments.calls, calls);
-  if (arguments.calls != "own" && !arguments.tree) return "--calls is of --tree; add that";
+  if (arguments.calls != "own" && !arguments.tree) return "--calls works only with --tree; add that";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   const bool of_tree = !(arguments.thread + arguments.grep).empty();
-  if (of_tree && !arguments.tree) return "--thread and --grep are of --tree; add that";
-  if (arguments.depth && !arguments.tree && !ByStack(arguments)) return "--depth is of --tree and --by stack; add one";
+  if (of_tree && !arguments.tree) return "--thread and --grep work only with --tree; add that";
+  if (arguments.depth && !arguments.tree && !ByStack(arguments)) return "--depth needs --tree or --by stack";
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
     return "--png and --svg draw --over time; add that";
-  if (arguments.dark && (arguments.png + arguments.svg).empty()) return "--dark is of --png and --svg; add one";
+  if (arguments.dark && (arguments.png + arguments.svg).empty()) return "--dark needs --png or --svg";
   const bool stacked = arguments.over == "time" && arguments.by == "category";
   if (!arguments.by.empty() && arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
     return "--by has no meaning with --tree and --over; --over time --by category alone";
@@ -213,60 +212,60 @@ std::string InstantName(const std::string& at) {
   return at == "peak" || at == "end" ? "the " + at : at;
 }
 
-// Each view: analysis, then text or JSON.
-using Shown = absl::StatusOr<std::string>;
+using ViewText = absl::StatusOr<std::string>;  // a view: analysis, then text or JSON
 
-Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                  const Terminal& terminal) {
+ViewText ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                     const Terminal& terminal) {
   SummaryOptions options;
   static_cast<Selection&>(options) = selection;
   options.by = *ParseGroupBy(arguments.by);
-  options.checkpointing = !arguments.json;  // a view of its own there
+  options.checkpointing = options.endings = !arguments.json;  // checkpointing is a separate view there
   const auto summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
   if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
-  const bool windowed = selection.window.kind != Window::Kind::kAll;
+  const bool windowed = selection.window.kind != SelectionWindow::Kind::kAll;
   return ChosenBlocksLine(selection) +
          RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
 }
 
-Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                   const Terminal& terminal) {
-  const auto maps = AnalyzeSegmentsAt(capture, selection, *ParseAt(arguments.at));
+ViewText ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                      const Terminal& terminal) {
+  const auto maps = MapSegments(capture, selection, *ParseInstantChoice(arguments.at));
   if (!maps.ok()) return maps.status();
   if (arguments.json) return ToText(SegmentsJson(capture, *maps, arguments.at));
   constexpr std::uint32_t kSegments = 40;
   return RenderSegments(capture, *maps, InstantName(arguments.at), arguments.top.value_or(kSegments), terminal);
 }
 
-Shown ShowCheckpointing(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                        const Terminal& terminal) {
+ViewText ShowCheckpointing(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                           const Terminal& terminal) {
   const auto checkpointing = AnalyzeCheckpointing(capture, selection);
   if (!checkpointing.ok()) return checkpointing.status();
   if (arguments.json) return ToText(CheckpointingJson(capture, *checkpointing, arguments.top.value_or(0)));
   if (IsImported(capture)) {
-    return RenderWhatRan(capture, terminal) +
+    return RenderProgram(capture, terminal) +
            Wrapped(NotInImport(capture, "tensors, and what backward needs is known by them"), terminal.width, 2) + "\n";
   }
   return RenderCheckpointing(capture, *checkpointing, arguments.top.value_or(10), terminal);
 }
 
-Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                 const Terminal& terminal) {
-  LiveAtOptions options;
+ViewText ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                    const Terminal& terminal) {
+  LiveBlockTableOptions options;
   static_cast<Selection&>(options) = selection;
-  options.at = *ParseAt(arguments.at);
+  options.at = *ParseInstantChoice(arguments.at);
   options.by = *ParseGroupBy(arguments.by);
-  const auto live = AnalyzeLiveAt(capture, options);
+  const auto live = AnalyzeLiveBlockTable(capture, options);
   if (!live.ok()) return live.status();
-  if (arguments.json) return ToText(LiveAtJson(capture, *live, arguments.at, arguments.top.value_or(0)));
+  if (arguments.json) return ToText(LiveBlockTableJson(capture, *live, arguments.at, arguments.top.value_or(0)));
   return ChosenBlocksLine(selection) +
-         RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
+         RenderLiveBlockTable(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
-// A picture has more points than a line of text: one analysis for both, of as many points as both can be made of.
-Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                   const Terminal& terminal) {
+// A picture has more points than a line of text. One analysis serves both, with as many points as both can be made
+// from.
+ViewText ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                      const Terminal& terminal) {
   const bool drawn = !(arguments.png + arguments.svg).empty();
   constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
   std::size_t shown = arguments.json ? kJsonBuckets : ChartColumns(terminal);
@@ -281,28 +280,28 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
     const absl::Status status = DrawOverTime(capture, *analyzed, {arguments.png, arguments.svg, arguments.dark});
     if (!status.ok()) return status;
   }
-  const OverTime over_time = WithBuckets(*analyzed, shown);
+  const OverTimeCurves over_time = WithBuckets(*analyzed, shown);
   return arguments.json ? ToText(OverTimeJson(capture, over_time))
                         : ChosenBlocksLine(selection) + RenderOverTime(capture, over_time, terminal);
 }
 
-Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                        const Terminal& terminal) {
+ViewText ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                           const Terminal& terminal) {
   const auto curve = AnalyzeOperatorCurve(capture, selection);
   if (!curve.ok()) return curve.status();
   if (arguments.json) return ToText(OperatorCurveJson(capture, *curve, arguments.top.value_or(0)));
   return RenderOperatorCurve(capture, *curve, arguments.top.value_or(10), terminal);
 }
 
-Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-               const Terminal& terminal) {
+ViewText ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                  const Terminal& terminal) {
   RangeTreeOptions options;
   static_cast<Selection&>(options) = selection;
   if (arguments.json) options.width = SIZE_MAX;
   if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
   if (options.width == SIZE_MAX) options.depth = 0;
   if (arguments.depth) options.depth = *arguments.depth;
-  constexpr double kShare = 0.005;  // a page that a person reads
+  constexpr double kShare = 0.005;  // because a person reads the page
   if (!arguments.json && !arguments.top && arguments.grep.empty()) options.share = kShare;
   options.thread = arguments.thread;
   options.grep = arguments.grep;
@@ -313,8 +312,8 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
                         : ChosenBlocksLine(selection) + RenderTree(capture, *tree, terminal);
 }
 
-Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                 const Terminal& terminal) {
+ViewText ShowStacks(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                    const Terminal& terminal) {
   StackTreeOptions options;
   static_cast<Selection&>(options) = selection;
   options.all_frames = arguments.json || arguments.top == 0u;
@@ -327,23 +326,23 @@ Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const S
   return ChosenBlocksLine(selection) + RenderStackTree(capture, *tree, text, terminal);
 }
 
-Shown ShowCompiled(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                   const Terminal& terminal) {
+ViewText ShowCompiled(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                      const Terminal& terminal) {
   const auto compiled = AnalyzeCompiledFrames(capture, selection);
   if (!compiled.ok()) return compiled.status();
   if (arguments.json) return ToText(CompiledJson(capture, *compiled, arguments.top.value_or(0)));
   return RenderCompiled(capture, *compiled, arguments.top.value_or(10), terminal);
 }
 
-Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
-                  const Terminal& terminal) {
+ViewText ShowKernels(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                     const Terminal& terminal) {
   const auto calls = AnalyzeDeviceCalls(capture, selection);
   if (!calls.ok()) return calls.status();
   if (arguments.json) return ToText(DeviceCallsJson(capture, *calls, arguments.top.value_or(0)));
   return RenderDeviceCalls(capture, *calls, arguments.top.value_or(10), terminal);
 }
 
-// Of a snapshot that is all there is.
+// A snapshot contains nothing else.
 void ChooseLive(ShowArguments& arguments) {
   if (!arguments.at.empty() || !arguments.over.empty() || arguments.tree) return;
   if (arguments.by.empty()) arguments.by = "category";
@@ -352,8 +351,8 @@ void ChooseLive(ShowArguments& arguments) {
   if (!is_a_view_of_its_own) arguments.at = "end";
 }
 
-Shown Show(ShowArguments arguments) {
-  // Who reads --json relies on its keys.
+ViewText Show(ShowArguments arguments) {
+  // Programs that read --json rely on its keys.
   const bool overview = arguments.by.empty() && ShowsWhole(arguments) && !arguments.json;
   if (overview || ByJob(arguments)) {
     const auto job =
@@ -362,12 +361,13 @@ Shown Show(ShowArguments arguments) {
     if (!job.ok()) return job.status();
     if (job->has_value()) return **job;
   }
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+  const auto capture =
+      OpenMerged(arguments.capture, [](const std::string& line) { PrintMessage(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   if (IsSnapshot(*capture)) ChooseLive(arguments);
-  if (arguments.by.empty()) arguments.by = UsualGrouping(*capture);
+  if (arguments.by.empty()) arguments.by = DefaultGrouping(*capture);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
-  Progress progress("reading " + arguments.capture);
+  ProgressLine progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.own = arguments.own;
   selection.progress = progress.callback();

@@ -1,4 +1,4 @@
-// memoir symbolize: names for the native frames of a capture, by memoir-symbolize.
+// memoir symbolize: finds names for the native frames of a capture, with memoir-symbolize.
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/process/spawn.h"
 #include "tools/cli/terminal/exit_code.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 namespace {
@@ -25,8 +25,8 @@ const VerbHelp kHelp = {
     .description =
         "Name the native frames of a capture that was recorded with --stacks native, from the symbols and the debug "
         "information of the libraries that were loaded (docs/stacks.md). The names are written into the capture's "
-        "folder, and every view shows them. A library counts as the one that was loaded if its build id is the same; "
-        "one that is not on this machine is fetched where DEBUGINFOD_URLS names a server.",
+        "folder, and every view shows them. A library is used only if it has the build id of the loaded one. If it is "
+        "not on this machine, it is fetched from a server that DEBUGINFOD_URLS names.",
     .examples =
         "  memoir symbolize run7\n"
         "  memoir symbolize --objects cluster-lib run7     # on another machine\n",
@@ -41,23 +41,24 @@ int Symbolize(const SymbolizeArguments& arguments) {
   const std::filesystem::path program = FindInstallTree().symbolizer;
   std::error_code ignored;
   if (!std::filesystem::exists(program, ignored)) {
-    Say(program.string() +
-        " is not there: this Memoir was built without libdw (docs/dependencies.md); install libdw-dev, liblzma-dev and "
-        "libbz2-dev (Debian, Ubuntu) and build it again");
+    PrintMessage(
+        program.string() +
+        " is not there: this Memoir was built without libdw (docs/packaging/dependencies.md); install libdw-dev, "
+        "liblzma-dev and libbz2-dev (Debian, Ubuntu) and build it again");
     return kExitError;
   }
   std::vector<std::string> command = {program.string()};
   for (const std::string& folder : arguments.folders) command.insert(command.end(), {"--objects", folder});
   command.push_back(arguments.capture);
-  const Spawned child = Spawn(command, {});
+  const SpawnResult child = Spawn(command, {});
   if (child.pid == 0) {
-    Say(fmt::format("cannot start {}: {}", program.string(), std::strerror(child.error)));
+    PrintMessage(fmt::format("cannot start {}: {}", program.string(), std::strerror(child.error)));
     return kExitError;
   }
   const ChildResult result = ResultOf(WaitFor(child.pid));
   if (result.signal == SIGINT || result.signal == SIGTERM) return result.exit_code;
   if (result.signal != 0)
-    Say(fmt::format("{} ended with signal {}; the capture is as it was", program.string(), result.signal));
+    PrintMessage(fmt::format("{} ended with signal {}; the capture is as it was", program.string(), result.signal));
   return result.exit_code == 0 ? kExitFine : kExitError;
 }
 

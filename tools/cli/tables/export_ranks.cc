@@ -12,17 +12,17 @@
 #include "tools/cli/tables/export_tables.h"
 #include "tools/cli/tables/table_manifest.h"
 #include "tools/cli/tables/written_tables.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/model/job.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::int64_t kWithoutRank = -1;  // processes beside the ranks, such as a launcher that trains
+constexpr std::int64_t kWithoutRank = -1;  // processes without a rank, such as a launcher that trains
 
-bool IsPartitioned(Table table) { return table != Table::kRanks && table != Table::kSummary; }
+bool IsPartitioned(CaptureTable table) { return table != CaptureTable::kRanks && table != CaptureTable::kSummary; }
 
-// In the order in which they are written. None: of processes without a rank.
+// Returns the ranks in the order of writing. nullopt stands for processes without a rank.
 std::vector<std::optional<std::uint32_t>> RanksOf(const Capture& capture, const Selection& selection) {
   std::set<std::uint32_t> ranks;
   bool others = false;
@@ -39,10 +39,11 @@ std::vector<std::optional<std::uint32_t>> RanksOf(const Capture& capture, const 
   return all;
 }
 
-// Rows of processes without a rank: a selection cannot name them. Of modules, which are of all processes, every row.
-bool IsWithoutRank(const Capture& capture, Table table, std::span<const CellValue> row) {
+// Returns true for rows of processes without a rank, which a selection cannot name. Modules, which all processes share,
+// always count.
+bool IsWithoutRank(const Capture& capture, CaptureTable table, std::span<const CellValue> row) {
   const auto& columns = DefinitionOf(table).columns;
-  const auto column = std::ranges::find(columns, std::string_view("process"), &Column::name);
+  const auto column = std::ranges::find(columns, std::string_view("process"), &TableColumn::name);
   if (column == columns.end()) return true;
   const auto* process = std::get_if<std::uint64_t>(&row[static_cast<std::size_t>(column - columns.begin())]);
   return process != nullptr && *process < capture.processes().size() && !capture.processes()[*process].rank();
@@ -51,7 +52,11 @@ bool IsWithoutRank(const Capture& capture, Table table, std::span<const CellValu
 class RankWriter {
  public:
   RankWriter(const Capture& capture, const Selection& selection, const TableSet& wanted, NewFolder& folder)
-      : capture_(capture), selection_(selection), wanted_(wanted), folder_(folder) {
+      : capture_(capture),
+        selection_(selection),
+        wanted_(wanted),
+        folder_(folder),
+        compared_(CompareRanksFor(capture, wanted)) {
     AddTables(whole_, false, "");
   }
 
@@ -69,10 +74,10 @@ class RankWriter {
   }
 
  private:
-  // Ranks of which no attempt left anything.
+  // Returns the ranks without data from any attempt.
   std::set<std::uint32_t> Missing() const {
     std::set<std::uint32_t> missing;
-    for (const Attempt& attempt : DescribeJob(capture_).attempts)
+    for (const JobAttempt& attempt : DescribeJob(capture_).attempts)
       missing.insert(attempt.missing.begin(), attempt.missing.end());
     for (const auto& [rank, files] : files_) {
       if (rank != kWithoutRank) missing.erase(static_cast<std::uint32_t>(rank));
@@ -82,7 +87,7 @@ class RankWriter {
 
   void AddTables(WrittenTables& tables, bool partitioned, const std::string& partition) {
     for (std::size_t i = 0; i < kTables; ++i) {
-      const auto table = static_cast<Table>(i);
+      const auto table = static_cast<CaptureTable>(i);
       if (!wanted_.has(table) || IsPartitioned(table) != partitioned) continue;
       const std::string name(DefinitionOf(table).name);
       tables.Add(table, "parquet", folder_.File(name + "/" + partition + name + ".parquet"));
@@ -93,7 +98,7 @@ class RankWriter {
     const std::int64_t named = rank ? std::int64_t{*rank} : kWithoutRank;
     WrittenTables tables;
     AddTables(tables, true, "rank=" + std::to_string(named) + "/");
-    const auto insert = [&](Table table, std::span<const CellValue> row) {
+    const auto insert = [&](CaptureTable table, std::span<const CellValue> row) {
       if (rank || IsWithoutRank(capture_, table, row)) (IsPartitioned(table) ? tables : whole_).Insert(table, row);
     };
     const TableSink sink = {wanted_, insert, [&] { return tables.ok() && whole_.ok(); }};
@@ -105,7 +110,7 @@ class RankWriter {
       };
     if (sink.ok()) {
       absl::StatusOr<ReplayReport> report =
-          FillTables(capture_, selection, sink, [this](std::string_view line) { SayOnce(line); });
+          FillTables(capture_, selection, compared_, sink, [this](std::string_view line) { SayOnce(line); });
       if (!report.ok()) return report.status();
       Add(*report, rank);
     }
@@ -115,10 +120,10 @@ class RankWriter {
   }
 
   void SayOnce(std::string_view line) {
-    if (said_.emplace(line).second) Say(line);
+    if (said_.emplace(line).second) PrintMessage(line);
   }
 
-  // What is missing or damaged, of all of them together.
+  // Adds missing and damaged data of a rank to the sums over all ranks.
   void Add(ReplayReport& report, std::optional<std::uint32_t> rank) {
     report_.damage.insert(report_.damage.end(), report.damage.begin(), report.damage.end());
     report_.lost_records += report.lost_records;
@@ -133,6 +138,7 @@ class RankWriter {
   const Selection& selection_;
   const TableSet& wanted_;
   NewFolder& folder_;
+  const OddRanks compared_;
   WrittenTables whole_;
   std::vector<std::pair<std::int64_t, TableManifest::FileBytes>> files_;
   std::set<std::string> said_;
@@ -144,7 +150,7 @@ class RankWriter {
 bool IsJobOfRanks(const Capture& capture) {
   const Job job = DescribeJob(capture);
   return job.processes > 1 ||
-         std::ranges::any_of(job.attempts, [](const Attempt& one) { return !one.missing.empty(); });
+         std::ranges::any_of(job.attempts, [](const JobAttempt& one) { return !one.missing.empty(); });
 }
 
 absl::StatusOr<ReplayReport> ExportRanks(const Capture& capture, const Selection& selection, const TableSet& wanted,

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/tables/export_tables.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 #include "tools/view/database/sqlite_file.h"
 
 namespace memoir {
@@ -26,11 +26,12 @@ absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selectio
   absl::StatusOr<ReplayReport> report = ReplayReport();
   {
     SqliteFile file(output.written_to());
-    for (std::size_t i = 0; i < kTables; ++i) file.CreateTable(static_cast<Table>(i));
+    for (std::size_t i = 0; i < kTables; ++i) file.CreateTable(static_cast<CaptureTable>(i));
     const TableSink sink = {TableSet::All(),
-                            [&file](Table table, std::span<const CellValue> row) { file.Insert(table, row); },
+                            [&file](CaptureTable table, std::span<const CellValue> row) { file.Insert(table, row); },
                             [&file] { return file.status().ok(); }};
-    if (file.status().ok()) report = FillTables(capture, selection, sink, Say);
+    if (file.status().ok())
+      report = FillTables(capture, selection, CompareRanksFor(capture, sink.wanted), sink, PrintMessage);
     if (report.ok()) file.AddIndices();
     const absl::Status written = file.Finish();
     if (report.ok() && !written.ok()) report = CannotWrite(path, std::string(written.message()));

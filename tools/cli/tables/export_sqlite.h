@@ -5,12 +5,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Written beside `path` and moved there when it is whole.
+// Writes a temporary file in the folder of `path` and renames it when it is complete.
 absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selection& selection, const std::string& path);
 
 }  // namespace memoir

@@ -10,7 +10,7 @@
 #include "tools/cli/tables/export_tables.h"
 #include "tools/cli/tables/table_manifest.h"
 #include "tools/cli/tables/written_tables.h"
-#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/printed_messages.h"
 
 namespace memoir {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 absl::StatusOr<ReplayReport> Fill(const Capture& capture, const Selection& selection, WrittenTables& tables) {
   const TableSink sink = tables.Sink();
   absl::StatusOr<ReplayReport> report = ReplayReport();
-  if (sink.ok()) report = FillTables(capture, selection, sink, Say);
+  if (sink.ok()) report = FillTables(capture, selection, CompareRanksFor(capture, sink.wanted), sink, PrintMessage);
   if (!report.ok()) return report;
   const absl::Status written = tables.Finish();
   return written.ok() ? report : written;
@@ -40,7 +40,7 @@ absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::strin
   if (is_parquet_folder && IsJobOfRanks(capture)) return ExportRanks(capture, selection, wanted, folder);
   WrittenTables tables;
   for (std::size_t i = 0; i < kTables; ++i) {
-    const auto table = static_cast<Table>(i);
+    const auto table = static_cast<CaptureTable>(i);
     if (!wanted.has(table)) continue;
     const std::string name = std::string(DefinitionOf(table).name) + "." + std::string(what);
     tables.Add(table, what, is_folder ? folder.File(name) : path);

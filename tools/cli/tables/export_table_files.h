@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 #include "tools/view/database/capture_columns.h"
 
@@ -14,8 +14,8 @@ namespace memoir {
 
 bool IsTableFiles(std::string_view what);  // "arrow" or "parquet"
 
-// `what` is one of those. One table goes into the file `path`, or to standard output; several into the folder `path`,
-// which is made, each as TABLE.arrow or TABLE.parquet. What could not be written whole is taken away.
+// `what` is one of these formats. One table goes into the file `path`, or to standard output; several go into the
+// folder `path`, which is made, each as TABLE.arrow or TABLE.parquet. Incomplete files are removed.
 absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::string_view what, const Selection& selection,
                                               const TableSet& wanted, const std::string& path);
 

@@ -9,23 +9,26 @@
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
+#include "tools/cli/ranks/compared_job.h"
 #include "tools/view/database/capture_tables.h"
 
 namespace memoir {
 namespace {
 
-// Modules have a row where something else first names them.
+// Modules have a row if something else names them first.
 bool NeedsNodes(const TableSet& wanted) {
-  return wanted.has(Table::kOperators) || wanted.has(Table::kEvents) || wanted.has(Table::kCalls) ||
-         wanted.has(Table::kModules);
+  return wanted.has(CaptureTable::kOperators) || wanted.has(CaptureTable::kEvents) ||
+         wanted.has(CaptureTable::kCalls) || wanted.has(CaptureTable::kModules);
 }
-bool NeedsBlocks(const TableSet& wanted) { return wanted.has(Table::kBlocks) || wanted.has(Table::kModules); }
+bool NeedsBlocks(const TableSet& wanted) {
+  return wanted.has(CaptureTable::kBlocks) || wanted.has(CaptureTable::kModules);
+}
 
 absl::StatusOr<ReplayReport> FillNodes(const Capture& capture, const Selection& selection, const TableSink& sink,
                                        CaptureTables& tables) {
   TreeStreamOptions options;
   static_cast<Selection&>(options) = selection;
-  options.memory = sink.wanted.has(Table::kEvents);
+  options.memory = sink.wanted.has(CaptureTable::kEvents);
   options.go_on = sink.ok;
   return StreamTree(capture, options,
                     [&](const StreamedNode& node, const ReplayState& state) { tables.AddNode(node, state); });
@@ -53,17 +56,21 @@ absl::StatusOr<ReplayReport> FillSummary(const Capture& capture, const Selection
 
 }  // namespace
 
-absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const TableSink& sink,
-                                        const std::function<void(std::string_view)>& say) {
+OddRanks CompareRanksFor(const Capture& capture, const TableSet& wanted) {
+  return wanted.has(CaptureTable::kRanks) ? CompareRanksOf(capture) : OddRanks();
+}
+
+absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const OddRanks& compared,
+                                        const TableSink& sink, const std::function<void(std::string_view)>& say) {
   const Capture::SharedDecoding shared(capture);
   CaptureTables tables(sink, selection.own);
   Selection quiet = selection;
   quiet.progress = nullptr;
   absl::StatusOr<ReplayReport> report = ReplayReport();
   bool has_report = false;
-  // The next analysis is not begun where the disk is full.
+  // No further analysis starts if the disk is full.
   const auto goes_on = [&] { return report.ok() && sink.ok(); };
-  if (sink.wanted.has(Table::kSteps)) {
+  if (sink.wanted.has(CaptureTable::kSteps)) {
     const absl::StatusOr<std::vector<StepTime>> steps = FindStepTimes(capture, quiet);
     if (!steps.ok()) return steps.status();
     tables.AddSteps(*steps);
@@ -76,10 +83,12 @@ absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection&
     report = FillBlocks(capture, quiet, tables, say);
     has_report = true;
   }
-  // Of ranks how long they are, of steps what is damaged.
-  const bool needs_report = (sink.wanted.has(Table::kRanks) || sink.wanted.has(Table::kSteps)) && !has_report;
-  if ((sink.wanted.has(Table::kSummary) || needs_report) && goes_on()) report = FillSummary(capture, quiet, tables);
-  if (goes_on()) tables.AddRanks(capture, *report);
+  // Ranks need their length from it, steps the damage.
+  const bool needs_report =
+      (sink.wanted.has(CaptureTable::kRanks) || sink.wanted.has(CaptureTable::kSteps)) && !has_report;
+  if ((sink.wanted.has(CaptureTable::kSummary) || needs_report) && goes_on())
+    report = FillSummary(capture, quiet, tables);
+  if (goes_on()) tables.AddRanks(capture, *report, compared);
   return report;
 }
 

@@ -1,4 +1,4 @@
-// A capture as rows of tables, for the exports that have tables: SQLite, Arrow, Parquet.
+// A capture as rows of tables, for exports with tables: SQLite, Arrow, Parquet.
 #ifndef TOOLS_CLI_TABLES_EXPORT_TABLES_H_
 #define TOOLS_CLI_TABLES_EXPORT_TABLES_H_
 
@@ -6,15 +6,20 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/model/capture.h"
 #include "tools/view/database/table_sink.h"
 
 namespace memoir {
 
-// Goes through the recording as often as the wanted tables need. `say` gets a line of what is not known of them.
-absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const TableSink& sink,
-                                        const std::function<void(std::string_view)>& say);
+// Reads the recording as often as the wanted tables need. `compared`: the ranks of the whole job. `say` gets a line
+// about what is unknown in the tables.
+absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const OddRanks& compared,
+                                        const TableSink& sink, const std::function<void(std::string_view)>& say);
+
+// The comparison of the capture's ranks, which the table `ranks` shows. Empty if that table is not wanted.
+OddRanks CompareRanksFor(const Capture& capture, const TableSet& wanted);
 
 }  // namespace memoir
 

@@ -9,15 +9,16 @@
 
 namespace memoir {
 
-class WrittenTables::Written {
+class WrittenTables::OpenTable {
  public:
-  Written(Table table, std::string_view what, const std::string& path) : output_(path) {
-    const std::span<const Column> columns = DefinitionOf(table).columns;
+  OpenTable(CaptureTable table, std::string_view what, const std::string& path) : output_(path) {
+    const std::span<const TableColumn> columns = DefinitionOf(table).columns;
     const auto write = [this](std::string_view bytes) {
       output_.Write(bytes);
       return output_.status().ok();
     };
-    // A place that is not replaced (a pipe, standard output) is read from its first byte to its last: a stream.
+    // A destination that is not replaced (a pipe, standard output) is read from begin to end, so it gets the stream
+    // format.
     const auto form = output_.written_to() == path ? ArrowFile::Form::kStream : ArrowFile::Form::kFile;
     if (what == "parquet")
       file_.emplace<ParquetFile>(columns, write);
@@ -49,19 +50,19 @@ class WrittenTables::Written {
 WrittenTables::WrittenTables() = default;
 WrittenTables::~WrittenTables() = default;
 
-std::unique_ptr<WrittenTables::Written>& WrittenTables::At(Table table) {
+std::unique_ptr<WrittenTables::OpenTable>& WrittenTables::At(CaptureTable table) {
   return tables_[static_cast<std::size_t>(table)];
 }
 
-void WrittenTables::Add(Table table, std::string_view what, const std::string& path) {
-  At(table) = std::make_unique<Written>(table, what, path);
+void WrittenTables::Add(CaptureTable table, std::string_view what, const std::string& path) {
+  At(table) = std::make_unique<OpenTable>(table, what, path);
   wanted_.Add(table);
 }
 
-void WrittenTables::Insert(Table table, std::span<const CellValue> row) { At(table)->Insert(row); }
+void WrittenTables::Insert(CaptureTable table, std::span<const CellValue> row) { At(table)->Insert(row); }
 
 TableSink WrittenTables::Sink() {
-  return {wanted_, [this](Table table, std::span<const CellValue> row) { Insert(table, row); },
+  return {wanted_, [this](CaptureTable table, std::span<const CellValue> row) { Insert(table, row); },
           [this] { return ok(); }};
 }
 
@@ -69,7 +70,7 @@ absl::Status WrittenTables::Finish() {
   for (std::size_t i = 0; i < kTables; ++i) {
     if (tables_[i] == nullptr) continue;
     if (absl::Status status = tables_[i]->Finish(); !status.ok()) return status;
-    file_bytes_[std::string(DefinitionOf(static_cast<Table>(i)).name)] = tables_[i]->bytes();
+    file_bytes_[std::string(DefinitionOf(static_cast<CaptureTable>(i)).name)] = tables_[i]->bytes();
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// Tables on their way into files, each as Arrow or Parquet.
+// Tables that are being written to files, each as Arrow or Parquet.
 #ifndef TOOLS_CLI_TABLES_WRITTEN_TABLES_H_
 #define TOOLS_CLI_TABLES_WRITTEN_TABLES_H_
 
@@ -18,26 +18,26 @@ namespace memoir {
 class WrittenTables {
  public:
   WrittenTables();
-  ~WrittenTables();  // of files that were not finished nothing stays
+  ~WrittenTables();  // removes unfinished files
   WrittenTables(const WrittenTables&) = delete;
   WrittenTables& operator=(const WrittenTables&) = delete;
 
   // `what`: "arrow" or "parquet"; `path` "": standard output.
-  void Add(Table table, std::string_view what, const std::string& path);
-  bool has(Table table) const { return wanted_.has(table); }
-  void Insert(Table table, std::span<const CellValue> row);  // of a table that was added
-  TableSink Sink();                                          // into these
-  bool ok() const;                                           // false: what comes is in vain
-  absl::Status Finish();                                     // the error says what to do
+  void Add(CaptureTable table, std::string_view what, const std::string& path);
+  bool has(CaptureTable table) const { return wanted_.has(table); }
+  void Insert(CaptureTable table, std::span<const CellValue> row);  // into an added table
+  TableSink Sink();                                                 // inserts into these tables
+  bool ok() const;                                           // false: further rows are lost
+  absl::Status Finish();                                     // the error names the remedy
 
-  // Of finished ones, by the table's name.
+  // Sizes of the finished files, by the table's name.
   const std::map<std::string, std::uint64_t>& file_bytes() const { return file_bytes_; }
 
  private:
-  class Written;
-  std::unique_ptr<Written>& At(Table table);
+  class OpenTable;
+  std::unique_ptr<OpenTable>& At(CaptureTable table);
 
-  std::array<std::unique_ptr<Written>, kTables> tables_;
+  std::array<std::unique_ptr<OpenTable>, kTables> tables_;
   TableSet wanted_;
   std::map<std::string, std::uint64_t> file_bytes_;
 };

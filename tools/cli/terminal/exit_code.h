@@ -1,4 +1,4 @@
-// What the program's exit code means. `memoir run` returns its command's code instead (128 + signal when one ended it).
+// The program's exit codes. `memoir run` returns its command's code instead (128 + signal if one ended it).
 #ifndef TOOLS_CLI_TERMINAL_EXIT_CODE_H_
 #define TOOLS_CLI_TERMINAL_EXIT_CODE_H_
 

@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// Optimal string alignment: insertions, deletions, substitutions, and swapped neighbours, which are one typing mistake.
+// Optimal string alignment: insertions, deletions, substitutions, and swapped neighbours, which count as one mistake.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -26,7 +26,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-// Case and the choice between - and _ are never what was meant.
+// Differences in case and between - and _ do not count.
 std::string Folded(std::string_view word) {
   std::string folded(word);
   for (char& c : folded) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -36,7 +36,7 @@ std::string Folded(std::string_view word) {
 }  // namespace
 
 std::string NearestWord(std::string_view word, std::span<const std::string> known) {
-  // Longer words are no mistyped option, and the distance is quadratic.
+  // Longer words are not mistyped options, and the distance takes quadratic time.
   if (word.empty() || word.size() > 64) return "";
   const std::string folded = Folded(word);
   std::pair<std::size_t, std::string> best{std::max<std::size_t>(1, word.size() / 3) + 1, ""};

@@ -1,4 +1,4 @@
-// The known word that a mistyped one probably meant. For messages only; never acted upon.
+// Finds the known word that a mistyped one probably meant. It is only named in messages, never used.
 #ifndef TOOLS_CLI_TERMINAL_NEAREST_H_
 #define TOOLS_CLI_TERMINAL_NEAREST_H_
 
@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// The word of `known` with the smallest edit distance to `word`, or "" when none is near enough to be meant (more than
-// a third of the letters differ). A word that begins with `word` counts as near.
+// Returns the word of `known` with the smallest edit distance to `word`. Empty if all differ in more than a third of
+// the letters. A word that begins with `word` counts as near.
 std::string NearestWord(std::string_view word, std::span<const std::string> known);
 
 // "; did you mean X?" or "".

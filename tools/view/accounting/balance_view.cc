@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/unrecorded_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kWorthANote = 1000;  // one part in so many of what is used
+// The share of the used bytes from which unexplained bytes get a note: 1/1000.
+constexpr std::uint64_t kWorthANote = 1000;
 
 std::uint64_t Size(std::int64_t bytes) {
   return bytes < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(bytes) : static_cast<std::uint64_t>(bytes);
@@ -33,7 +34,7 @@ std::string Label(const Capture& capture, const DeviceBalance& device) {
   return label + (simulated ? ", SIMULATED" : "");
 }
 
-std::string Headline(const Capture& capture, const DeviceBalance& device, std::string_view moment) {
+std::string Headline(const Capture& capture, const DeviceBalance& device, std::string_view instant) {
   std::string when = fmt::format("at {}", FormatMoment(device.ns));
   if (device.step) when += fmt::format(", step {}", *device.step);
   if (!device.used) {
@@ -41,7 +42,7 @@ std::string Headline(const Capture& capture, const DeviceBalance& device, std::s
                        Label(capture, device), when);
   }
   return fmt::format("{}: {} used of {}, {} explained; {} {}", Label(capture, device), FormatBytes(*device.used),
-                     FormatBytes(device.total.value_or(0)), FormatExplained(device.share_explained()), moment, when);
+                     FormatBytes(device.total.value_or(0)), FormatExplained(device.share_explained()), instant, when);
 }
 
 std::vector<std::string> Cells(const DeviceBalance& device, const std::string& name, std::uint64_t bytes,
@@ -51,7 +52,7 @@ std::vector<std::string> Cells(const DeviceBalance& device, const std::string& n
 }
 
 std::string RowTable(const DeviceBalance& device, std::size_t top, const Terminal& terminal) {
-  Table table({"owner", "bytes", "share", "blocks"});
+  TextTable table({"owner", "bytes", "share", "blocks"});
   BalanceRow others;
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < device.rows.size(); ++i) {
@@ -87,7 +88,7 @@ std::string CallName(const std::string& call) {
 }
 
 // "libx.so 32.0 MiB (allocated), liby.so 1.0 MiB (registered)"
-std::string BesideList(const std::vector<BesideRow>& rows) {
+std::string BesideList(const std::vector<SeparateRow>& rows) {
   constexpr std::size_t kShown = 4;
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, rows.size()); ++i) {
@@ -108,7 +109,7 @@ std::string TorchNote(const DeviceBalance& device) {
       taken < device.torch_reserved ? ": the other calls were before the recording, or where Memoir sees none" : "");
 }
 
-// Why bytes have no row, as far as that can be told.
+// Says why bytes have no row, as far as it is known.
 std::vector<std::string> UnexplainedNotes(const DeviceBalance& device) {
   std::vector<std::string> notes;
   if (!IsWorthANote(device)) return notes;
@@ -141,9 +142,9 @@ std::vector<std::string> Notes(const Capture& capture, const DeviceBalance& devi
   if (device.forgotten_bytes > 0)
     notes.push_back(fmt::format("recording was off before; {} of the driver's blocks may have been freed meanwhile",
                                 FormatBytes(device.forgotten_bytes)));
-  if (device.folded_used)
+  if (device.evicted_used)
     notes.push_back(fmt::format("{} were used at {}, in parts since evicted: their owners are not known",
-                                FormatBytes(*device.folded_used), FormatMoment(device.folded_ns)));
+                                FormatBytes(*device.evicted_used), FormatMoment(device.evicted_ns)));
   std::erase(notes, "");
   return notes;
 }
@@ -160,8 +161,8 @@ std::string HostLine(const HostBalance& host) {
 }
 
 std::string Render(const Capture& capture, const DeviceBalance& device, const ReplayReport& report,
-                   const BalanceShown& shown, const Terminal& terminal) {
-  const std::string headline = Wrapped(Headline(capture, device, shown.moment), terminal.width, 0);
+                   const BalanceTextOptions& shown, const Terminal& terminal) {
+  const std::string headline = Wrapped(Headline(capture, device, shown.instant), terminal.width, 0);
   std::string text = Painted(terminal, device.IsFinding() ? Color::kRed : Color::kBold, headline) + "\n";
   text += RowTable(device, shown.top, terminal);
   for (const std::string& note : Notes(capture, device, report)) text += "  " + Wrapped(note, terminal.width, 2) + "\n";
@@ -176,9 +177,9 @@ Json RowsJson(const std::vector<BalanceRow>& rows) {
   return json;
 }
 
-Json BesideJson(const std::vector<BesideRow>& rows) {
+Json BesideJson(const std::vector<SeparateRow>& rows) {
   Json json = Json::array();
-  for (const BesideRow& row : rows)
+  for (const SeparateRow& row : rows)
     json.push_back({{"library", row.name}, {"call", row.call}, {"bytes", row.bytes}, {"blocks", row.blocks}});
   return json;
 }
@@ -214,7 +215,7 @@ Json DeviceJson(const DeviceBalance& device) {
           {"torch_bytes_in_memory_pools", device.torch_in_pools},
           {"bytes_of_others_in_torch_pools", device.in_mem_pools},
           {"beside", BesideJson(device.beside)},
-          {"folded_used_bytes", OrNull(device.folded_used)},
+          {"folded_used_bytes", OrNull(device.evicted_used)},
           {"forgotten_bytes", device.forgotten_bytes},
           {"host",
            {{"cpu_bytes", device.host.cpu_bytes},
@@ -257,7 +258,7 @@ std::string BalanceLine(const Capture& capture, const Balance& balance) {
   return text;
 }
 
-std::string RenderBalance(const Capture& capture, const Balance& balance, const BalanceShown& shown,
+std::string RenderBalance(const Capture& capture, const Balance& balance, const BalanceTextOptions& shown,
                           const Terminal& terminal) {
   std::string text;
   const std::size_t tables =
@@ -265,8 +266,8 @@ std::string RenderBalance(const Capture& capture, const Balance& balance, const 
   for (std::size_t i = 0; i < tables; ++i)
     text += (i == 0 ? "" : "\n") + Render(capture, balance.devices[i], balance.report, shown, terminal);
   if (balance.devices.size() > tables) {
-    text += fmt::format("\nand {} more GPUs, better explained (--rank N shows one, --top 0 all)\n",
-                        FormatCount(balance.devices.size() - tables));
+    text += fmt::format("\nand {}, better explained (--rank N shows one, --top 0 all)\n",
+                        FormatCounted(balance.devices.size() - tables, "more GPU", "more GPUs"));
   }
   if (balance.devices.size() != 1)
     text += (text.empty() ? "" : "\n") + Wrapped(BalanceLine(capture, balance), terminal.width, 0) + "\n";

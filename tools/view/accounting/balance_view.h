@@ -12,19 +12,19 @@
 
 namespace memoir {
 
-// "99.98%": never rounded up to 100.
+// Returns "99.98%". Never rounds up to 100.
 std::string FormatExplained(double share);
 
-// `moment`: which reading it is, "its fullest sample". Of more devices than `tables` the best explained are counted
-// alone; `top` rows of a table (0: all).
-struct BalanceShown {
-  std::string_view moment;
+// `instant`: the sample in words, "its fullest sample". If there are more than `tables` devices, the best explained
+// ones are only counted. `top`: rows of a table; 0: all.
+struct BalanceTextOptions {
+  std::string_view instant;
   std::size_t tables = 4;
   std::size_t top = 20;
 };
-std::string RenderBalance(const Capture& capture, const Balance& balance, const BalanceShown& shown,
+std::string RenderBalance(const Capture& capture, const Balance& balance, const BalanceTextOptions& shown,
                           const Terminal& terminal);
-// All devices in one line.
+// Returns one line for all devices.
 std::string BalanceLine(const Capture& capture, const Balance& balance);
 
 Json BalanceJson(const Capture& capture, const Balance& balance);

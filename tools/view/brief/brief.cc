@@ -19,9 +19,9 @@ std::string ToLine(const Json& json) {
 }
 
 constexpr std::size_t kLevels = 3;
-constexpr std::array<std::size_t, kLevels> kMostRows = {6, 10, 5};  // of one list, by how deep it lies
+constexpr std::array<std::size_t, kLevels> kMostRows = {6, 10, 5};  // rows of one list, by its depth
 
-// What says how the recording is, and lists that are long and say little.
+// Returns true for keys that describe the recording itself and for long lists of little use.
 bool IsAside(std::string_view key) {
   constexpr std::string_view kAside[] = {"processes", "attempts", "damage",        "a",      "b",       "marks",
                                          "over_time", "readings", "forward_stack", "stack",  "streams", "unlike",
@@ -31,7 +31,7 @@ bool IsAside(std::string_view key) {
 
 std::size_t SizeOf(const std::string& text) { return Quoted(text).size(); }
 
-// Its middle is left out where it takes more than `most` bytes of JSON.
+// Leaves out the middle of `text` if it takes more than `most` bytes of JSON.
 std::string Cut(const std::string& text, std::size_t most) {
   std::string cut = text;
   for (std::size_t kept = most; SizeOf(cut) > most; kept = kept * 3 / 4) {
@@ -82,7 +82,7 @@ std::uint64_t Number(const Json& whole, const char* key) {
   return whole.contains(key) && whole[key].is_number_unsigned() ? whole[key].get<std::uint64_t>() : 0;
 }
 
-// What of the recording is missing, so that sums are too small; null: nothing that is known.
+// Returns which parts of the recording are missing, so that sums are too small; null if nothing is known to be missing.
 Json Losses(const Json& whole) {
   Json losses;
   for (const char* key : {"dropped_events", "lost_records", "lost_chunks"}) {
@@ -94,7 +94,7 @@ Json Losses(const Json& whole) {
   return losses;
 }
 
-// Of `check` as a whole each check has its own.
+// In the document of `check` as a whole, each check has its own losses.
 Json AllLosses(const Json& whole) {
   Json losses = Losses(whole);
   for (const auto& [key, value] : whole.items()) {
@@ -125,10 +125,10 @@ std::string BriefText(const Json& whole, const std::string& next, const std::str
   Levels levels;
   Collect(whole, 0, levels);
   std::size_t left_out = 0;
-  std::size_t size = ToLine(brief).size() + 8;  // the digits of left_out
+  std::size_t size = ToLine(brief).size() + 8;  // 8: the digits of left_out
   for (const std::vector<Json>& rows : levels) {
     for (const Json& row : rows) {
-      const std::size_t more = ToLine(row).size();  // its end of line is the comma
+      const std::size_t more = ToLine(row).size();  // the comma takes the place of its end of line
       if (size + more <= kMostBriefBytes) {
         brief["evidence"].push_back(row);
         size += more;

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* kChecks[] = {"oom", "leaks", "host", "frag", "balance"};  // the most pressing first
+constexpr const char* kChecks[] = {"oom", "leaks", "host", "frag", "balance"};  // most urgent first
 
 std::string Text(const Json& from, const char* key) {
   return from.is_object() && from.contains(key) && from[key].is_string() ? from[key].get<std::string>() : "";
@@ -37,7 +37,7 @@ bool AnyFound(const Json& devices) {
   return false;
 }
 
-// Of one check's document.
+// Returns true if the check's document contains a finding.
 bool IsFound(const std::string& check, const Json& document) {
   if (check == "oom")
     return !List(document, "out_of_memory").empty() || Number(document, "num_ooms_without_detail") > 0;
@@ -67,7 +67,7 @@ std::string Leak(const Json& leaks) {
   return text;
 }
 
-// Of the process with the worst finding; the list of findings begins with its worst.
+// Returns the worst finding of the process that has the worst one. Lists of findings begin with the worst.
 std::string Host(const Json& document) {
   const Json* worst = nullptr;
   for (const Json& process : List(document, "host_memory")) {
@@ -89,7 +89,7 @@ std::string OneCheck(const std::string& check, const Json& document) {
   for (const Json& device : List(document, "devices")) {
     if (!device.value("finding", false)) continue;
     if (check == "balance")
-      return absl::StrCat(Bytes(device, "unexplained_bytes"), " of ", Text(device, "device"), " that nobody explains");
+      return absl::StrCat(Bytes(device, "unexplained_bytes"), " of ", Text(device, "device"), " unexplained");
     return absl::StrCat("fragmentation on ", Text(device, "device"));
   }
   return check == "frag" ? "no fragmentation" : "all of the GPU's memory is explained, as far as it was sampled";
@@ -107,7 +107,7 @@ std::string AllChecks(const Json& whole) {
   return found.empty() ? "nothing found" : absl::StrJoin(found, "; ");
 }
 
-// Of a GPU where there is one.
+// Returns the largest GPU; the largest device if there is no GPU.
 const Json* LargestDevice(const Json& whole, const char* key) {
   const Json* largest = nullptr;
   const auto is_gpu = [](const Json& device) { return Text(device, "device").starts_with("cuda"); };

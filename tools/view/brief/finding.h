@@ -1,6 +1,6 @@
-// What a JSON document of a verb says first, in a sentence, and what to ask next.
+// Makes the first sentence about the JSON document of a command, and the next command.
 //
-// Pure.
+// Does no I/O.
 #ifndef TOOLS_VIEW_BRIEF_FINDING_H_
 #define TOOLS_VIEW_BRIEF_FINDING_H_
 
@@ -13,7 +13,7 @@ namespace memoir {
 
 std::string FindingOf(const Json& whole);
 
-// The words of the command between "memoir" and the capture, such as {"show", "--by", "line"}.
+// Returns the words between "memoir" and the capture, such as {"show", "--by", "line"}.
 std::vector<std::string> NextAfter(const Json& whole);
 
 }  // namespace memoir

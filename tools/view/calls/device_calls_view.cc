@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/model/kernel_name.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -20,7 +20,7 @@ namespace {
 
 using Operators = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// Kernels of one name, whatever the arguments of their templates.
+// All kernels of one name, whatever their template arguments are.
 struct NamedKernels {
   std::string name;
   std::uint64_t launches = 0, captured = 0, failed = 0, symbols = 0, runs = 0, device_ns = 0;
@@ -28,7 +28,7 @@ struct NamedKernels {
   std::set<std::string> streams;
 };
 
-std::vector<NamedKernels> ByName(const DeviceCalls& calls) {
+std::vector<NamedKernels> ByName(const DeviceCallSummary& calls) {
   std::map<std::string, NamedKernels> by_name;
   for (const KernelRow& row : calls.kernels) {
     NamedKernels& kernels = by_name[row.name];
@@ -53,7 +53,7 @@ std::vector<NamedKernels> ByName(const DeviceCalls& calls) {
 
 std::string KernelText(const std::string& name) { return name.empty() ? "(name not known)" : ShownName(name); }
 
-// "aten::add", "aten::add and 3 others": whoever does it most.
+// "aten::add", "aten::add and 3 others": the most frequent name first.
 template <class Names>
 std::string MostBy(const Names& operators) {
   if (operators.empty()) return "";
@@ -64,14 +64,14 @@ std::string MostBy(const Names& operators) {
 
 std::size_t Shown(std::size_t top, std::size_t rows) { return top == 0 ? rows : std::min(top, rows); }
 
-std::string More(std::size_t shown, std::size_t rows) {
+std::string MoreRowsText(std::size_t shown, std::size_t rows) {
   return rows > shown ? fmt::format("  and {} more (--top 0: all)\n", FormatCount(rows - shown)) : "";
 }
 
-// `mean`: of what ran; kernels that graphs replay run without a launch.
-std::string TimedKernelTable(const DeviceCalls& calls, const std::vector<NamedKernels>& rows, std::size_t top,
+// `mean` is the mean time of the runs. Kernels of a replayed graph run without being launched.
+std::string TimedKernelTable(const DeviceCallSummary& calls, const std::vector<NamedKernels>& rows, std::size_t top,
                              const Terminal& terminal) {
-  Table table({"kernel", "launches", "time", "share", "mean", "streams", "most by"});
+  TextTable table({"kernel", "launches", "time", "share", "mean", "streams", "most by"});
   const std::size_t shown = Shown(top, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const NamedKernels& row = rows[i];
@@ -81,20 +81,20 @@ std::string TimedKernelTable(const DeviceCalls& calls, const std::vector<NamedKe
                   ran ? FormatDuration(row.device_ns / row.runs) : "", FormatCount(row.streams.size()),
                   MostBy(ran ? row.operators_ns : row.operators)});
   }
-  return table.Render(terminal, 2) + More(shown, rows.size());
+  return table.Render(terminal, 2) + MoreRowsText(shown, rows.size());
 }
 
-std::string KernelTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+std::string KernelTable(const DeviceCallSummary& calls, std::size_t top, const Terminal& terminal) {
   const std::vector<NamedKernels> rows = ByName(calls);
   if (calls.times_recorded) return TimedKernelTable(calls, rows, top, terminal);
-  Table table({"kernel", "launches", "share", "streams", "most by"});
+  TextTable table({"kernel", "launches", "share", "streams", "most by"});
   const std::size_t shown = Shown(top, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.AddRow({KernelText(rows[i].name), FormatCount(rows[i].launches),
                   FormatShare(rows[i].launches, calls.launches), FormatCount(rows[i].streams.size()),
                   MostBy(rows[i].operators)});
   }
-  return table.Render(terminal, 2) + More(shown, rows.size());
+  return table.Render(terminal, 2) + MoreRowsText(shown, rows.size());
 }
 
 std::string CallText(const CallRow& row) {
@@ -104,10 +104,10 @@ std::string CallText(const CallRow& row) {
   return kind.empty() ? text : text + ", " + kind;
 }
 
-std::string CallTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+std::string CallTable(const DeviceCallSummary& calls, std::size_t top, const Terminal& terminal) {
   std::vector<std::string> columns = {"call", "calls", "bytes", "time in it", "most by"};
   if (calls.times_recorded) columns.insert(columns.end() - 1, "on device");
-  Table table(columns);
+  TextTable table(columns);
   const std::size_t shown = Shown(top, calls.calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const CallRow& row = calls.calls[i];
@@ -117,7 +117,7 @@ std::string CallTable(const DeviceCalls& calls, std::size_t top, const Terminal&
     if (calls.times_recorded) cells.insert(cells.end() - 1, row.device_ns == 0 ? "" : FormatDuration(row.device_ns));
     table.AddRow(std::move(cells));
   }
-  return table.Render(terminal, 2) + More(shown, calls.calls.size());
+  return table.Render(terminal, 2) + MoreRowsText(shown, calls.calls.size());
 }
 
 // "graph 1: private pool 3.0 GiB, replayed 20 times".
@@ -136,17 +136,17 @@ std::string GraphLine(const GraphRow& graph, bool job, bool launches_recorded) {
   return graph.alive ? text : text + ", destroyed";
 }
 
-std::string GraphLines(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+std::string GraphLines(const DeviceCallSummary& calls, std::size_t top, const Terminal& terminal) {
   const bool job = std::ranges::any_of(
       calls.graphs, [&](const GraphRow& graph) { return graph.process != calls.graphs.front().process; });
   std::string text;
   const std::size_t shown = Shown(top, calls.graphs.size());
   for (std::size_t i = 0; i < shown; ++i)
     text += "  " + Wrapped(GraphLine(calls.graphs[i], job, calls.launches_recorded), terminal.width, 4) + "\n";
-  return text + More(shown, calls.graphs.size());
+  return text + MoreRowsText(shown, calls.graphs.size());
 }
 
-std::string TimesNote(const DeviceCalls& calls) {
+std::string TimesNote(const DeviceCallSummary& calls) {
   std::string note = fmt::format("CUPTI timed {}.", FormatCounted(calls.runs, "run", "runs"));
   if (calls.other_runs > 0)
     note += fmt::format(" {} more, of {}, belong to calls that are not recorded.", FormatCount(calls.other_runs),
@@ -154,15 +154,15 @@ std::string TimesNote(const DeviceCalls& calls) {
   return note;
 }
 
-std::string Note(const Capture& capture, const DeviceCalls& calls) {
+std::string Note(const Capture& capture, const DeviceCallSummary& calls) {
   std::string note;
-  if (ImportOf(capture) == Import::kTrace)
+  if (ImportSourceOf(capture) == ImportSource::kTrace)
     return "Memoir reads memory from a trace of torch.profiler, and no launches.";
   if (IsImported(capture)) return NotInImport(capture, "calls of CUDA") + ".";
   if (!calls.launches_recorded) return "Launches were not recorded: --kernels off, or an older Memoir.";
-  if (calls.kernels.empty() && calls.calls.empty()) return "The program made no call of CUDA that is recorded.";
+  if (calls.kernels.empty() && calls.calls.empty()) return "No call of CUDA was recorded.";
   if (calls.unnamed > 0)
-    note += fmt::format("{} without a name: CUDA does not say it (before 12.3), or there are more than 4,096 names. ",
+    note += fmt::format("{} without a name: CUDA before 12.3 does not report it, or there are more than 4,096 names. ",
                         FormatCounted(calls.unnamed, "launch", "launches"));
   std::uint64_t failed = 0, captured = 0;
   for (const KernelRow& row : calls.kernels) {
@@ -185,7 +185,7 @@ Json OperatorsJson(const Operators& operators) {
   return json;
 }
 
-// Whoever replays a graph has its kernels run, and launches none of them: their count is 0.
+// Operators that replay a graph run its kernels without launching them, so their count is 0.
 Json TimedOperatorsJson(const KernelRow& row) {
   std::map<std::string, std::uint64_t> ns(row.operators_ns.begin(), row.operators_ns.end());
   Json json = Json::array();
@@ -247,9 +247,9 @@ std::string Title(const std::string& text, const Terminal& terminal) {
 
 }  // namespace
 
-std::string RenderDeviceCalls(const Capture& capture, const DeviceCalls& calls, std::size_t top,
+std::string RenderDeviceCalls(const Capture& capture, const DeviceCallSummary& calls, std::size_t top,
                               const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   text += Title(fmt::format("Kernels, {}", FormatCounted(calls.launches, "launch", "launches")), terminal);
   if (!calls.kernels.empty()) text += KernelTable(calls, top, terminal);
   text += "  " + Wrapped(Note(capture, calls), terminal.width, 2) + "\n";
@@ -258,7 +258,7 @@ std::string RenderDeviceCalls(const Capture& capture, const DeviceCalls& calls, 
   return text + "\n" + RenderLosses(capture, calls.report, terminal);
 }
 
-Json DeviceCallsJson(const Capture& capture, const DeviceCalls& calls, std::size_t top) {
+Json DeviceCallsJson(const Capture& capture, const DeviceCallSummary& calls, std::size_t top) {
   Json json = CaptureJson(capture, calls.report, "kernels");
   json["launches_recorded"] = calls.launches_recorded;
   json["launches"] = calls.launches;

@@ -1,4 +1,4 @@
-// Blocks with their lives and categories as one JSON document (docs/json.md), streamed.
+// Writes the blocks with their lives and categories as one JSON document (docs/json.md), in pieces.
 #ifndef TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 #define TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -6,19 +6,20 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/model/job.h"
-#include "tools/model/known_steps.h"
-#include "tools/model/snapshots.h"
-#include "tools/view/capture/job_text.h"
+#include "tools/model/repeated_step_counts.h"
+#include "tools/model/snapshot_trigger.h"
+#include "tools/view/capture/process_text.h"
 #include "tools/view/capture/unrecorded_text.h"
+#include "tools/view/terminal/signal_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// Collects lines; `loud` ones are about missing data.
+// Collects lines. Lines of Add() are about missing data.
 class LossLines {
  public:
   explicit LossLines(const Terminal& terminal) : terminal_(terminal) {}
@@ -26,7 +27,7 @@ class LossLines {
     lines_.push_back("! " + line);
     lossless_ = false;
   }
-  // Worth as much attention, but all events are there.
+  // For lines that are as important although all events are there.
   void AddLossless(const std::string& line) { lines_.push_back("! " + line); }
   bool lossless() const { return lossless_; }
   std::string Render(std::size_t most) const {
@@ -34,8 +35,8 @@ class LossLines {
     for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
       text += Painted(terminal_, Color::kRed, Wrapped(lines_[i], terminal_.width, 2)) + "\n";
     if (lines_.size() > most) {
-      text += Painted(terminal_, Color::kRed, fmt::format("! {} more such lines (all: --json)", lines_.size() - most)) +
-              "\n";
+      const std::string more = FormatCounted(lines_.size() - most, "more such line", "more such lines");
+      text += Painted(terminal_, Color::kRed, "! " + more + " (all: --json)") + "\n";
     }
     return text;
   }
@@ -47,7 +48,7 @@ class LossLines {
 };
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
-  // Two causes with two remedies. The bytes are of both.
+  // The two causes have two remedies. The bytes include both.
   const std::uint64_t slotless = std::min(counters.slotless_records(), counters.dropped_records());
   const std::uint64_t full = counters.dropped_records() - slotless;
   const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
@@ -74,7 +75,7 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
                           FormatCounted(counters.untracked_blocks(), "block is", "blocks are")));
   }
   if (counters.unread_stacks() > 0) {
-    lines.Add(fmt::format("{}: {} could not be read: those blocks have the line of what was recorded before", who,
+    lines.Add(fmt::format("{}: {} could not be read: their blocks have the line of the stack before", who,
                           FormatCounted(counters.unread_stacks(), "Python stack", "Python stacks")));
   }
   if (counters.cut_stacks() > 0) {
@@ -83,7 +84,7 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
   }
   if (counters.deep_calls() > 0) {
     lines.AddLossless(fmt::format(
-        "{}: {} not recorded: each has 8,000 others around it", who,
+        "{}: {} not recorded: each is nested in 8,000 others", who,
         FormatCounted(counters.deep_calls(), "call of a Python function is", "calls of Python functions are")));
   }
 }
@@ -91,7 +92,8 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
 void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines& lines) {
   switch (end.reason()) {
     case v1::End::MERGED:
-      lines.AddLossless(who + ": " + kEndedWithoutStopping +
+      lines.AddLossless(who + ": " +
+                        (end.signal() == 0 ? kEndedWithoutStopping : "killed by " + SignalText(end.signal())) +
                         (is_whole ? "; all events until then are in the capture" : ""));
       break;
     case v1::End::FAILED:
@@ -115,17 +117,17 @@ std::uint64_t Dropped(const ReplayReport& report) {
   return dropped;
 }
 
-// Nothing that this process recorded is missing, nor anything of which nobody knows whose it was.
+// Returns true if no event of the process is missing and no loss has an unknown process.
 bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const ReplayReport& report) {
   return MissingParts(process, counters) == 0 && counters.dropped_records() == 0 && counters.lost_chunks() == 0 &&
          counters.lost_events() == 0 && report.lost_records <= Dropped(report) && report.lost_chunks == 0 &&
          report.damage.empty();
 }
 
-std::string FoldedLine(const std::string& who, const ReplayReport::Process& process) {
+std::string EvictedLine(const std::string& who, const ReplayReport::Process& process) {
   const std::string parts = FormatCounted(process.counters.folded_parts(), "part", "parts");
   const std::string events = FormatCounted(process.counters.folded_events(), "event", "events");
-  // Those of several spans may lie in what was kept between.
+  // Remaining parts can lie before and between the evicted spans.
   if (process.evicted.size() > 1 || (process.evicted.size() == 1 && !process.evicted_at_start)) {
     constexpr std::size_t kMostSpans = 3;
     std::string spans;
@@ -138,7 +140,7 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
     return fmt::format("{}: --max-size evicted {} ({}) and kept their sums: from {}", who, parts, events, spans);
   }
   std::string peaks;
-  for (const auto& peak : process.folded_peaks) {
+  for (const auto& peak : process.evicted_peaks) {
     if (peak.bytes == 0) continue;
     peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
   }
@@ -146,10 +148,10 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
 }
 
 constexpr char kKnownInSnapshot[] =
-    "blocks of steps that were recorded without operators have none in a snapshot; of the recording itself, memoir "
-    "show --at TIME infers them";
+    "in a snapshot, blocks of steps that were recorded without operators have no operator; for the recording itself, "
+    "memoir show --at TIME infers it";
 
-// Windows may be thousands: the first, and how long all of them are.
+// There may be thousands of windows: names the first ones and the length of all of them.
 std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
   constexpr std::size_t kMostSpans = 3;
   std::string spans;
@@ -174,10 +176,10 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   return line;
 }
 
-// Of a recording with detail=auto, instead of the times in which no operators were recorded.
-std::string KnownStepsText(const KnownSteps& known) {
+// For a recording with detail=auto; it takes the place of the times without recorded operators.
+std::string KnownStepsText(const RepeatedStepCounts& known) {
   constexpr char kNoSteps[] = "no steps were found (memoir.step(), optimizers, calls of a module): ";
-  const std::string unknown = fmt::format("those of {} in {} are not known", FormatBytes(known.unknown_bytes),
+  const std::string unknown = fmt::format("operators of {} in {} are not known", FormatBytes(known.unknown_bytes),
                                           FormatCounted(known.unknown_blocks, "block", "blocks"));
   if (known.steps == 0 && known.unknown_blocks > 0)
     return fmt::format("{}operators were not recorded throughout, and {}", kNoSteps, unknown);
@@ -185,7 +187,7 @@ std::string KnownStepsText(const KnownSteps& known) {
   if (known.full_steps >= known.steps && known.unknown_blocks == 0)
     return fmt::format("no step was like those before: operators were recorded in all {}", known.steps);
   std::string text = fmt::format(
-      "operators were recorded in {} of {} steps; of the others, those of {} in {} are inferred", known.full_steps,
+      "operators were recorded in {} of {} steps; in the others, operators of {} in {} are inferred", known.full_steps,
       known.steps, FormatBytes(known.inferred_bytes), FormatCounted(known.inferred_blocks, "block", "blocks"));
   return known.unknown_blocks > 0 ? text + ", and " + unknown : text;
 }
@@ -196,7 +198,7 @@ std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& co
   return process.missing_parts - std::min(process.missing_parts, counters.folded_parts());
 }
 
-std::string SimulatedOn(const Capture& capture) {
+std::string SimulatedDeviceText(const Capture& capture) {
   for (const ProcessSummary& process : capture.processes()) {
     const std::string& device = process.info.simulated_device();
     if (!device.empty()) return "on a SIMULATED GPU: " + Escaped(device);
@@ -204,22 +206,22 @@ std::string SimulatedOn(const Capture& capture) {
   return "";
 }
 
-std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
+std::string RenderProgram(const Capture& capture, const Terminal& terminal) {
   const v1::ProcessInfo& info = capture.processes().front().info;
   const std::string program = info.program().empty() ? "(unnamed program)" : Escaped(info.program());
   std::string line = program;
   if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
-  if (const std::string simulated = SimulatedOn(capture); !simulated.empty()) line += ", " + simulated;
+  if (const std::string simulated = SimulatedDeviceText(capture); !simulated.empty()) line += ", " + simulated;
   const Job job = DescribeJob(capture);
   const bool alone = job.processes <= 1;
-  const std::string where = RenderWhere(capture);
+  const std::string where = RenderProcesses(capture);
   line = Wrapped(alone ? line + ", " + where : line, terminal.width, 0) + "\n";
   // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
   if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
   if (alone) return line;
   const bool whole = std::ranges::all_of(
-      job.attempts, [](const Attempt& attempt) { return attempt.missing.empty() && attempt.twice.empty(); });
+      job.attempts, [](const JobAttempt& attempt) { return attempt.missing.empty() && attempt.twice.empty(); });
   const std::string wrapped = Wrapped(where, terminal.width, 0);
   return line + (whole ? wrapped : Painted(terminal, Color::kRed, wrapped)) + "\n";
 }
@@ -250,7 +252,7 @@ void AddHistory(const ProcessSummary& process, LossLines& lines) {
     lines.AddLossless(
         "no history: torch.cuda.memory._record_memory_history() was not on; only what was live at the dump is known");
   }
-  if (HasCutHistory(process) && ImportOf(process) == Import::kTrace) {
+  if (HasCutHistory(process) && ImportSourceOf(process) == ImportSource::kTrace) {
     lines.AddLossless("the trace begins with memory in use: who allocated it, and a peak before, is not known");
   } else if (HasCutHistory(process)) {
     lines.AddLossless(
@@ -273,7 +275,7 @@ constexpr char kNotInTraces[] =
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
-  std::string notes;  // about nothing that went wrong
+  std::string notes;  // remarks that are about no problem
   const auto add_note = [&](const std::string& note) {
     if (!note.empty()) notes += Wrapped(note, terminal.width, 2) + "\n";
   };
@@ -290,13 +292,14 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     for (const std::string& line : UnrecordedLines(end)) lines.Add(who + ": " + line);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
     add_note(GapLine(who, end, v1::LEVEL_OFF));
-    if (RepeatsSteps(process.info)) {
-      const std::string known = SnapshotAskedBy(process).empty() ? KnownStepsText(end.known_steps) : kKnownInSnapshot;
+    if (HasRepeatedSteps(process.info)) {
+      const std::string known =
+          SnapshotTrigger(process).empty() ? KnownStepsText(end.repeated_steps) : kKnownInSnapshot;
       add_note(who + ": --detail auto: " + known);
     } else {
       add_note(GapLine(who, end, v1::LEVEL_MEMORY));
     }
-    if (end.counters.folded_events() > 0) add_note(FoldedLine(who, end));
+    if (end.counters.folded_events() > 0) add_note(EvictedLine(who, end));
   }
   if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {
     lines.Add(fmt::format("{} missing in the parts",
@@ -323,8 +326,8 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
   add_note(RenderForkedChildren(capture, report));
   const bool is_lossy = !lines.lossless();
   std::string closing = is_lossy ? "" : kNothingLost;
-  if (const Import import = ImportOf(capture); import != Import::kNone)
-    closing = Wrapped(import == Import::kTrace ? kNotInTraces : kNotInSnapshots, terminal.width, 2) + "\n";
+  if (const ImportSource import = ImportSourceOf(capture); import != ImportSource::kNone)
+    closing = Wrapped(import == ImportSource::kTrace ? kNotInTraces : kNotInSnapshots, terminal.width, 2) + "\n";
   return {notes, lines.Render(kMostLines), closing, is_lossy};
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/summary/focus.h"
+#include "tools/analyze/summary/device_focus.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
-// A line about a device, below its own.
+// Returns a line that stands below the line of its device.
 std::string Below(const Terminal& terminal, const std::string& text) {
   constexpr std::size_t kIndent = 4;
   return "  " + Wrapped(text, terminal.width - 2, kIndent) + "\n";
 }
 
-// What the caching allocator took from the device, of which allocated bytes are a part.
+// Bytes that the caching allocator reserved on the device; allocated bytes are a part of them.
 std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   if (!device.caching) return "";
   std::string line = "reserved at most " + FormatBytes(device.peak_reserved_bytes);
@@ -37,7 +37,7 @@ std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   return Below(terminal, line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
 }
 
-// What lay there past torch's allocator, when that was most.
+// Bytes outside of torch's allocator, at their peak.
 std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   constexpr std::size_t kShown = 4;
   if (device.outside_bytes == 0) return "";
@@ -50,24 +50,24 @@ std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   return Below(terminal, fmt::format("non-PyTorch memory at most {} ({})", FormatBytes(device.outside_bytes), list));
 }
 
-// torch.compile's own work is of the first steps alone.
+// For a peak during torch.compile, which works only in the first steps.
 std::string CompileLine(const DeviceRow& device, const Terminal& terminal) {
-  if (device.compile_bytes_at_peak == 0 || device.peak_is_folded) return "";
+  if (device.compile_bytes_at_peak == 0 || device.peak_is_evicted) return "";
   return Below(terminal,
                fmt::format("peak while compiling: {} of it is torch.compile's own; without it {}",
                            FormatBytes(device.compile_bytes_at_peak), FormatBytes(device.peak_without_compile_bytes)));
 }
 
-std::string UnknownLine(const std::string& label, const Unrecorded& unknown, const Terminal& terminal) {
+std::string UnknownLine(const std::string& label, const UnrecordedSpan& unknown, const Terminal& terminal) {
   constexpr std::size_t kIndent = 2;
   return Wrapped(label + ": memory not known: " + Escaped(unknown.why), terminal.width, kIndent) + "\n";
 }
 
-// Processes whose CUDA memory is not known, and of which not even a device is.
+// Processes with unknown CUDA memory, of which no device is known either.
 std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   std::vector<std::string> lines;
   for (const ProcessSummary& process : capture.processes()) {
-    const Unrecorded* unknown = summary.report.processes[process.id.value].UnknownCudaMemory();
+    const UnrecordedSpan* unknown = summary.report.processes[process.id.value].UnknownCudaMemory();
     const bool has_row = std::ranges::any_of(summary.devices, [&](const DeviceRow& device) {
       return device.process == process.id && device.name.starts_with("cuda");
     });
@@ -77,14 +77,14 @@ std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& s
   return lines;
 }
 
-// Of the largest device alone: a summary has few lines.
+// Only printed for the largest device, because a summary has few lines.
 std::string PeakLine(const DeviceRow& device) {
   if (!device.peak_line.known()) return "";
   constexpr std::size_t kWidth = 50;
   return "  the peak was reached at " + ShownLine(device.peak_line, kWidth) + "\n";
 }
 
-// Of a selection that leaves blocks out.
+// Only for selections that leave out blocks.
 std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.peak_of_all_bytes == 0) return "";
   return Below(terminal, fmt::format("{} of the {} in all blocks then",
@@ -96,18 +96,18 @@ std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report, bool largest,
                        const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
-  const Unrecorded* unknown = UnknownMemory(report, device.process, device.name);
+  const UnrecordedSpan* unknown = UnknownMemory(report, device.process, device.name);
   if (device.peak_allocated_bytes == 0 && unknown != nullptr)
     return UnknownLine(label, *unknown, terminal) + OutsideLine(device, terminal);
   if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device, terminal);
   const std::string peak = (unknown == nullptr ? "peak " : "peak at least ") + FormatBytes(device.peak_allocated_bytes);
   std::string line = label + ": " + peak;
   line += " at " + FormatMoment(device.peak_ns);
-  if (device.peak_is_folded) {
+  if (device.peak_is_evicted) {
     line += fmt::format(", in parts since evicted; at most {} after them", FormatBytes(device.newest_peak_bytes));
   }
   if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
-  if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
+  line += PeakRangeText(device);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
   line += UnknownMemoryAtEnd(report, device.process, device.name) != nullptr
               ? "; not known at the end"
@@ -121,7 +121,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
          CompileLine(device, terminal) + CachingLine(device, terminal) + OutsideLine(device, terminal);
 }
 
-// GPUs before hosts, then the largest.
+// Orders GPUs before hosts, then by size.
 std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
   return {device.caching, device.peak_allocated_bytes};
 }
@@ -130,6 +130,16 @@ std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
 
 std::string RetriesText(const DeviceRow& device) {
   return device.num_alloc_retries ? FormatCounted(*device.num_alloc_retries, "retry", "retries") : "retries not known";
+}
+
+std::string PeakRangeText(const DeviceRow& device) {
+  if (!device.peak_module.empty()) {
+    return fmt::format(", {} of {}", ToString(device.peak_phase),
+                       Shortened(ShownName(device.peak_module), kNameInLine));
+  }
+  // An optimizer's range contains everything that its closure computes.
+  const bool in_closure = device.peak_range.starts_with("Optimizer.step#") && device.peak_phase != Phase::kOptimizer;
+  return device.peak_range.empty() || in_closure ? "" : ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
 }
 
 std::size_t LargestDevice(const Summary& summary) {
@@ -145,17 +155,20 @@ std::string RenderDevices(const Capture& capture, const Summary& summary, std::s
   std::string text;
   for (std::size_t i = 0; i < std::min(most, devices.size()); ++i)
     text += DeviceLine(capture, *devices[i], summary.report, i == 0, terminal);
-  if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
+  if (devices.size() > most)
+    text +=
+        fmt::format("and {} with smaller peaks\n", FormatCounted(devices.size() - most, "more device", "more devices"));
   const std::vector<std::string> unknown = UnknownDevices(capture, summary, terminal);
   for (std::size_t i = 0; i < std::min(most, unknown.size()); ++i) text += unknown[i];
   if (unknown.size() > most)
-    text += fmt::format("and {} more processes whose CUDA memory is not known\n", unknown.size() - most);
+    text += fmt::format("and {} whose CUDA memory is not known\n",
+                        FormatCounted(unknown.size() - most, "more process", "more processes"));
   return text;
 }
 
-std::string WhichDevices(const Summary& summary) {
+std::string SelectedDevicesText(const Summary& summary) {
   const auto in_focus =
-      std::ranges::count_if(summary.devices, [&](const auto& device) { return InFocus(summary, device); });
+      std::ranges::count_if(summary.devices, [&](const auto& device) { return IsInFocus(summary, device); });
   if (static_cast<std::size_t>(in_focus) == summary.devices.size()) return "";
   return in_focus == 1 ? " on " + Escaped(summary.devices[LargestDevice(summary)].name) : " on GPUs";
 }

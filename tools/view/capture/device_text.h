@@ -1,4 +1,4 @@
-// The devices of a summary, a line or two each: GPUs before hosts, then by their peaks.
+// The devices of a summary, one or two lines each: GPUs before hosts, then by peak.
 #ifndef TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 
@@ -11,17 +11,20 @@
 
 namespace memoir {
 
-// "2 retries"; "retries not known".
+// Returns "2 retries" or "retries not known".
 std::string RetriesText(const DeviceRow& device);
 
-// Which of `devices` a text is about that shows one alone; there must be one.
+// Returns ", range train"; ", forward of layers.3.mlp" if the module was called inside of that range; otherwise empty.
+std::string PeakRangeText(const DeviceRow& device);
+
+// Returns the index of the device that a text about a single device describes. There must be a device.
 std::size_t LargestDevice(const Summary& summary);
 
-// At most `top` of them (0: all), never fewer than a few.
+// Prints at most `top` devices (0: all), but always a few.
 std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, const Terminal& terminal);
 
-// " on cuda:0" where the rows are not of all devices (analyze/focus.h), else "".
-std::string WhichDevices(const Summary& summary);
+// Returns " on cuda:0" if the rows do not cover all devices (analyze/summary/device_focus.h); otherwise empty.
+std::string SelectedDevicesText(const Summary& summary);
 
 }  // namespace memoir
 

@@ -7,11 +7,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// The last `parts` parts of a path; all of it where it has no more.
+// Returns the last `parts` parts of a path, or all of it if it has fewer.
 std::string_view End(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (std::size_t i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);
@@ -32,7 +33,8 @@ Json OriginJson(const CodeOrigin& origin) {
 }  // namespace
 
 ShownFiles::ShownFiles(absl::Span<const std::string_view> files) {
-  constexpr std::size_t kMostParts = 8;  // those that are still alike have their whole path
+  // Files that are still the same after so many parts are shown with their whole path.
+  constexpr std::size_t kMostParts = 8;
   absl::flat_hash_set<std::string_view> distinct(files.begin(), files.end());
   std::vector<std::string_view> alike(distinct.begin(), distinct.end());
   for (std::size_t parts = 1; !alike.empty(); ++parts) {
@@ -67,6 +69,12 @@ std::string ShownLine(const SourceLine& line, std::size_t width) {
 
 std::string ShownPlace(const SourceLine& line, std::size_t width) {
   return Shortened(Escaped(PlaceOf({std::string(End(line.file, 1)), line.function, line.line})), width);
+}
+
+std::string SecondCopyText(std::uint64_t bytes, const SourceLine& line) {
+  constexpr std::size_t kNameInLine = 40;
+  const std::string made = line.known() ? ", made at " + ShownPlace(line, kNameInLine) : "";
+  return "a second copy of the parameters, " + FormatBytes(bytes) + made;
 }
 
 void AddLine(Json& json, const SourceLine& line) {

@@ -1,9 +1,10 @@
-// Lines of the program in text: files by as much of the end of their paths as tells them apart, since a table has no
+// Lines of the program in text. A file is shown by the shortest end of its path that is unique, because a table has no
 // room for "/src/me/projects/train/models/net.py".
 #ifndef TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -18,24 +19,28 @@ namespace memoir {
 
 class ShownFiles {
  public:
-  // All that are shown together; as often as they come.
+  // Takes all files that are shown together; duplicates are allowed.
   explicit ShownFiles(absl::Span<const std::string_view> files);
 
-  // "net.py", or "models/net.py" where there is another one. Of a file that it was not told of the last part.
+  // Returns "net.py", or "models/net.py" if another file has the same name. For a file that was not passed in, returns
+  // the last part of its path.
   std::string_view NameOf(std::string_view file) const;
-  // "net.py:12 Net.forward", not escaped; "" of none.
+  // Returns "net.py:12 Net.forward", not escaped. Empty without a line.
   std::string LineText(const SourceLine& line) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> names_;  // of those whose last part is not enough
+  std::map<std::string, std::string, std::less<>> names_;  // files whose last part is not unique
 };
 
-// Of a line by itself, escaped and cut to `width` columns.
+// Returns a single line, escaped and cut to `width` columns.
 std::string ShownLine(const SourceLine& line, std::size_t width);
-// The same without its function: "net.py:12".
+// Returns the same without the function: "net.py:12".
 std::string ShownPlace(const SourceLine& line, std::size_t width);
 
-// In rows of lines: the row's name as the analysis has it, with the file in short.
+// Returns "a second copy of the parameters, 1.2 GiB, made at serve.py:59".
+std::string SecondCopyText(std::uint64_t bytes, const SourceLine& line);
+
+// Shortens the files in the names of rows that are lines.
 template <class Rows>
 void ShortenFiles(Rows& rows) {
   std::vector<std::string_view> files;
@@ -50,11 +55,11 @@ void ShortenFiles(Rows& rows) {
   }
 }
 
-// "file", "line" and "function"; null where there is none.
+// Adds "file", "line" and "function"; null without a line.
 void AddLine(Json& json, const SourceLine& line);
-// "via", where there is any: lines of generated code, each with all the operations that it carries out.
+// Adds "via" if it is not empty: lines of generated code, each with the operations that it carries out.
 void AddVia(Json& json, absl::Span<const GeneratedPlace> via);
-// An object of these; null of none.
+// Returns an object with these keys; null without a line.
 Json LineJson(const SourceLine& line);
 
 }  // namespace memoir

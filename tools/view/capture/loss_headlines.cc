@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/capture/job_text.h"
+#include "tools/view/capture/process_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -15,7 +15,7 @@
 namespace memoir {
 namespace {
 
-// Over all processes that were replayed.
+// Sums over all replayed processes.
 struct LossSums {
   std::uint64_t dropped = 0, without_slot = 0, lost_events = 0, lost_chunks = 0, missing_parts = 0, untracked = 0;
   std::uint64_t unread_stacks = 0, cut_stacks = 0, deep_calls = 0, evicted_parts = 0;
@@ -67,13 +67,16 @@ LossSums SumsOf(const Capture& capture, const ReplayReport& report) {
 
 std::string Processes(std::uint64_t count) { return FormatCounted(count, "process", "processes"); }
 
-// Without what is said in parentheses for who reads it for the first time.
+// Removes what is in parentheses, which explains the line to first-time readers.
 std::string InShort(const std::string& text) { return text.substr(0, std::min(text.find(" ("), text.find('\n'))); }
 
 class Headlines {
  public:
   void Add(bool holds, std::string line) {
     if (holds) lines_.push_back({std::move(line), true});
+  }
+  void AddEnd(bool holds, std::string line) {
+    if (holds) lines_.push_back({std::move(line), true, true});
   }
   void AddNote(std::string line) {
     if (!line.empty()) lines_.push_back({std::move(line), false});
@@ -123,7 +126,7 @@ std::vector<LossHeadline> LossHeadlines(const Capture& capture, const ReplayRepo
                                        " deeper than 1,024 frames, and cut");
   lines.Add(losses.deep_calls > 0, FormatCounted(losses.deep_calls, "Python call is", "Python calls are") +
                                        " more than 8,000 deep, and not recorded");
-  lines.Add(losses.merged > 0, Processes(losses.merged) + " " + kEndedWithoutStopping);
+  lines.AddEnd(losses.merged > 0, Processes(losses.merged) + " " + kEndedWithoutStopping);
   const std::string conflict = RenderRankConflicts(capture, report);
   lines.Add(!conflict.empty(), conflict);
   lines.AddNote(RecordingWasOff(report));

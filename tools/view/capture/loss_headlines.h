@@ -1,5 +1,5 @@
-// What a recording lacks, in short: a line for each kind of loss over all processes, for a page that has few lines.
-// RenderLosses (capture_text.h) has them in full.
+// The losses of a recording, one line for each kind over all processes, for a page with few lines. RenderLosses
+// (capture_text.h) prints them in full.
 #ifndef TOOLS_VIEW_CAPTURE_LOSS_HEADLINES_H_
 #define TOOLS_VIEW_CAPTURE_LOSS_HEADLINES_H_
 
@@ -12,10 +12,11 @@ namespace memoir {
 
 struct LossHeadline {
   std::string text;     // escaped, not wrapped
-  bool is_loss = true;  // false: nothing went wrong, but it limits what the figures are of
+  bool is_loss = true;  // false: nothing went wrong, but the figures cover only a part
+  bool is_end = false;  // it only states how processes ended
 };
 
-// What makes figures wrong first, then what makes them incomplete, then what is worth knowing.
+// Ordered by severity: losses that make figures wrong, losses that make figures incomplete, other facts.
 std::vector<LossHeadline> LossHeadlines(const Capture& capture, const ReplayReport& report);
 
 }  // namespace memoir

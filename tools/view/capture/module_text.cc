@@ -7,18 +7,18 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/summary/module_tree.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-bool Counts(const Columns& columns) {
+bool Counts(const SummaryColumns& columns) {
   return (columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak) != 0;
 }
 
-// The largest nodes. Parents are as large as their children at least, so they are among them.
+// Returns the largest nodes. Parents are at least as large as their children, so the parents of a shown node are shown.
 std::vector<bool> Shown(const std::vector<ModuleNode>& nodes, std::size_t most) {
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
@@ -43,13 +43,13 @@ class TreeTable {
 
   std::string Render(const Terminal& terminal) {
     AddBelow(nodes_[0]);
-    const Columns& all = nodes_[0].subtree;
+    const SummaryColumns& all = nodes_[0].subtree;
     table_.AddTotal(Cells("total", calls_, all));
     return table_.Render(terminal, 2);
   }
 
  private:
-  std::vector<std::string> Cells(std::string name, std::uint64_t calls, const Columns& columns) const {
+  std::vector<std::string> Cells(std::string name, std::uint64_t calls, const SummaryColumns& columns) const {
     return {std::move(name),
             FormatBytes(columns.bytes_at_peak),
             FormatShare(columns.bytes_at_peak, nodes_[0].subtree.bytes_at_peak),
@@ -68,7 +68,7 @@ class TreeTable {
   }
 
   void AddBelow(const ModuleNode& node) {
-    Columns rest;
+    SummaryColumns rest;
     std::uint64_t rest_modules = 0;
     const bool any = std::ranges::any_of(node.children, [this](std::size_t child) { return shown_[child]; });
     if (node.depth > 0 && any && Counts(node.own))
@@ -105,12 +105,12 @@ class TreeTable {
   const std::vector<ModuleNode>& nodes_;
   const std::vector<bool> shown_;
   std::uint64_t calls_ = 0;
-  Table table_{{"module", "at peak", "share", "allocated", "kept", "allocs", "calls"}};
+  TextTable table_{{"module", "at peak", "share", "allocated", "kept", "allocs", "calls"}};
 };
 
-std::string PhaseTable(const Summary& summary, const Columns& all, const Terminal& terminal) {
-  Table table({"phase", "at peak", "share", "allocated", "kept", "allocs"});
-  const auto add = [&](const std::string& name, const Columns& columns, bool total) {
+std::string PhaseTable(const Summary& summary, const SummaryColumns& all, const Terminal& terminal) {
+  TextTable table({"phase", "at peak", "share", "allocated", "kept", "allocs"});
+  const auto add = [&](const std::string& name, const SummaryColumns& columns, bool total) {
     std::vector<std::string> cells = {name,
                                       FormatBytes(columns.bytes_at_peak),
                                       FormatShare(columns.bytes_at_peak, all.bytes_at_peak),

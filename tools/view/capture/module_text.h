@@ -1,4 +1,4 @@
-// The tables of a summary by module: the tree of modules with subtotals, and the phases.
+// Prints the tables of a summary by module: the tree of modules with subtotals, and the phases.
 #ifndef TOOLS_VIEW_CAPTURE_MODULE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_MODULE_TEXT_H_
 
@@ -10,8 +10,9 @@
 
 namespace memoir {
 
-// `top`: about twice so many lines of the tree, the largest, with layers that are alike as one ("0-3 Block ×4"); 0:
-// all, each by itself. What is left out is one line below its parent, so that each line is what stands below it.
+// `top`: the tree has about twice as many lines, for the largest modules; equal layers are merged ("0-3 Block ×4").
+// 0: all modules separately. Omitted modules are summed in one line below their parent, so each line is the sum of the
+// lines below it.
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir

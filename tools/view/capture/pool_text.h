@@ -1,4 +1,4 @@
-// What pools and streams of a CUDA caching allocator are called, in text and in JSON.
+// Names of a CUDA caching allocator's pools and streams, in text and in JSON.
 #ifndef TOOLS_VIEW_CAPTURE_POOL_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_POOL_TEXT_H_
 
@@ -11,16 +11,16 @@
 
 namespace memoir {
 
-// "the default pool", "graph pool (1, 0)", "MemPool (0, 1)": the pair that torch calls its id.
+// Returns "the default pool", "graph pool (1, 0)", "MemPool (0, 1)". The numbers are torch's id of the pool.
 inline std::string PoolName(PoolId pool) {
   if (!pool.is_private()) return "the default pool";
   return fmt::format("{} ({}, {})", pool.user == 0 ? "graph pool" : "MemPool", pool.graph, pool.user);
 }
 
-// [0, 0]: the default one.
+// [0, 0] is the default pool.
 inline Json PoolJson(PoolId pool) { return Json::array({pool.graph, pool.user}); }
 
-// "0x0": the default one.
+// "0x0" is the default stream.
 inline std::string StreamName(std::uint64_t stream) { return fmt::format("0x{:x}", stream); }
 
 }  // namespace memoir

@@ -28,7 +28,7 @@ const char* Subject(v1::Unrecorded::What what) {
   }
 }
 
-std::string Line(const Unrecorded& span) {
+std::string Line(const UnrecordedSpan& span) {
   if (span.what == v1::Unrecorded::UNKNOWN && span.begin_ns == 0 && !span.ended) return Escaped(span.why);
   return fmt::format("{} from {} to {}: {}", Subject(span.what), FormatMoment(span.begin_ns),
                      span.ended ? FormatMoment(span.end_ns) : "the end", Escaped(span.why));
@@ -38,30 +38,30 @@ std::string Line(const Unrecorded& span) {
 
 std::vector<std::string> UnrecordedLines(const ReplayReport::Process& process) {
   std::vector<std::string> lines;
-  for (const Unrecorded& span : process.unrecorded) lines.push_back(Line(span));
+  for (const UnrecordedSpan& span : process.unrecorded) lines.push_back(Line(span));
   return lines;
 }
 
 std::string CudaMemoryNotKnown(const ReplayReport& report) {
   for (const ReplayReport::Process& process : report.processes) {
-    if (const Unrecorded* span = process.UnknownCudaMemory()) return Line(*span);
+    if (const UnrecordedSpan* span = process.UnknownCudaMemory()) return Line(*span);
   }
   return "";
 }
 
-const Unrecorded* UnknownMemory(const ReplayReport& report, ProcessId process, std::string_view device) {
+const UnrecordedSpan* UnknownMemory(const ReplayReport& report, ProcessId process, std::string_view device) {
   return IsCuda(device) ? report.processes[process.value].UnknownCudaMemory() : nullptr;
 }
 
-const Unrecorded* UnknownMemoryAtEnd(const ReplayReport& report, ProcessId process, std::string_view device) {
+const UnrecordedSpan* UnknownMemoryAtEnd(const ReplayReport& report, ProcessId process, std::string_view device) {
   return IsCuda(device) ? report.processes[process.value].UnknownCudaMemoryAtEnd() : nullptr;
 }
 
-const Unrecorded* UnknownMemoryAt(const ReplayReport& report, ProcessId process, std::string_view device,
-                                  std::uint64_t ns) {
+const UnrecordedSpan* UnknownMemoryAt(const ReplayReport& report, ProcessId process, std::string_view device,
+                                      std::uint64_t ns) {
   if (!IsCuda(device)) return nullptr;
   const auto& spans = report.processes[process.value].unrecorded;
-  const auto found = std::ranges::find_if(spans, [&](const Unrecorded& span) {
+  const auto found = std::ranges::find_if(spans, [&](const UnrecordedSpan& span) {
     return span.what == v1::Unrecorded::CUDA_MEMORY && ns >= span.begin_ns && (!span.ended || ns < span.end_ns);
   });
   return found == spans.end() ? nullptr : &*found;

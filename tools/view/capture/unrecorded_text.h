@@ -1,4 +1,5 @@
-// What the recorder could not see, in words. Where CUDA memory was not recorded no view says "0 B": it is not known.
+// Describes events that the recorder could not see. If CUDA memory was not recorded, views print that it is unknown,
+// instead of "0 B".
 #ifndef TOOLS_VIEW_CAPTURE_UNRECORDED_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_UNRECORDED_TEXT_H_
 
@@ -11,19 +12,21 @@
 
 namespace memoir {
 
-using Unrecorded = ReplayReport::Process::Unrecorded;
+using UnrecordedSpan = ReplayReport::Process::UnrecordedSpan;
 
-// "CUDA memory is not known from 0.0012 s to the end: torch's CUDA allocator was not found"; a line for each span.
+// Returns "CUDA memory is not known from 0.0012 s to the end: torch's CUDA allocator was not found", a line for each
+// span.
 std::vector<std::string> UnrecordedLines(const ReplayReport::Process& process);
 
-// Such a line about CUDA memory, of the first process that has one; "" where all of it was recorded.
+// Returns such a line about CUDA memory, for the first process that has one. Empty if all CUDA memory was recorded.
 std::string CudaMemoryNotKnown(const ReplayReport& report);
 
-// The span of a device of the process in which nothing of it is known; nullptr: all is, or it is no CUDA device.
-const Unrecorded* UnknownMemory(const ReplayReport& report, ProcessId process, std::string_view device);
-const Unrecorded* UnknownMemoryAtEnd(const ReplayReport& report, ProcessId process, std::string_view device);
-const Unrecorded* UnknownMemoryAt(const ReplayReport& report, ProcessId process, std::string_view device,
-                                  std::uint64_t ns);
+// Return the span in which the memory of a CUDA device of the process is unknown: any span, the one at the end, or the
+// one at `ns`. nullptr if there is no such span or the device is not a CUDA device.
+const UnrecordedSpan* UnknownMemory(const ReplayReport& report, ProcessId process, std::string_view device);
+const UnrecordedSpan* UnknownMemoryAtEnd(const ReplayReport& report, ProcessId process, std::string_view device);
+const UnrecordedSpan* UnknownMemoryAt(const ReplayReport& report, ProcessId process, std::string_view device,
+                                      std::uint64_t ns);
 
 }  // namespace memoir
 

@@ -7,8 +7,10 @@
 
 #include "fmt/format.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
+#include "tools/view/terminal/typed_word.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -24,7 +26,7 @@ std::string NameOf(const CheckpointRow& row) {
   return name;
 }
 
-// Most modules would free nothing; what frees a hundredth of the peak is worth a line, and the first row always.
+// Most modules would free nothing. Modules that would free at least 1/100 of the peak get a row; the first always does.
 std::size_t Shown(const CheckpointDevice& device, std::size_t top) {
   if (top == 0) return device.rows.size();
   const auto frees = std::ranges::count_if(device.rows, [&](const CheckpointRow& row) {
@@ -37,7 +39,7 @@ std::string RowTable(const CheckpointDevice& device, std::size_t top, const Term
   const bool any_already = std::ranges::any_of(device.rows, [](const CheckpointRow& row) { return row.already > 0; });
   std::vector<std::string> titles = {"module", "frees", "share", "peak would be", "kept", "again", "calls"};
   if (any_already) titles.emplace_back("already");
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   const std::size_t shown = Shown(device, top);
   for (std::size_t i = 0; i < shown; ++i) {
     const CheckpointRow& row = device.rows[i];
@@ -73,8 +75,8 @@ std::string DeviceText(const Capture& capture, const CheckpointDevice& device, s
   if (!device.rows.front().cut_off) return text;
   return text + "  " +
          Wrapped(
-             "The peak is of a forward that ran out of memory: the peaks would be at least these, as the rest of "
-             "the forward is not in them.",
+             "The peak was reached in a forward that ran out of memory: the peaks would be at least these, because "
+             "the rest of the forward is not in them.",
              terminal.width, 2) +
          "\n";
 }
@@ -89,7 +91,7 @@ std::string Notes(const Checkpointing& checkpointing, std::size_t top, const Ter
       "time.");
   const auto shows_negative = [&](const CheckpointDevice& device) {
     const std::size_t shown = Shown(device, top);
-    return shown > 0 && device.rows[shown - 1].freed_bytes < 0;  // they come last
+    return shown > 0 && device.rows[shown - 1].freed_bytes < 0;  // rows that would free nothing come last
   };
   if (std::ranges::any_of(checkpointing.devices, shows_negative))
     text += line("Negative: checkpointing would keep inputs that are freed now.");
@@ -120,7 +122,7 @@ Json CheckpointRowJson(const CheckpointRow& row) {
 
 std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
                                 const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   const bool caching = std::ranges::any_of(checkpointing.devices, &CheckpointDevice::caching);
   for (const CheckpointDevice& device : checkpointing.devices) {
     if (device.caching == caching) text += DeviceText(capture, device, top, terminal);
@@ -149,10 +151,11 @@ std::string CheckpointLine(const Capture& capture, const DeviceRow& device, cons
   if (!device.checkpointing) return "";
   const CheckpointRow& row = *device.checkpointing;
   const std::string text = fmt::format(
-      "Checkpointing {} ({}) would lower the peak by up to {}, to {}{} (an estimate{}): memoir show {} --by checkpoint",
+      "Checkpointing {} ({}) would lower the peak by up to {}, to {}{} (an estimate{}): {}",
       Shortened(ShownName(row.name), kNameInLine), FormatCounted(row.modules, "module", "modules"),
       FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)), row.cut_off ? "at least " : "",
-      FormatBytes(row.peak_bytes), row.cut_off ? "; the forward had not ended" : "", Escaped(capture.path()));
+      FormatBytes(row.peak_bytes), row.cut_off ? "; the forward had not ended" : "",
+      PrintedCommand("show " + TypedWord(capture.path()) + " --by checkpoint"));
   return "  " + Wrapped(text, terminal.width, 2) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// What checkpointing of modules would do to the peak of each device: as text and JSON.
+// The effect of checkpointing modules on the peak of each device: as text and JSON.
 #ifndef TOOLS_VIEW_CHECKPOINTING_CHECKPOINT_VIEW_H_
 #define TOOLS_VIEW_CHECKPOINTING_CHECKPOINT_VIEW_H_
 
@@ -13,12 +13,12 @@
 
 namespace memoir {
 
-// The `top` that free most; 0: all. Of hosts nothing where there are GPUs.
+// Prints the `top` rows that free most; 0: all. Leaves out hosts if there are GPUs.
 std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
                                 const Terminal& terminal);
 Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointing, std::size_t top);
 
-// One line in another view, about what frees most; "" where nothing is worth it.
+// Returns one line for another view, about the row that frees most. Empty if no row is worth it.
 std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal);
 
 }  // namespace memoir

@@ -4,6 +4,7 @@
 
 #include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/compare/change_text.h"
 
 namespace memoir {
 namespace {
@@ -43,7 +44,7 @@ Json SideJson(const std::optional<ComparedSide>& side, std::optional<std::uint32
                {"peak_step", device.peak_step ? Json(*device.peak_step) : Json(nullptr)},
                {"peak_operator", TextOrNull(device.peak_operator)},
                {"peak_line", LineJson(device.peak_line)},
-               {"peak_is_evicted", device.peak_is_folded}};
+               {"peak_is_evicted", device.peak_is_evicted}};
   if (device.caching) {
     json["peak_reserved_bytes"] = device.peak_reserved_bytes;
     json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
@@ -65,7 +66,7 @@ Json CauseJson(const MainCause& cause) {
           {"others", cause.others}};
 }
 
-// A segment has no category.
+// Segments have no category.
 Json ReservedCauseJson(const ComparedDevice& device) {
   Json json = CauseJson(device.reserved_cause);
   if (json.is_null()) return json;
@@ -73,6 +74,11 @@ Json ReservedCauseJson(const ComparedDevice& device) {
   json["pool"] = TextOrNull(device.reserved_cause.category);
   json.erase("category");
   return json;
+}
+
+Json ChangeJson(const ProgramChange& change) {
+  return {{"kind", ToString(change.kind)}, {"text", ChangeText(change)}, {"where", TextOrNull(change.where)},
+          {"a", TextOrNull(change.a)},     {"b", TextOrNull(change.b)},  {"count", change.count}};
 }
 
 Json DeviceJson(const ComparedDevice& device, GroupBy by) {
@@ -88,6 +94,15 @@ Json DeviceJson(const ComparedDevice& device, GroupBy by) {
   const CommonFactor& common = device.factor;
   if (common.factor != 0)
     json["common_factor"] = {{"factor", common.factor}, {"lines", common.rows}, {"difference_bytes", common.bytes}};
+  json["causes"] = Json::array();
+  for (const ProgramChange& change : device.causes) json["causes"].push_back(ChangeJson(change));
+  json["below_peak"] = Json::array();
+  for (const LineBelowPeak& line : device.below)
+    json["below_peak"].push_back({{"line", LineJson(line.source)},
+                                  {"category", line.category},
+                                  {"most_bytes_a", line.a},
+                                  {"most_bytes_b", line.b},
+                                  {"difference_bytes", line.difference()}});
   json["rows"] = Json::array();
   for (const ComparedRow& row : device.rows) json["rows"].push_back(RowJson(row, by));
   return json;
@@ -98,11 +113,13 @@ Json DeviceJson(const ComparedDevice& device, GroupBy by) {
 Json CompareJson(const Capture& a, const Capture& b, const Comparison& comparison, const std::string& at,
                  const std::string& headline) {
   Json json = {{"version", 1}, {"view", "diff"}, {"headline", headline}};
-  json["by"] = FactsAbout(comparison.by).word;
+  json["by"] = GroupingFactsOf(comparison.by).word;
   json["at"] = at;
   json["unlike"] = Json::array();
-  for (const Unlike& unlike : comparison.unlike)
+  for (const RecordingDifference& unlike : comparison.unlike)
     json["unlike"].push_back({{"what", unlike.what}, {"a", unlike.a}, {"b", unlike.b}});
+  json["changes"] = Json::array();
+  for (const ProgramChange& change : comparison.changes) json["changes"].push_back(ChangeJson(change));
   json["unused_maps"] = Json::array();
   for (const Rename& rename : comparison.unused_renames) json["unused_maps"].push_back(rename.from + "=" + rename.to);
   json["missing"] = TextOrNull(comparison.missing);

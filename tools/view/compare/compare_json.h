@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// `at`: as --at had it. `headline`: of text.
+// `at`: the value of --at. `headline`: the result of Headline().
 Json CompareJson(const Capture& a, const Capture& b, const Comparison& comparison, const std::string& at,
                  const std::string& headline);
 

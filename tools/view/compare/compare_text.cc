@@ -16,9 +16,10 @@
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/compare/change_text.h"
 #include "tools/view/compare/headline.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -42,18 +43,18 @@ std::int64_t Minus(std::uint64_t b, std::uint64_t a) {
   return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a);
 }
 
-// Whose recordings they are, a few lines each.
-std::string WhatRan(std::string_view letter, const Capture& capture, const Terminal& terminal) {
+// Describes the program of each recording, in a few lines.
+std::string ProgramText(std::string_view letter, const Capture& capture, const Terminal& terminal) {
   Terminal narrower = terminal;
   narrower.width = terminal.width > 4 ? terminal.width - 3 : terminal.width;
-  std::string lines = RenderWhatRan(capture, narrower);
+  std::string lines = RenderProgram(capture, narrower);
   while (lines.ends_with('\n')) lines.pop_back();
   std::string text = fmt::format("{}  {}\n   ", letter, Shortened(Escaped(capture.path()), narrower.width));
   for (const char letter_of_line : lines) text += letter_of_line == '\n' ? "\n   " : std::string(1, letter_of_line);
   return text + "\n";
 }
 
-std::string UnlikeText(const Unlike& unlike) {
+std::string UnlikeText(const RecordingDifference& unlike) {
   const std::string a = Escaped(unlike.a), b = Escaped(unlike.b);
   if (unlike.what != "modules") return fmt::format("{}: {} in A, {} in B", unlike.what, a, b);
   const std::string only_a = a.empty() ? "" : fmt::format(" only in A: {}", a);
@@ -61,10 +62,15 @@ std::string UnlikeText(const Unlike& unlike) {
   return "modules" + only_a + (a.empty() || b.empty() ? "" : ";") + only_b;
 }
 
-// What a reader has to know before the figures.
+// Remarks before the figures.
 std::string Reservations(const Capture& a, const Capture& b, const Comparison& comparison, const Terminal& terminal) {
   std::string text;
-  for (const Unlike& unlike : comparison.unlike) text += Warning(terminal, UnlikeText(unlike));
+  for (const RecordingDifference& unlike : comparison.unlike) text += Warning(terminal, UnlikeText(unlike));
+  // Changes of modules are among `unlike`.
+  for (const ProgramChange& change : comparison.changes) {
+    const bool is_said = change.kind <= ProgramChange::Kind::kLayers;
+    if (!is_said) text += Warning(terminal, ChangeText(change));
+  }
   const bool lossy_a = LossesOf(a, comparison.report_a, terminal).is_lossy;
   const bool lossy_b = LossesOf(b, comparison.report_b, terminal).is_lossy;
   if (lossy_a || lossy_b)
@@ -78,7 +84,7 @@ std::string Reservations(const Capture& a, const Capture& b, const Comparison& c
   return text;
 }
 
-// Devices that one alone has: by name, with the ranks.
+// Devices that only one recording has: by name, with their ranks.
 std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
   std::map<std::pair<int, std::string>, std::pair<std::set<std::uint32_t>, std::uint64_t>> only;
   for (const ComparedDevice& device : comparison.devices) {
@@ -95,7 +101,7 @@ std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
   for (const auto& [where, what] : only) {
     const std::string of_ranks =
         job && !what.first.empty()
-            ? fmt::format(" of {} {}", what.first.size() == 1 ? "rank" : "ranks", RankList(what.first))
+            ? fmt::format(" of {} {}", what.first.size() == 1 ? "rank" : "ranks", FormatRankList(what.first))
             : "";
     text += Warning(terminal,
                     fmt::format("only in {}: {}{} (peak {}{})", where.first == 0 ? "A" : "B", Escaped(where.second),
@@ -105,7 +111,7 @@ std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
 }
 
 // "step 3, backward of layers.2.fc1, aten::mm"
-std::string MomentText(const ComparedSide& side) {
+std::string InstantLine(const ComparedSide& side) {
   std::string text;
   const auto add = [&](const std::string& words) {
     if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
@@ -119,14 +125,14 @@ std::string MomentText(const ComparedSide& side) {
   return text.empty() ? "not known" : text;
 }
 
-std::string WithLine(const std::string& moment, const ComparedSide& side) {
+std::string WithLine(const std::string& instant, const ComparedSide& side) {
   constexpr std::size_t kName = 40;
-  return side.device.peak_line.known() ? moment + ", " + ShownPlace(side.device.peak_line, kName) : moment;
+  return side.device.peak_line.known() ? instant + ", " + ShownPlace(side.device.peak_line, kName) : instant;
 }
 
-// When each was at its peak. A line alone that is another may have been moved by an edit.
-std::string MomentLines(const ComparedDevice& device, const Terminal& terminal) {
-  const std::string in_a = MomentText(device.a()), in_b = MomentText(device.b());
+// The instant of each peak. If only the lines differ, an edit may have moved them.
+std::string InstantLines(const ComparedDevice& device, const Terminal& terminal) {
+  const std::string in_a = InstantLine(device.a()), in_b = InstantLine(device.b());
   const auto line = [&](const std::string& title, const std::string& text) {
     constexpr std::size_t kIndent = 17;
     return "  " + PaddedRight(title, kIndent - 2) + Wrapped(text, terminal.width, kIndent) + "\n";
@@ -136,7 +142,7 @@ std::string MomentLines(const ComparedDevice& device, const Terminal& terminal) 
 }
 
 std::string SumsTable(const ComparedDevice& device, bool at_peak, const std::string& at, const Terminal& terminal) {
-  Table table({"", "A", "B", "difference"});
+  TextTable table({"", "A", "B", "difference"});
   const auto bytes = [&](const std::string& name, std::uint64_t a, std::uint64_t b) {
     table.AddRow({name, FormatBytes(a), FormatBytes(b), a == b ? "" : FormatSignedBytes(Minus(b, a))});
   };
@@ -146,7 +152,7 @@ std::string SumsTable(const ComparedDevice& device, bool at_peak, const std::str
   const DeviceRow &a = device.a().device, &b = device.b().device;
   if (!at_peak) bytes("live at " + at, device.a().held.bytes, device.b().held.bytes);
   if (!at_peak) count("blocks then", device.a().held.blocks, device.b().held.blocks);
-  const bool live_alone = a.allocations == 0 && b.allocations == 0;  // as of snapshots
+  const bool live_alone = a.allocations == 0 && b.allocations == 0;  // as in snapshots
   bytes(live_alone ? "allocated" : "peak, allocated", a.peak_allocated_bytes, b.peak_allocated_bytes);
   if (at_peak) count(live_alone ? "blocks" : "blocks at the peak", device.a().held.blocks, device.b().held.blocks);
   if (a.caching && b.caching) {
@@ -162,7 +168,7 @@ std::string SumsTable(const ComparedDevice& device, bool at_peak, const std::str
   return table.Render(terminal, 2);
 }
 
-// Rows with what they stand for: one, or several layers that differ alike.
+// One row, or the rows of several layers that differ alike.
 struct Line {
   std::string name;
   std::int64_t difference = 0;
@@ -185,7 +191,7 @@ void AddTo(Line& sum, const Line& line) {
   sum.b.blocks += line.b.blocks;
 }
 
-// "layers.*.fc1: activation (12 alike)" of those with one difference.
+// "layers.*.fc1: activation (12 alike)" for rows with the same difference.
 std::vector<Line> WithLayersTogether(const std::vector<ComparedRow>& rows) {
   std::map<std::pair<std::string, std::int64_t>, std::size_t> seen;
   std::vector<Line> lines;
@@ -212,7 +218,7 @@ std::vector<Line> WithLayersTogether(const std::vector<ComparedRow>& rows) {
 }
 
 std::vector<Line> LinesOf(const ComparedDevice& device, GroupBy by, std::size_t top) {
-  // Files of A and of B may lie in other folders, which is no difference.
+  // Files of A and B may be in different folders; this is not a difference.
   std::vector<ComparedRow> rows = device.rows;
   const auto of_b = std::ranges::stable_partition(rows, &ComparedRow::is_line_of_a);
   std::span<ComparedRow> rows_of_a(rows.begin(), of_b.begin()), rows_of_b(of_b);
@@ -238,9 +244,9 @@ std::vector<std::string> Cells(const Line& line) {
 
 std::string RowsTable(const ComparedDevice& device, const Comparison& comparison, const CompareTextOptions& options,
                       const Terminal& terminal) {
-  const GroupingFacts names = FactsAbout(comparison.by);
+  const GroupingFacts names = GroupingFactsOf(comparison.by);
   const std::vector<Line> lines = LinesOf(device, comparison.by, options.top);
-  Table table({std::string(names.one), "difference", "", "blocks", "A", "B"});
+  TextTable table({std::string(names.one), "difference", "", "blocks", "A", "B"});
   if (names.needs_stacks) table.CutNamesAtEnd();
   Line rest, same, total;
   total.name = "total";
@@ -265,12 +271,12 @@ std::string RowsTable(const ComparedDevice& device, const Comparison& comparison
   if (left > 0) table.AddRow(Cells(rest));
   if (alike > 0) table.AddRow(Cells(same));
   table.AddTotal(Cells(total));
-  return Heading(terminal, fmt::format("What differs at {} {}, by {}", InstantWords(options.at),
+  return Heading(terminal, fmt::format("Differences at {} {}, by {}", InstantWords(options.at),
                                        DeviceWord(device, comparison), names.one)) +
          table.Render(terminal, 2);
 }
 
-// Lines that an edit has moved.
+// Lines that an edit of the source has moved.
 std::string MovedNote(const ComparedDevice& device, const Terminal& terminal) {
   const auto place = [](const std::string& name) { return name.substr(name.rfind('/') + 1); };
   std::size_t moved = 0;
@@ -289,25 +295,34 @@ std::string MovedNote(const ComparedDevice& device, const Terminal& terminal) {
          "\n";
 }
 
-// "7 lines, +83.9 MiB together, are about 2.0 times as large in B, ..."
+// "7 lines, +83.9 MiB together, are about 2.0 times as large in B, ..."; "" if a cause is known.
 std::string FactorNote(const ComparedDevice& device, const Terminal& terminal) {
   const CommonFactor& common = device.factor;
-  if (common.factor == 0) return "";
+  if (common.factor == 0 || !device.causes.empty()) return "";
   return "  " +
          Wrapped(
-             fmt::format("{} lines, {} together, are about {:.1f} times as large in B, as another batch, sequence or "
-                         "data type makes them",
+             fmt::format("{} lines, {} together, are about {:.1f} times as large in B, as with another batch, sequence "
+                         "or data type",
                          FormatCount(common.rows), FormatSignedBytes(common.bytes), common.factor),
              terminal.width, 2) +
          "\n";
 }
 
-// All devices of both, where there are several.
+// The line and category that differ most at an instant other than the peak, and the number of the others.
+std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
+  if (device.below.empty()) return "";
+  const std::size_t more = device.below.size() - 1;
+  const std::string others =
+      more == 0 ? "" : "; " + FormatCounted(more, "more difference", "more differences") + " below it";
+  return "  " + Wrapped("below the peak: " + BelowPeakText(device) + others, terminal.width, 2) + "\n";
+}
+
+// The devices that both recordings have; empty if there is only one.
 std::string DevicesTable(const Comparison& comparison, std::size_t top, const Terminal& terminal) {
   std::size_t both = 0;
   for (const ComparedDevice& device : comparison.devices) both += device.has_both();
   if (both < 2) return "";
-  Table table({"device", "A", "B", "difference"});
+  TextTable table({"device", "A", "B", "difference"});
   std::size_t left = 0, shown = 0;
   for (const ComparedDevice& device : comparison.devices) {
     if (!device.has_both()) continue;
@@ -337,15 +352,15 @@ std::string RenderComparison(const Capture& a, const Capture& b, const Compariso
   std::string text =
       Painted(terminal, Color::kBold, Wrapped(Headline(comparison, options.at), terminal.width, 2)) + "\n";
   text += Reservations(a, b, comparison, terminal) + OnlyInOne(comparison, terminal) + "\n" + options.chosen;
-  text += WhatRan("A", a, terminal) + WhatRan("B", b, terminal) + "\n";
-  const bool at_peak = comparison.at.kind == At::Kind::kPeak;
+  text += ProgramText("A", a, terminal) + ProgramText("B", b, terminal) + "\n";
+  const bool at_peak = comparison.at.kind == InstantChoice::Kind::kPeak;
   text += DevicesTable(comparison, options.top, terminal);
   if (const ComparedDevice* device = comparison.focus()) {
     text += SumsTable(*device, at_peak, options.at, terminal);
-    if (at_peak && !comparison.of_snapshots) text += MomentLines(*device, terminal);
-    text += "\n";
+    if (at_peak && !comparison.of_snapshots) text += InstantLines(*device, terminal);
+    text += '\n';
     text += RowsTable(*device, comparison, options, terminal) + FactorNote(*device, terminal) +
-            MovedNote(*device, terminal);
+            (at_peak && !comparison.of_snapshots ? BelowNote(*device, terminal) : "") + MovedNote(*device, terminal);
   }
   if (!comparison.missing.empty()) text += "  " + Wrapped(Escaped(comparison.missing), terminal.width, 2) + "\n";
   if (!options.more.empty()) text += "\nmore: " + options.more + "\n";

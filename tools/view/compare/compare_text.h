@@ -1,4 +1,4 @@
-// Two recordings compared, as text: the main cause first, then in what else they differ, then the rows.
+// Prints two compared recordings: the main cause first, then other differences of the recordings, then the rows.
 #ifndef TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 #define TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 
@@ -12,9 +12,9 @@
 namespace memoir {
 
 struct CompareTextOptions {
-  std::size_t top = 10;  // rows of a table; 0: all, and equal layers each in a row of its own
-  std::string at;        // "the peak", "the end", "mark:a", "1.5s": as --at had it
-  std::string chosen;    // ChosenBlocksLine; mostly ""
+  std::size_t top = 10;  // rows of a table; 0: all, with equal layers in separate rows
+  std::string at;        // "the peak", "the end", "mark:a", "1.5s": the value of --at
+  std::string chosen;    // ChosenBlocksLine; usually empty
   std::string more;      // a command that shows more
 };
 

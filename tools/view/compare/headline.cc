@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/compare/change_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -25,7 +27,7 @@ std::string PlaceOfCause(const MainCause& cause) {
   if (cause.source.known()) words.push_back(ShownPlace(cause.source, kName));
   if (!cause.operator_name.empty()) words.push_back(Short(cause.operator_name));
   if (!cause.module.empty()) words.push_back((words.empty() ? "" : "in ") + Short(cause.module));
-  // A line that is none says what it is where nothing else does.
+  // Names a row without a line if it has no other name.
   if (words.empty()) words.push_back(cause.line.empty() ? "several operators" : Short(cause.line));
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -36,11 +38,19 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
   return fmt::format("{} ({}{})", PlaceOfCause(cause), FormatSignedBytes(cause.bytes), category);
 }
 
-// Of a device: where one line is not half of it and its category is most, that comes first.
+// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same or the program's changes say more.
+std::string ShapesText(const ComparedDevice& device) {
+  const MainCause& cause = device.cause;
+  if (!device.causes.empty() || cause.shape_a.empty()) return "";
+  return fmt::format(", {} there, was {}", Short(cause.shape_b), Short(cause.shape_a));
+}
+
+// The cause for a device. If no line has half of the difference, and a category has most of it, the category comes
+// first.
 std::string CauseOf(const ComparedDevice& device) {
   for (std::size_t side = 0; side < 2; ++side) {
-    if (device.sides[side] && device.sides[side]->device.peak_is_folded && device.cause.category.starts_with('('))
-      return fmt::format("--max-size evicted the peak of {}, of which the size alone is known", side == 0 ? "A" : "B");
+    if (device.sides[side] && device.sides[side]->device.peak_is_evicted && device.cause.category.starts_with('('))
+      return fmt::format("--max-size evicted the peak of {}; only its size is known", side == 0 ? "A" : "B");
   }
   const MainCause& cause = device.cause;
   const std::int64_t all = std::abs(device.difference());
@@ -51,7 +61,7 @@ std::string CauseOf(const ComparedDevice& device) {
                      CauseText(cause, false));
 }
 
-// A GPU that one recording has and the other has none: what the figures of both are not about.
+// A GPU that only one recording has, whose figures are therefore not compared.
 std::string OnlyGpu(const Comparison& comparison) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto has = [&](const ComparedDevice& device) {
@@ -81,34 +91,55 @@ std::string NothingInBoth(const Comparison& comparison) {
   return fmt::format("nothing to compare: no device is in both. A has {}; B has {}", list(names[0]), list(names[1]));
 }
 
-std::string Where(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+std::string InstantText(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   return InstantWords(at) + " " + DeviceWord(device, comparison);
 }
 
-// Where the peaks are of two moments, and the cause is not explained by the difference alone.
+// Returns true if the two peaks are at different instants and the difference alone does not explain the cause.
 bool HasMoved(const ComparedDevice& device, const Comparison& comparison) {
-  if (comparison.at.kind != At::Kind::kPeak || comparison.of_snapshots) return false;
+  if (comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots) return false;
   const ComparedSide &a = device.a(), &b = device.b();
   const bool is_moved = a.phase != b.phase || a.device.peak_step != b.device.peak_step ||
                         a.device.peak_operator != b.device.peak_operator;
   return is_moved && 2 * std::abs(device.cause.bytes) > 3 * std::abs(device.difference());
 }
 
-// What a first line says besides the difference that it begins with.
-std::string Differs(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
-  return fmt::format("{} at {}{}: {}", FormatSignedBytes(device.difference()), Where(device, comparison, at),
-                     HasMoved(device, comparison) ? ", which has moved" : "", CauseOf(device));
+// "the allocator is set otherwise (none recorded, now expandable_segments:True)"; "" if a change of the program was
+// found.
+std::string SettingsText(const ComparedDevice& device, const Comparison& comparison) {
+  if (!comparison.changes.empty() || !device.a().device.caching || !device.b().device.caching) return "";
+  for (const std::string_view what : {"allocator's settings", "allocator"}) {
+    const auto found = std::ranges::find(comparison.unlike, what, &RecordingDifference::what);
+    if (found != comparison.unlike.end())
+      return fmt::format("the allocator is set otherwise ({}, now {})", Short(found->a), Short(found->b));
+  }
+  return "";
 }
 
-// "reserved +46.0 MiB (no expandable segments): train.py:31 aten::empty (+40.0 MiB of segments)"; "": no more than what
-// is allocated lets expect.
+// Returns true if the difference is the small rest of larger changes in both directions.
+bool IsRest(const ComparedDevice& device) {
+  constexpr std::int64_t kSmall = 10;
+  return device.causes.empty() && kSmall * std::abs(device.difference()) < device.cause.bytes;
+}
+
+// The parts of the first line after the difference.
+std::string Differs(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+  const std::string changes = CausesText(device);
+  const std::string causes = changes.empty() ? SettingsText(device, comparison) : changes;
+  return fmt::format("{} at {}{}: {}{}{}{}", FormatSignedBytes(device.difference()),
+                     InstantText(device, comparison, at), HasMoved(device, comparison) ? ", which has moved" : "",
+                     causes, causes.empty() ? "" : "; mainly ", CauseOf(device), ShapesText(device));
+}
+
+// "reserved +46.0 MiB (no expandable segments): train.py:31 aten::empty (+40.0 MiB of segments)"; "" if the allocated
+// bytes explain the difference.
 std::string ReservedRemark(const ComparedDevice& device, const Comparison& comparison) {
-  constexpr std::int64_t kOneSegment = std::int64_t{20} << 20;  // less is rounding to segments
+  constexpr std::int64_t kOneSegment = std::int64_t{20} << 20;  // smaller differences come from rounding to segments
   const std::int64_t reserved = device.reserved_difference(), allocated = device.difference();
   const std::int64_t beside = std::abs(reserved - allocated);
   const bool is_rounding = beside <= kOneSegment || beside <= std::abs(allocated);
   if (reserved == 0 || (!device.is_same() && is_rounding)) return "";
-  const auto allocator = std::ranges::find(comparison.unlike, "allocator", &Unlike::what);
+  const auto allocator = std::ranges::find(comparison.unlike, "allocator", &RecordingDifference::what);
   const std::string setting = allocator == comparison.unlike.end() ? "" : fmt::format(" ({})", allocator->b);
   const MainCause& cause = device.reserved_cause;
   const std::string place = cause.category.empty() ? "" : ", " + cause.category;
@@ -116,16 +147,36 @@ std::string ReservedRemark(const ComparedDevice& device, const Comparison& compa
                      FormatSignedBytes(cause.bytes), place);
 }
 
-// Of a leak that has not reached the peak.
+// For a leak that does not show at the peak.
 std::string EndRemark(const ComparedDevice& device, const Comparison& comparison) {
-  if (!device.is_same() || comparison.at.kind != At::Kind::kPeak || comparison.of_snapshots) return "";
+  if (!device.is_same() || comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots) return "";
   const DeviceRow &a = device.a().device, &b = device.b().device;
   const auto more = static_cast<std::int64_t>(b.live_bytes_at_end) - static_cast<std::int64_t>(a.live_bytes_at_end);
   const bool is_small = 100 * static_cast<std::uint64_t>(std::abs(more)) < b.peak_allocated_bytes;
   return more == 0 || is_small ? "" : fmt::format("{} live at the end (--at end)", FormatSignedBytes(more));
 }
 
-// The device that differs most but for the one that the line begins with, where that says more.
+// For a difference below the peak that is larger than the one at the peak.
+std::string BelowRemark(const ComparedDevice& device, const Comparison& comparison) {
+  if (comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots || device.below.empty()) return "";
+  if (std::abs(device.below.front().difference()) <= std::abs(device.difference())) return "";
+  return "below the peak " + BelowPeakText(device);
+}
+
+// The difference of a device, or that there is none.
+std::string MainPart(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+  const std::string where = InstantText(device, comparison, at), bytes = FormatBytes(device.b().held.bytes);
+  if (device.is_same()) return fmt::format("no difference at {} ({} in both)", where, bytes);
+  if (device.cause.bytes == 0) return fmt::format("as many bytes at {} ({}), in other blocks", where, bytes);
+  if (device.difference() != 0 && !IsRest(device)) return Differs(device, comparison, at);
+  if (device.difference() != 0)
+    return fmt::format("about as many bytes at {}{} ({}, {}), but {}, and about as many less elsewhere", where,
+                       HasMoved(device, comparison) ? ", which has moved" : "", bytes,
+                       FormatSignedBytes(device.difference()), CauseOf(device));
+  return fmt::format("as many bytes at {} ({}), but {}, and as many less elsewhere", where, bytes, CauseOf(device));
+}
+
+// The device that differs most, except for the line's own device; only if it differs more.
 std::string OtherRemark(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   const ComparedDevice* most = nullptr;
   for (const ComparedDevice& other : comparison.devices) {
@@ -133,14 +184,15 @@ std::string OtherRemark(const ComparedDevice& device, const Comparison& comparis
     if (&other == &device || !other.has_both() || other.is_same() || !says_more) continue;
     if (most == nullptr || std::abs(other.difference()) > std::abs(most->difference())) most = &other;
   }
-  return most == nullptr ? "" : Differs(*most, comparison, at);
+  return most == nullptr ? "" : MainPart(*most, comparison, at);
 }
 
 std::uint64_t PeakOf(const ComparedDevice& device) {
   return (device.sides[0] ? device.a() : device.b()).device.peak_allocated_bytes;
 }
 
-// "only B has cuda:1, 64.0 MiB at its peak: train.py:31 aten::empty (+64.0 MiB, parameter)"; of the largest.
+// "only B has cuda:1, 64.0 MiB at its peak: train.py:31 aten::empty (+64.0 MiB, parameter)", for the largest such
+// device.
 std::string OnlyRemark(const ComparedDevice& device, const Comparison& comparison) {
   constexpr std::uint64_t kLarge = 1 << 20;
   const ComparedDevice* largest = nullptr;
@@ -159,14 +211,6 @@ std::string OnlyRemark(const ComparedDevice& device, const Comparison& compariso
       counts[side] == 1 ? "" : fmt::format(", and {} more", FormatCounted(counts[side] - 1, "device", "devices"));
   return fmt::format("only {} has {}, {} at its peak: {}{}", side == 0 ? "A" : "B", DeviceWord(*largest, comparison),
                      FormatBytes(PeakOf(*largest)), CauseOf(*largest), more);
-}
-
-std::string MainPart(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
-  const std::string where = Where(device, comparison, at), bytes = FormatBytes(device.b().held.bytes);
-  if (device.is_same()) return fmt::format("no difference at {} ({} in both)", where, bytes);
-  if (device.cause.bytes == 0) return fmt::format("as many bytes at {} ({}), in other blocks", where, bytes);
-  if (device.difference() != 0) return Differs(device, comparison, at);
-  return fmt::format("as many bytes at {} ({}), but {}, and as much the other way", where, bytes, CauseOf(device));
 }
 
 }  // namespace
@@ -189,8 +233,8 @@ std::string Headline(const Comparison& comparison, const std::string& at) {
   const std::string only_gpu = OnlyGpu(comparison);
   std::string line = only_gpu + MainPart(*device, comparison, at);
   for (const std::string& remark :
-       {EndRemark(*device, comparison), ReservedRemark(*device, comparison), OtherRemark(*device, comparison, at),
-        only_gpu.empty() ? OnlyRemark(*device, comparison) : ""}) {
+       {EndRemark(*device, comparison), BelowRemark(*device, comparison), ReservedRemark(*device, comparison),
+        OtherRemark(*device, comparison, at), only_gpu.empty() ? OnlyRemark(*device, comparison) : ""}) {
     if (!remark.empty()) line += "; " + remark;
   }
   return line;

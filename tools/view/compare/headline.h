@@ -1,4 +1,4 @@
-// The first line of a comparison: how much more or less, and the main cause.
+// The first line of a comparison: the difference in bytes, and its main cause.
 #ifndef TOOLS_VIEW_COMPARE_HEADLINE_H_
 #define TOOLS_VIEW_COMPARE_HEADLINE_H_
 
@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// "+512.0 MiB at the peak of cuda:0: train.py:31 aten::linear in layers.* (+480.0 MiB, activation)". Escaped, one line.
+// Returns "+512.0 MiB at the peak of cuda:0: train.py:31 aten::linear in layers.* (+480.0 MiB, activation)". Escaped,
+// one line.
 std::string Headline(const Comparison& comparison, const std::string& at);
 
 // "cuda:0", "rank 3 cuda:0".

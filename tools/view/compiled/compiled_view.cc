@@ -8,8 +8,8 @@
 #include "fmt/format.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -25,7 +25,7 @@ bool AnyCaching(const CompiledFrames& compiled) {
   });
 }
 
-// Over GPUs, or where there are none over hosts.
+// Sums over GPUs, or over hosts if there are no GPUs.
 CompiledBytes SumOf(const CompiledFrame& frame, bool caching) {
   CompiledBytes sum;
   for (const CompiledBytes& bytes : frame.by_device) {
@@ -39,7 +39,7 @@ CompiledBytes SumOf(const CompiledFrame& frame, bool caching) {
   return sum;
 }
 
-std::uint64_t SavedByACall(std::uint64_t saved, const CompiledFrame& frame) {
+std::uint64_t SavedBytesPerCall(std::uint64_t saved, const CompiledFrame& frame) {
   return frame.calls == 0 ? 0 : saved / frame.calls;
 }
 
@@ -60,7 +60,7 @@ ShownFiles FilesOf(const CompiledFrames& compiled) {
 
 std::size_t Shown(std::size_t rows, std::size_t top) { return top == 0 ? rows : std::min(rows, top); }
 
-std::string More(std::size_t rows, std::size_t top) {
+std::string MoreRowsText(std::size_t rows, std::size_t top) {
   if (Shown(rows, top) == rows) return "";
   return fmt::format("  and {} more; --top 0 shows all\n", FormatCount(rows - Shown(rows, top)));
 }
@@ -74,17 +74,17 @@ std::string FrameTable(const CompiledFrames& compiled, std::size_t top, const Te
   const bool ranks = std::ranges::any_of(
       compiled.frames, [&](const CompiledFrame& frame) { return frame.process != compiled.frames.front().process; });
   const ShownFiles files = FilesOf(compiled);
-  Table table({"frame", "at peak", "allocated", "saved", "calls", "compiling"});
+  TextTable table({"frame", "at peak", "allocated", "saved", "calls", "compiling"});
   table.CutNamesAtEnd();
   const std::size_t shown = Shown(compiled.frames.size(), top);
   for (std::size_t i = 0; i < shown; ++i) {
     const CompiledFrame& frame = compiled.frames[i];
     const CompiledBytes sum = SumOf(frame, caching);
     table.AddRow({NameOf(frame, files, ranks), FormatBytes(sum.bytes_at_peak), FormatBytes(sum.allocated_bytes),
-                  FormatBytes(SavedByACall(sum.saved_bytes, frame)), FormatCount(frame.calls),
+                  FormatBytes(SavedBytesPerCall(sum.saved_bytes, frame)), FormatCount(frame.calls),
                   FormatBytes(sum.compile_peak_bytes)});
   }
-  return table.Render(terminal, 2) + More(compiled.frames.size(), top);
+  return table.Render(terminal, 2) + MoreRowsText(compiled.frames.size(), top);
 }
 
 // "  0/1 because ..."
@@ -93,7 +93,7 @@ std::string Reason(std::string_view head, std::string_view text, const Terminal&
   return "  " + Wrapped(line, terminal.width, 6) + "\n";
 }
 
-std::string Recompiled(const CompiledFrames& compiled, std::size_t top, const Terminal& terminal) {
+std::string RecompilationsText(const CompiledFrames& compiled, std::size_t top, const Terminal& terminal) {
   std::vector<const CompiledFrame*> again;
   for (const CompiledFrame& frame : compiled.frames) {
     if (frame.forward && !(frame.forward->reason + frame.forward->failure).empty()) again.push_back(&frame);
@@ -107,10 +107,10 @@ std::string Recompiled(const CompiledFrames& compiled, std::size_t top, const Te
     if (!forward.failure.empty()) text += Reason(head + ", failed", forward.failure, terminal);
     if (!forward.reason.empty()) text += Reason(head, forward.reason, terminal);
   }
-  return text + More(again.size(), top);
+  return text + MoreRowsText(again.size(), top);
 }
 
-std::string Broken(const CompiledFrames& compiled, std::size_t top, const Terminal& terminal) {
+std::string GraphBreaksText(const CompiledFrames& compiled, std::size_t top, const Terminal& terminal) {
   if (compiled.breaks.empty()) return "";
   const ShownFiles files = FilesOf(compiled);
   std::string text = Header("Graph breaks", terminal);
@@ -120,7 +120,7 @@ std::string Broken(const CompiledFrames& compiled, std::size_t top, const Termin
     if (breaks.count > 1) head += fmt::format(" ({} times)", FormatCount(breaks.count));
     text += Reason(head, breaks.at.reason, terminal);
   }
-  return text + More(compiled.breaks.size(), top);
+  return text + MoreRowsText(compiled.breaks.size(), top);
 }
 
 Json FactsJson(const Compilation& compilation) {
@@ -155,10 +155,10 @@ Json FrameJson(const CompiledFrame& frame) {
 
 std::string RenderCompiled(const Capture& capture, const CompiledFrames& compiled, std::size_t top,
                            const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   const auto line = [&](std::string_view note) { return "  " + Wrapped(note, terminal.width, 2) + "\n"; };
   if (compiled.frames.empty()) {
-    text += "Nothing of torch.compile is in the recording.\n";
+    text += "The recording contains no code of torch.compile.\n";
   } else {
     text += Header(AnyCaching(compiled) ? "Compiled by torch.compile: its memory of GPUs" : "Compiled by torch.compile",
                    terminal);
@@ -168,7 +168,7 @@ std::string RenderCompiled(const Capture& capture, const CompiledFrames& compile
         "compiling: "
         "the most that compiling it took.");
   }
-  text += Recompiled(compiled, top, terminal) + Broken(compiled, top, terminal);
+  text += RecompilationsText(compiled, top, terminal) + GraphBreaksText(compiled, top, terminal);
   if (compiled.left_out > 0)
     text += line(fmt::format("{} more than {} frames or graph breaks are left out.", FormatCount(compiled.left_out),
                              FormatCount(CompiledFrames::kMost)));

@@ -1,4 +1,4 @@
-// What torch.compile made, frame by frame, and where graphs broke: as text and JSON.
+// Prints the frames that torch.compile compiled, and graph breaks, as text and JSON.
 #ifndef TOOLS_VIEW_COMPILED_COMPILED_VIEW_H_
 #define TOOLS_VIEW_COMPILED_COMPILED_VIEW_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// The `top` largest frames, and as many graph breaks; 0: all. Of hosts nothing where there are GPUs.
+// Prints the `top` largest frames, and as many graph breaks; 0: all. Leaves out hosts if there are GPUs.
 std::string RenderCompiled(const Capture& capture, const CompiledFrames& compiled, std::size_t top,
                            const Terminal& terminal);
 Json CompiledJson(const Capture& capture, const CompiledFrames& compiled, std::size_t top);

@@ -36,7 +36,7 @@ int Append(ArrowArray* array, ColumnType type, const CellValue& value) {
 }  // namespace
 
 struct ArrowFile::State {
-  std::span<const Column> columns;
+  std::span<const TableColumn> columns;
   Form form;
   std::function<bool(std::string_view)> write;
   ArrowSchema schema{};
@@ -47,7 +47,7 @@ struct ArrowFile::State {
   std::int64_t rows = 0;
   std::size_t text_bytes = 0;
 
-  State(std::span<const Column> of, Form as, std::function<bool(std::string_view)> to)
+  State(std::span<const TableColumn> of, Form as, std::function<bool(std::string_view)> to)
       : columns(of), form(as), write(std::move(to)) {}
   ~State() {
     ArrowIpcWriterReset(&writer);
@@ -70,7 +70,7 @@ struct ArrowFile::State {
     return NANOARROW_OK;
   }
 
-  // nanoarrow owns a stream that it was given, and tells it when it lets go.
+  // nanoarrow takes ownership of the stream, and calls its release function at the end.
   int Open() {
     NANOARROW_RETURN_NOT_OK(MakeSchema());
     NANOARROW_RETURN_NOT_OK(ArrowArrayViewInitFromSchema(&view, &schema, &error));
@@ -113,12 +113,12 @@ struct ArrowFile::State {
 
   int Finish() {
     if (rows > 0) NANOARROW_RETURN_NOT_OK(WriteBatch());
-    NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, nullptr, &error));  // the end of a stream
+    NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, nullptr, &error));  // the end of the stream
     return form == Form::kFile ? ArrowIpcWriterFinalizeFile(&writer, &error) : NANOARROW_OK;
   }
 };
 
-ArrowFile::ArrowFile(std::span<const Column> columns, Form form, std::function<bool(std::string_view)> write)
+ArrowFile::ArrowFile(std::span<const TableColumn> columns, Form form, std::function<bool(std::string_view)> write)
     : state_(std::make_unique<State>(columns, form, std::move(write))) {
   Check(state_->Open());
 }

@@ -1,7 +1,7 @@
-// One table as Arrow IPC, written row by row and handed on batch by batch: as a file (what readers map into memory), or
-// as a stream (what goes through a pipe).
+// Writes one table as Arrow IPC, row by row, and passes on the bytes batch by batch: as a file, which readers map into
+// memory, or as a stream, which can go through a pipe.
 //
-// A batch takes at most some 30 MiB while it is filled. One thread. The first error stays, as in TableSink.
+// A batch needs up to about 30 MiB of memory. One thread. The first error stays, as in TableSink.
 #ifndef TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 #define TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 
@@ -21,16 +21,16 @@ class ArrowFile {
  public:
   enum class Form : std::uint8_t { kFile, kStream };
   static constexpr std::int64_t kRowsPerBatch = 65536;
-  static constexpr std::size_t kTextBytesPerBatch = std::size_t{16} << 20;  // what is beyond begins another batch
+  static constexpr std::size_t kTextBytesPerBatch = std::size_t{16} << 20;  // more text begins a new batch
 
-  // `write` may refuse (false): then nothing more comes. `columns` stay the caller's.
-  ArrowFile(std::span<const Column> columns, Form form, std::function<bool(std::string_view)> write);
+  // If `write` returns false, it is not called again. `columns` must outlive the object.
+  ArrowFile(std::span<const TableColumn> columns, Form form, std::function<bool(std::string_view)> write);
   ~ArrowFile();
   ArrowFile(const ArrowFile&) = delete;
   ArrowFile& operator=(const ArrowFile&) = delete;
 
   void Insert(std::span<const CellValue> row);
-  absl::Status Finish();  // writes what is left; without it the file is not whole
+  absl::Status Finish();  // writes the remaining rows; without it the file is incomplete
   bool ok() const { return status_.ok(); }
 
  private:

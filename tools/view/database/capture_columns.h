@@ -1,5 +1,5 @@
-// The tables that a capture is exported as, with their columns: the one definition for every format. What a column
-// means is in docs/exports.md.
+// The tables of an exported capture and their columns, defined once for all formats. docs/exports.md describes the
+// columns.
 #ifndef TOOLS_VIEW_DATABASE_CAPTURE_COLUMNS_H_
 #define TOOLS_VIEW_DATABASE_CAPTURE_COLUMNS_H_
 
@@ -13,52 +13,53 @@
 
 namespace memoir {
 
-// Of the tables in Parquet files: raised where a table or a column is renamed, taken away or means something else. What
-// is added leaves it as it is. python/memoir/queries/_data.py knows the same number.
+// The version of the tables in Parquet files. It is raised if a table or a column is renamed, removed or changes its
+// meaning, but not for additions. The queries of the Python package have the same number.
 inline constexpr unsigned kTablesVersion = 1;
 
-enum class Table : std::uint8_t { kRanks, kModules, kSteps, kOperators, kBlocks, kEvents, kCalls, kSummary };
+enum class CaptureTable : std::uint8_t { kRanks, kModules, kSteps, kOperators, kBlocks, kEvents, kCalls, kSummary };
 inline constexpr std::size_t kTables = 8;
 
 enum class ColumnType : std::uint8_t {
-  kKey,     // a number that names the row
+  kKey,     // a number that identifies the row
   kNumber,  // below 2^63
-  kWide,    // of all 64 bits: addresses, and what programs choose
+  kWide,    // uses all 64 bits: addresses, and values that programs choose
   kText,    // UTF-8
 };
 
-// Of a key nothing is ever NULL, of all others every value may be.
-struct Column {
+// A key is never NULL; any other value may be.
+struct TableColumn {
   std::string_view name;
   ColumnType type;
 };
 
 struct TableDefinition {
   std::string_view name;
-  std::span<const Column> columns;
+  std::span<const TableColumn> columns;
 };
 
-const TableDefinition& DefinitionOf(Table table);
+const TableDefinition& DefinitionOf(CaptureTable table);
 
-// Which of them are asked for.
+// The tables that the user selected.
 class TableSet {
  public:
   static TableSet All() { return TableSet((1U << kTables) - 1); }
-  static std::optional<TableSet> Parse(std::string_view names);  // "events,blocks"; none: one is not known, or is empty
+  // Parses "events,blocks"; nullopt if a name is unknown or empty.
+  static std::optional<TableSet> Parse(std::string_view names);
   TableSet() = default;
 
-  void Add(Table table) { bits_ |= Bit(table); }
-  bool has(Table table) const { return (bits_ & Bit(table)) != 0; }
+  void Add(CaptureTable table) { bits_ |= Bit(table); }
+  bool has(CaptureTable table) const { return (bits_ & Bit(table)) != 0; }
   std::size_t size() const;
 
  private:
   explicit TableSet(unsigned bits) : bits_(bits) {}
-  static unsigned Bit(Table table) { return 1U << static_cast<unsigned>(table); }
+  static unsigned Bit(CaptureTable table) { return 1U << static_cast<unsigned>(table); }
 
   unsigned bits_ = 0;
 };
 
-std::string TableNames();  // "ranks, modules, ..."
+std::string TableNames();  // returns "ranks, modules, ..."
 
 }  // namespace memoir
 

@@ -1,4 +1,4 @@
-// The rows of a capture's tables, for one format or another. capture_columns.h has their columns.
+// Makes the rows of a capture's tables for any format. capture_columns.h defines their columns.
 #ifndef TOOLS_VIEW_DATABASE_CAPTURE_TABLES_H_
 #define TOOLS_VIEW_DATABASE_CAPTURE_TABLES_H_
 
@@ -11,6 +11,7 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/pass/step_times.h"
+#include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/model/capture.h"
@@ -23,22 +24,23 @@ class CaptureTables {
   // `own`: as Selection::own.
   CaptureTables(const TableSink& sink, std::string_view own);
 
-  void AddRanks(const Capture& capture, const ReplayReport& report);
+  // `compared`: the ranks of the whole job. Empty if they were not compared.
+  void AddRanks(const Capture& capture, const ReplayReport& report, const OddRanks& compared);
   void AddSteps(const std::vector<StepTime>& steps);
   void AddNode(const StreamedNode& node, const ReplayState& state);
-  // With a new state: numbers of lines are of one replay.
+  // All calls need the state of one replay, because numbers of lines are valid only in it.
   void AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state);
   void AddSummary(const Summary& summary);
 
  private:
-  void Insert(Table table, std::span<const CellValue> row);
-  void Insert(Table table, std::initializer_list<CellValue> row);
+  void Insert(CaptureTable table, std::span<const CellValue> row);
+  void Insert(CaptureTable table, std::initializer_list<CellValue> row);
   void AddCall(const StreamedNode& node, const ReplayState& state);
   CellValue ModuleOf(ModuleId module, const Dictionary& dictionary);
 
   const TableSink& sink_;
   SourceLines lines_;
-  std::vector<bool> known_modules_;  // by ModuleId: it has its row
+  std::vector<bool> known_modules_;  // by ModuleId: the module has its row
 };
 
 }  // namespace memoir

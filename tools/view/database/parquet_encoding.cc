@@ -7,14 +7,14 @@ namespace {
 
 constexpr std::size_t kGroup = 8;  // values that are packed together
 
-// From `begin` on.
+// Returns the number of equal values from `begin` on.
 std::size_t RunLength(std::span<const std::uint32_t> values, std::size_t begin) {
   const auto rest = values.subspan(begin);
   return static_cast<std::size_t>(
       std::ranges::find_if(rest, [&](std::uint32_t value) { return value != rest.front(); }) - rest.begin());
 }
 
-// The last group is filled up with zeros.
+// Zeros fill up the last group.
 void AppendPacked(std::span<const std::uint32_t> values, unsigned bits, std::string& out) {
   if (values.empty()) return;
   const std::size_t groups = (values.size() + kGroup - 1) / kGroup;
@@ -44,7 +44,8 @@ void AppendNumber(std::uint64_t value, std::size_t bytes, std::string& out) {
 }
 
 void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::string& out) {
-  std::size_t packed = 0;  // from here to i is to be packed: whole groups, because a run must not begin inside of one
+  // The values from here to i will be packed, in whole groups, because a run must not begin inside of a group.
+  std::size_t packed = 0;
   for (std::size_t i = 0; i < values.size();) {
     const std::size_t run = RunLength(values, i);
     if (run < kGroup) {
@@ -60,7 +61,8 @@ void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::str
 }
 
 void ThriftStruct::Header(int id, Type type) {
-  out_.push_back(static_cast<char>((id - last_id_) << 4 | static_cast<int>(type)));  // ids are at most 15 apart here
+  // The ids of these structs are at most 15 apart.
+  out_.push_back(static_cast<char>((id - last_id_) << 4 | static_cast<int>(type)));
   last_id_ = id;
 }
 

@@ -1,5 +1,5 @@
-// What Parquet's files are made of, below tables: Thrift's compact protocol, in which metadata are written, and the
-// hybrid of runs and packed bits, in which levels and indices are.
+// The encodings in Parquet files: Thrift's compact protocol for metadata, and the hybrid of run-length and bit-packed
+// encoding for levels and indices.
 // https://parquet.apache.org/docs/file-format, and doc/specs/thrift-compact-protocol.md of Thrift.
 #ifndef TOOLS_VIEW_DATABASE_PARQUET_ENCODING_H_
 #define TOOLS_VIEW_DATABASE_PARQUET_ENCODING_H_
@@ -13,12 +13,12 @@
 namespace memoir {
 
 void AppendVarint(std::uint64_t value, std::string& out);
-// The lowest bytes first.
+// Little-endian.
 void AppendNumber(std::uint64_t value, std::size_t bytes, std::string& out);
 // Each value is below 2^bits; bits is 1 to 32.
 void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::string& out);
 
-// A struct of Thrift's, field after field in the order of their ids, appended to a text.
+// Appends a Thrift struct to a text, field by field in the order of their ids.
 class ThriftStruct {
  public:
   enum class Type : std::uint8_t {
@@ -45,10 +45,10 @@ class ThriftStruct {
     Header(id, Type::kStruct);
     Element(out_, fill);
   }
-  // The elements follow: AppendInteger or AppendText of each, or Element of each struct.
+  // The elements must follow: AppendInteger or AppendText for each, or Element for each struct.
   void List(int id, Type of, std::size_t size);
 
-  // A struct that no other one is around, or an element of a list of them.
+  // Appends an outermost struct, or a struct that is an element of a list.
   template <class Fill>
   static void Element(std::string& out, Fill fill) {
     ThriftStruct inner(out);

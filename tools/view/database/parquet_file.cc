@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Numbers of parquet.thrift.
+// Numbers defined in parquet.thrift.
 constexpr int kInt64 = 2, kByteArray = 6;
 constexpr int kRequired = 0, kOptional = 1;
 constexpr int kUtf8 = 0, kUint64 = 14;
@@ -29,12 +29,12 @@ constexpr int kCompressionLevel = 3;
 
 using Type = ThriftStruct::Type;
 
-// A column of the group that is being filled.
+// A column of the row group that is being filled.
 struct FilledColumn {
-  std::vector<std::uint32_t> levels;   // of each row: 0 for NULL, 1. Empty of a column that has no NULL
+  std::vector<std::uint32_t> levels;   // of each row: 0 for NULL, else 1. Empty if the column cannot have NULLs
   std::vector<std::uint64_t> numbers;  // of each row that is not NULL
-  std::vector<std::uint32_t> indices;  // likewise, of texts
-  std::string texts;                   // those of the dictionary, as a page has them
+  std::vector<std::uint32_t> indices;  // texts: of each row that is not NULL
+  std::string texts;                   // the dictionary's texts, as a page contains them
   absl::flat_hash_map<std::string, std::uint32_t> known;
   std::size_t rows = 0;
 
@@ -70,7 +70,7 @@ struct FilledColumn {
   }
 };
 
-// The least and the greatest.
+// Returns the least and the greatest value.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> Range(const FilledColumn& column, ColumnType type) {
   if (column.numbers.empty()) return std::nullopt;
   const auto less = [type](std::uint64_t a, std::uint64_t b) {
@@ -88,7 +88,7 @@ std::string EightBytes(std::uint64_t number) {
 
 std::int64_t Signed(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// Levels, then values. A page of indices begins with their width.
+// First the levels, then the values. In a page of indices, their width comes before them.
 std::string DataPage(const FilledColumn& column, ColumnType type) {
   std::string page;
   if (type != ColumnType::kKey) {
@@ -107,7 +107,7 @@ std::string DataPage(const FilledColumn& column, ColumnType type) {
   return page;
 }
 
-void AppendSchema(const Column& column, std::string& out) {
+void AppendSchema(const TableColumn& column, std::string& out) {
   ThriftStruct::Element(out, [&](ThriftStruct& element) {
     element.I32(1, column.type == ColumnType::kText ? kByteArray : kInt64);
     element.I32(3, column.type == ColumnType::kKey ? kRequired : kOptional);
@@ -132,22 +132,22 @@ void AppendSchema(const Column& column, std::string& out) {
 
 struct ParquetFile::State {
   struct Sizes {
-    std::size_t plain = 0, compressed = 0;  // of pages with their headers
+    std::size_t plain = 0, compressed = 0;  // size of the pages with their headers
   };
 
-  std::span<const Column> columns;
+  std::span<const TableColumn> columns;
   std::function<bool(std::string_view)> write;
   std::vector<FilledColumn> group;
   std::size_t rows = 0;  // of the group
   std::size_t all_rows = 0;
-  std::uint64_t at = 0;    // bytes that were written
+  std::uint64_t at = 0;    // bytes written so far
   std::string row_groups;  // their metadata
   std::size_t row_group_count = 0;
   ZSTD_CCtx* context = ZSTD_createCCtx();
   std::string compressed;
   bool ok = true;
 
-  State(std::span<const Column> of, std::function<bool(std::string_view)> to)
+  State(std::span<const TableColumn> of, std::function<bool(std::string_view)> to)
       : columns(of), write(std::move(to)), group(of.size()) {}
   ~State() { ZSTD_freeCCtx(context); }
   State(const State&) = delete;
@@ -158,7 +158,7 @@ struct ParquetFile::State {
     at += bytes.size();
   }
 
-  // `describe` puts what is of this kind of page into its header.
+  // `describe` writes the header's fields for this kind of page.
   template <class Describe>
   void WritePage(int kind, const std::string& page, Sizes& sizes, Describe describe) {
     compressed.resize(ZSTD_compressBound(page.size()));
@@ -181,8 +181,8 @@ struct ParquetFile::State {
     sizes.compressed += header.size() + size;
   }
 
-  // And says of it what the group's metadata have.
-  Sizes WriteColumn(const Column& of, const FilledColumn& column, std::string& metadata) {
+  // Also adds the column to the metadata of the row group.
+  Sizes WriteColumn(const TableColumn& of, const FilledColumn& column, std::string& metadata) {
     const bool has_dictionary = !column.indices.empty();
     const int encoding = has_dictionary ? kRleDictionary : kPlain;
     const std::uint64_t begin = at;
@@ -258,7 +258,7 @@ struct ParquetFile::State {
         root.Text(4, "schema");
         root.I32(5, Signed(columns.size()));
       });
-      for (const Column& column : columns) AppendSchema(column, footer);
+      for (const TableColumn& column : columns) AppendSchema(column, footer);
       file.I64(3, Signed(all_rows));
       file.List(4, Type::kStruct, row_group_count);
       footer += row_groups;
@@ -268,7 +268,7 @@ struct ParquetFile::State {
         pair.Text(2, std::to_string(kTablesVersion));
       });
       file.Text(6, "memoir");
-      // Least and greatest are by the order of the column's type.
+      // The least and the greatest value are by the order of the column's type.
       file.List(7, Type::kStruct, columns.size());
       for (std::size_t i = 0; i < columns.size(); ++i)
         ThriftStruct::Element(footer, [](ThriftStruct& order) { order.Struct(1, [](ThriftStruct&) {}); });
@@ -283,7 +283,7 @@ struct ParquetFile::State {
   }
 };
 
-ParquetFile::ParquetFile(std::span<const Column> columns, std::function<bool(std::string_view)> write)
+ParquetFile::ParquetFile(std::span<const TableColumn> columns, std::function<bool(std::string_view)> write)
     : state_(std::make_unique<State>(columns, std::move(write))) {
   if (state_->context == nullptr) status_ = absl::ResourceExhaustedError("Parquet: no memory to compress with");
   state_->Write(kMagic);

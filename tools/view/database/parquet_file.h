@@ -1,10 +1,10 @@
-// One table as a Parquet file, written row by row and handed on group by group, from its first byte to its last.
+// Writes one table as a Parquet file, row by row, and passes on the bytes group by group, in the order of the file.
 //
-// Texts are written by a dictionary of each group, numbers as they are, and both as pages of Zstandard; each group
-// says the least and the greatest of its numbers, by which readers pass over it. Nothing that is nested, no encryption,
-// no index of pages (docs/decisions/0024-a-parquet-writer.md).
+// Texts are encoded with a dictionary for each group, numbers plainly; both are compressed with Zstandard. Each group
+// contains the minimum and maximum of its numbers, so readers can skip it. Nested columns, encryption and page indices
+// are not supported (docs/decisions/0024-a-parquet-writer.md).
 //
-// A group takes some 10 MiB while it is filled, of twenty columns. One thread. The first error stays, as in TableSink.
+// A group of twenty columns needs about 10 MiB of memory. One thread. The first error stays, as in TableSink.
 #ifndef TOOLS_VIEW_DATABASE_PARQUET_FILE_H_
 #define TOOLS_VIEW_DATABASE_PARQUET_FILE_H_
 
@@ -23,16 +23,16 @@ namespace memoir {
 class ParquetFile {
  public:
   static constexpr std::size_t kRowsPerGroup = 65536;
-  static constexpr std::size_t kTextBytesPerGroup = std::size_t{16} << 20;  // what is beyond begins another group
+  static constexpr std::size_t kTextBytesPerGroup = std::size_t{16} << 20;  // more text begins a new group
 
-  // `write` may refuse (false): then nothing more comes. `columns` stay the caller's.
-  ParquetFile(std::span<const Column> columns, std::function<bool(std::string_view)> write);
+  // If `write` returns false, it is not called again. `columns` must outlive the object.
+  ParquetFile(std::span<const TableColumn> columns, std::function<bool(std::string_view)> write);
   ~ParquetFile();
   ParquetFile(const ParquetFile&) = delete;
   ParquetFile& operator=(const ParquetFile&) = delete;
 
   void Insert(std::span<const CellValue> row);
-  absl::Status Finish();  // writes what is left; without it the file is not whole
+  absl::Status Finish();  // writes the remaining rows; without it the file is incomplete
   bool ok() const;
 
  private:

@@ -26,7 +26,7 @@ const char* SqlTypeOf(ColumnType type) {
 
 SqliteFile::SqliteFile(const std::string& path) {
   if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) Fail();
-  // A file that is not whole is thrown away, so nothing has to survive a crash.
+  // Incomplete files are deleted, so nothing has to survive a crash.
   Execute("PRAGMA journal_mode = OFF");
   Execute("PRAGMA synchronous = OFF");
   Execute("BEGIN");
@@ -50,10 +50,10 @@ void SqliteFile::Execute(const std::string& sql) {
   if (status_.ok() && sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) Fail();
 }
 
-void SqliteFile::CreateTable(Table table) {
+void SqliteFile::CreateTable(CaptureTable table) {
   const TableDefinition& definition = DefinitionOf(table);
   std::string columns, values;
-  for (const Column& column : definition.columns) {
+  for (const TableColumn& column : definition.columns) {
     columns += (columns.empty() ? "" : ", ") + std::string(column.name) + SqlTypeOf(column.type);
     values += values.empty() ? "?" : ",?";
   }
@@ -64,7 +64,7 @@ void SqliteFile::CreateTable(Table table) {
   if (status_.ok() && sqlite3_prepare_v2(database_, sql.c_str(), -1, insert, nullptr) != SQLITE_OK) Fail();
 }
 
-void SqliteFile::Insert(Table table, std::span<const CellValue> row) {
+void SqliteFile::Insert(CaptureTable table, std::span<const CellValue> row) {
   if (!status_.ok()) return;
   sqlite3_stmt* insert = inserts_[static_cast<std::size_t>(table)];
   for (std::size_t i = 0; i < row.size(); ++i) {

@@ -1,6 +1,6 @@
-// A new SQLite database that is written once, from one thread: tables, then rows, then their indices.
+// Writes a new SQLite database once, from one thread: tables, then rows, then their indices.
 //
-// The first error stays, and everything after it does nothing, so that who fills tables need not look at each row.
+// After the first error all calls do nothing, so callers need not check each row.
 #ifndef TOOLS_VIEW_DATABASE_SQLITE_FILE_H_
 #define TOOLS_VIEW_DATABASE_SQLITE_FILE_H_
 
@@ -18,18 +18,18 @@ namespace memoir {
 
 class SqliteFile {
  public:
-  // The file is there, and empty.
+  // The file must exist and be empty.
   explicit SqliteFile(const std::string& path);
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
 
-  void CreateTable(Table table);
-  // What a number has beyond 2^63 - 1 turns it negative, as SQLite's are signed.
-  void Insert(Table table, std::span<const CellValue> row);
+  void CreateTable(CaptureTable table);
+  // A number of 2^63 or more becomes negative, because SQLite's numbers are signed.
+  void Insert(CaptureTable table, std::span<const CellValue> row);
   void AddIndices();  // after all rows
   absl::Status status() const { return status_; }
-  absl::Status Finish();  // writes all and closes
+  absl::Status Finish();  // writes everything and closes the file
 
  private:
   void Fail();

@@ -1,6 +1,6 @@
-// Where rows of a capture's tables go: a database, Arrow, Parquet.
+// The destination of the rows of a capture's tables: a database, Arrow, Parquet.
 //
-// The first error stays, and everything after it does nothing, so that who fills tables need not look at each row.
+// After the first error all calls do nothing, so callers need not check each row.
 #ifndef TOOLS_VIEW_DATABASE_TABLE_SINK_H_
 #define TOOLS_VIEW_DATABASE_TABLE_SINK_H_
 
@@ -15,19 +15,19 @@
 
 namespace memoir {
 
-// NULL, a number, or a text in UTF-8, which is copied.
+// NULL, a number, or a UTF-8 text, which the sink copies.
 using CellValue = std::variant<std::monostate, std::uint64_t, std::string_view>;
 template <class Number>
 CellValue OptionalValue(const std::optional<Number>& number) {
   return number ? CellValue(static_cast<std::uint64_t>(*number)) : CellValue();
 }
-// NULL of an empty text.
+// NULL for an empty text.
 inline CellValue TextValue(std::string_view text) { return text.empty() ? CellValue() : CellValue(text); }
 
 struct TableSink {
-  TableSet wanted;  // rows of others are not inserted
-  std::function<void(Table, std::span<const CellValue>)> insert;
-  std::function<bool()> ok;  // false: what comes is in vain
+  TableSet wanted;  // rows of other tables are not inserted
+  std::function<void(CaptureTable, std::span<const CellValue>)> insert;
+  std::function<bool()> ok;  // false: further rows have no effect
 };
 
 }  // namespace memoir

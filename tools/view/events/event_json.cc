@@ -63,7 +63,7 @@ void EventJsonWriter::AddModule(ModuleId id, Phase phase) {
   AddText("phase", ToString(phase));
 }
 
-// Which arguments the operator writes to, by its schema.
+// The arguments that the operator writes to, as its schema says.
 void EventJsonWriter::AddWritten(SchemaId schema) {
   if (!schema.valid()) return;
   const std::vector<bool>& written = state_->dictionary().schema(schema).argument_is_written;

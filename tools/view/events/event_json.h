@@ -1,4 +1,4 @@
-// Events as JSON lines (docs/json.md), one object per event, streamed: memory does not grow with their number.
+// Writes events as JSON lines (docs/json.md), one object for each event, in bounded memory.
 #ifndef TOOLS_VIEW_EVENTS_EVENT_JSON_H_
 #define TOOLS_VIEW_EVENTS_EVENT_JSON_H_
 
@@ -15,7 +15,7 @@
 
 namespace memoir {
 
-// Give it to StreamEvents. `write` gets whole lines, some thousand at a time; call Flush at the end.
+// Pass it to StreamEvents. `write` gets whole lines, some thousand at a time. Call Flush at the end.
 class EventJsonWriter : public Visitor {
  public:
   EventJsonWriter(const Capture& capture, std::function<void(std::string_view)> write)
@@ -36,7 +36,7 @@ class EventJsonWriter : public Visitor {
   void OnDriverAllocate(const DriverAllocateEvent& event) override;
   void OnDriverFree(const DriverFreeEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override;
-  void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnDeviceSample(const DeviceSampleEvent& event) override;
   void OnHostReading(const HostReadingEvent& event) override;
   void OnDeviceCall(const DeviceCallEvent& event) override;
   void OnKernelRun(const KernelRunEvent& event) override;
@@ -54,12 +54,12 @@ class EventJsonWriter : public Visitor {
   void OnKeyframe(const KeyframeEvent& event) override;
 
  private:
-  // Begins a line with what all events have.
+  // Begins a line with the fields that all events have.
   void Begin(std::string_view kind, const Event& event);
   void End();
   void AddText(std::string_view key, std::string_view text);
   void AddName(std::string_view key, NameId name);
-  // The module where there is one, and the phase.
+  // Adds the phase, and the module if there is one.
   void AddModule(ModuleId module, Phase phase);
   void AddModuleEvent(std::string_view kind, const ModuleEvent& event);
   void AddWritten(SchemaId schema);
@@ -69,7 +69,7 @@ class EventJsonWriter : public Visitor {
   void AddPlace(const Block& block);
   void AddContext(const Block& block);
   void AddDriverBlock(const DriverBlock& block);
-  void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: not known
+  void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: unknown
   void AddLaunch(const DeviceCallEvent& event);
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
@@ -84,7 +84,7 @@ class EventJsonWriter : public Visitor {
   std::function<void(std::string_view)> write_;
   const ReplayState* state_ = nullptr;
   std::string lines_;
-  std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every event
+  std::vector<std::string> names_;    // by id, as JSON, so that a name is escaped once and not at every event
   std::vector<std::string> modules_;  // by id: ,"module":...
   std::vector<std::string> layouts_;  // by id: ,"dtype":...
   std::vector<std::string> codes_;    // by id: "file":...,"function":...

@@ -1,4 +1,4 @@
-// Calls of CUDA, as JSON lines.
+// CUDA calls, as JSON lines.
 #include <iterator>
 
 #include "fmt/format.h"

@@ -1,4 +1,4 @@
-// Events of what the driver gives, as JSON lines.
+// Events of driver allocations, as JSON lines.
 #include "tools/view/events/event_json.h"
 
 namespace memoir {
@@ -45,7 +45,7 @@ void EventJsonWriter::OnDriverRefused(const DriverRefusedEvent& event) {
   End();
 }
 
-void EventJsonWriter::OnDeviceReading(const DeviceReadingEvent& event) {
+void EventJsonWriter::OnDeviceSample(const DeviceSampleEvent& event) {
   Begin("device_reading", event);
   AddText("device", ToString(state_->dictionary().device(event.device)));
   AddText("cause", ToString(event.cause));

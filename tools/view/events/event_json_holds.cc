@@ -1,4 +1,4 @@
-// The part of the JSON lines that says what modules and optimizers hold, and what gradients autograd leaves.
+// The JSON lines for tensors of modules and optimizers, and for gradients that autograd leaves.
 #include "tools/view/events/event_json.h"
 
 namespace memoir {

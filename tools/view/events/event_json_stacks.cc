@@ -15,7 +15,7 @@ const std::string& EventJsonWriter::QuotedCode(CodeId id) {
   return quoted;
 }
 
-// The frames of a stack once: a program comes back to its stacks, and they are long.
+// Writes the frames of each stack only once, because they are long and stacks recur.
 void EventJsonWriter::OnStack(const StackEvent& event) {
   Begin("stack", event);
   AddNumber("stack", event.stack.valid() ? event.stack.value + 1 : 0);

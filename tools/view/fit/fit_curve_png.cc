@@ -38,8 +38,8 @@ PlotFrame FrameOf(const FitCurve& curve) {
     frame.first = static_cast<double>(curve.points.front().value);
     frame.last = static_cast<double>(curve.points.back().value);
   }
-  // Far beyond the card nothing is of interest, and what lies below would be flat. Values whose need was not learned
-  // take no room either.
+  // The part far above the card's memory is useless, and would make the rest flat. Values whose need is unknown take no
+  // room either.
   double last_known = frame.first;
   for (const FitPoint& point : curve.points) {
     if (!point.need) continue;

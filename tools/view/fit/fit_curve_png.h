@@ -1,4 +1,4 @@
-// Peak against value as a picture.
+// Draws the peak as a function of the varied value.
 #ifndef TOOLS_VIEW_FIT_FIT_CURVE_PNG_H_
 #define TOOLS_VIEW_FIT_FIT_CURVE_PNG_H_
 
@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// A PNG file's bytes; 1200 by 750 pixels. Says that it is simulated, as the text does.
+// Returns the bytes of a PNG file of 1200 by 750 pixels. The picture states that it is simulated, as the text does.
 std::string FitCurvePng(const FitCurve& curve, const std::string& what);
 
 }  // namespace memoir

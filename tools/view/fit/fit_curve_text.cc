@@ -15,7 +15,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kBytesWidth = 22;  // "1023.9 MiB to 1.2 GiB" and its like
+constexpr std::size_t kBytesWidth = 22;  // such as "1023.9 MiB to 1.2 GiB"
 constexpr std::size_t kWordsWidth = 14;
 
 std::string Words(const FitPoint& point) {
@@ -44,7 +44,7 @@ std::string NeedWords(const FitPoint& point) {
   return FormatBytes(point.need->low) + " to " + FormatBytes(point.need->high);
 }
 
-// `eighths` of a column each, padded to `columns`; the mark stands where the card ends, also in a bar that passes it.
+// Draws `eighths` of a column, padded to `columns`. The mark shows the card's memory, also inside of a longer bar.
 std::string Bar(std::size_t eighths, std::size_t columns, std::size_t mark) {
   constexpr std::array<std::string_view, 9> kParts = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   std::string text;
@@ -55,7 +55,7 @@ std::string Bar(std::size_t eighths, std::size_t columns, std::size_t mark) {
   return text;
 }
 
-std::string Listed(const std::vector<std::uint64_t>& values) {
+std::string ListText(const std::vector<std::uint64_t>& values) {
   std::string text;
   for (const std::uint64_t value : values) text += (text.empty() ? "" : ", ") + FormatCount(value);
   return text;
@@ -85,7 +85,7 @@ std::string CurveAnswer(const FitCurve& curve) {
   if (!curve.contradictions.empty()) {
     text +=
         fmt::format(". NOT MONOTONIC: {} did not fit although smaller; values that were not tried may not fit either",
-                    Listed(curve.contradictions));
+                    ListText(curve.contradictions));
   }
   return text + TorchWords(curve.torch);
 }
@@ -99,7 +99,7 @@ std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const
   }
   const std::size_t taken = 2 + value_width + 2 + kBytesWidth + 2 + kWordsWidth;
   const std::size_t columns = std::clamp<std::size_t>(terminal.width > taken ? terminal.width - taken : 0, 10, 60);
-  // Where nothing takes more than the card has, the last column is the mark's.
+  // If nothing needs more than the card has, the mark is in the last column.
   const double scale = static_cast<double>((columns - 1) * 8) / static_cast<double>(most);
   const auto mark = static_cast<std::size_t>(static_cast<double>(curve.memory) * scale / 8);
   std::string text = Wrapped(fmt::format("{} on a SIMULATED {} ({}, {}): {}.", Escaped(what), Escaped(curve.name),

@@ -1,4 +1,4 @@
-// Peak against value, on a terminal: a bar for each value that was tried, and the card's memory across them.
+// Prints the peak as a function of the varied value: a bar for each value, and the card's memory as a line across them.
 #ifndef TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
 #define TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// "the largest BATCH that fits is 96"; one line without its end.
+// Returns "the largest BATCH that fits is 96": one line without a newline.
 std::string CurveAnswer(const FitCurve& curve);
 std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const Terminal& terminal);
 

@@ -90,7 +90,7 @@ Json RunJson(const FitRun& run, const char* assumption, bool limited) {
   return json;
 }
 
-void AddTry(Json& runs, const FitTry& attempt, const char* assumption) {
+void AddTry(Json& runs, const FitAttempt& attempt, const char* assumption) {
   runs.push_back(RunJson(attempt.run, assumption, true));
   if (attempt.unlimited) runs.push_back(RunJson(*attempt.unlimited, assumption, false));
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -20,12 +20,12 @@ namespace {
 constexpr std::size_t kTop = 5;
 constexpr std::size_t kTopInWords = 3;
 
-struct Part {
+struct PeakPart {
   const char* name;
   std::uint64_t SimulatedDevice::* bytes;
   const char* source;
 };
-constexpr Part kParts[] = {
+constexpr PeakPart kParts[] = {
     {"context", &SimulatedDevice::context, "from a table"},
     {"torch's segments (cudaMalloc)", &SimulatedDevice::peak_blocks, "simulated"},
     {"torch's expandable segments", &SimulatedDevice::peak_mapped, "simulated"},
@@ -44,8 +44,8 @@ std::size_t UsedDevices(const FitRun& run) {
 
 std::string RenderDevice(const FitRun& run, const SimulatedDevice& device, const std::string& when,
                          const Terminal& terminal) {
-  Table table({"owner", "bytes", "share", "source"});
-  for (const Part& part : kParts) {
+  TextTable table({"owner", "bytes", "share", "source"});
+  for (const PeakPart& part : kParts) {
     if (const std::uint64_t bytes = device.*part.bytes; bytes > 0)
       table.AddRow({part.name, FormatBytes(bytes), FormatShare(bytes, device.peak), part.source});
   }
@@ -59,8 +59,8 @@ std::string RenderRows(const std::string& name, const std::vector<FitRow>& rows,
   if (rows.empty()) return "";
   std::uint64_t whole = 0, rest = 0;
   for (const FitRow& row : rows) whole += row.bytes;
-  Table table({name, "bytes", "share"});
-  // A rest of one would take the line of the row that it hides.
+  TextTable table({name, "bytes", "share"});
+  // A row for a single hidden row would take as much room as that row.
   const std::size_t shown = rows.size() <= kTop + 1 ? rows.size() : kTop;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i >= shown) {
@@ -75,13 +75,14 @@ std::string RenderRows(const std::string& name, const std::vector<FitRow>& rows,
   return table.Render(terminal, 2);
 }
 
-// "blocks.*.mlp" for blocks.0.mlp, blocks.1.mlp and so on: of alike layers each holds little, and all are meant.
+// "blocks.*.mlp" for blocks.0.mlp, blocks.1.mlp and so on: each of the similar layers holds little, but together they
+// hold much.
 std::vector<FitRow> AlikeTogether(const std::vector<FitRow>& rows) {
   const auto pattern = [](const std::string& name) {
     static const std::regex kNumber(R"((^|\.)\d+(?=\.|$))");
     return std::regex_replace(name, kNumber, "$1*");
   };
-  std::map<std::string, FitRow> alike;  // by pattern; the first name where it is alone
+  std::map<std::string, FitRow> alike;  // by pattern. A group of one has its own name
   std::map<std::string, std::size_t> members;
   for (const FitRow& row : rows) {
     FitRow& sum = alike[pattern(row.name)];
@@ -94,8 +95,8 @@ std::vector<FitRow> AlikeTogether(const std::vector<FitRow>& rows) {
   return together;
 }
 
-// Of torch's own counting: what it took from the device is a part of the table above, and what tensors had a part of
-// that.
+// Prints torch's own figures: its reserved bytes are a part of the table above, and allocated bytes a part of the
+// reserved ones.
 std::string RenderRecording(const FitRecording& recording, const Terminal& terminal) {
   std::string heading = "torch:";
   if (recording.peak_reserved)
@@ -133,7 +134,7 @@ std::string FitPeakWords(const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   if (!deciding) return "";
   std::string text;
-  for (const Part& part : kParts) {
+  for (const PeakPart& part : kParts) {
     if (const std::uint64_t bytes = deciding->device.*part.bytes; bytes > 0)
       text += fmt::format("{}{} {}", text.empty() ? "" : " + ", FormatBytes(bytes), part.name);
   }

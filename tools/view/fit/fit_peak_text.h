@@ -1,5 +1,5 @@
-// Who held a simulated device's memory at its peak: context, torch and libraries, and of torch's part the operators,
-// modules and phases.
+// The owners of a simulated device's memory at its peak: context, torch and libraries; and of torch's part the
+// operators, modules and phases.
 #ifndef TOOLS_VIEW_FIT_FIT_PEAK_TEXT_H_
 #define TOOLS_VIEW_FIT_FIT_PEAK_TEXT_H_
 
@@ -10,10 +10,10 @@
 
 namespace memoir {
 
-// Tables. `when` follows "The peak of device 0", as ", up to then"; "" where nothing used a device.
+// Returns tables. `when` is appended to "The peak of device 0", such as ", up to then". Empty if no device was used.
 std::string RenderFitPeak(const FitRun& run, const std::string& when, const Terminal& terminal);
 
-// The same in a paragraph: "context 500.0 MiB, torch 40.0 GiB reserved, of which ...".
+// Returns the same in a paragraph: "context 500.0 MiB, torch 40.0 GiB reserved, of which ...".
 std::string FitPeakWords(const FitRun& run);
 
 }  // namespace memoir

@@ -8,8 +8,8 @@
 
 #include "fmt/format.h"
 #include "tools/view/fit/fit_peak_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -25,24 +25,24 @@ std::string NeedWords(const FitInterval& need) {
   return fmt::format("{} to {}", FormatBytes(need.low), FormatBytes(need.high));
 }
 
-// What is left of the card where all goes on as simulated; negative: what is lacking.
+// The free bytes of the card if everything happens as simulated; negative: missing bytes.
 std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
   return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
 }
 
-// The one that ran out, where any did.
-const FitTry& DecidingTry(const FitCard& card) {
+// Returns the attempt that ran out of memory, if one did.
+const FitAttempt& DecidingTry(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   return card.high && (low == FitVerdict::kFits || low == FitVerdict::kFailed) ? *card.high : card.low;
 }
 
-std::string Ended(const FitRun& run) {
+std::string EndText(const FitRun& run) {
   if (run.signal != 0) return fmt::format("signal {} ended it", run.signal);
   return fmt::format("exit code {}", run.exit_code);
 }
 
-// "in aten::linear, module blocks.3, which asked for 512 MiB with 13.9 GiB in use"; "" where it did not run out.
-std::string WhereItRanOut(const FitRun& run) {
+// "in aten::linear, module blocks.3, which asked for 512 MiB with 13.9 GiB in use"; "" if it did not run out of memory.
+std::string OutOfMemoryPlaceText(const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const auto& recorded = run.recording ? run.recording->out_of_memory : std::nullopt;
   std::uint64_t asked = deciding ? deciding->device.refused : 0;
@@ -70,7 +70,7 @@ std::string LackReason(const FitCard& card) {
     return fmt::format("takes {}, {} more than the card's {}", NeedWords(*need),
                        FormatBytes(static_cast<std::uint64_t>(-left)), FormatBytes(card.memory));
   }
-  const FitTry& attempt = DecidingTry(card);
+  const FitAttempt& attempt = DecidingTry(card);
   const std::string has = "has " + FormatBytes(card.memory) + "; ";
   if (!attempt.unlimited) return has + "what it takes was not tried";
   if (VerdictOf(*attempt.unlimited) == FitVerdict::kDoesNotFit) {
@@ -78,11 +78,11 @@ std::string LackReason(const FitCard& card) {
     return has + "takes more than " + FormatBytes(device ? device->device.total : 0);
   }
   return has +
-         "what it takes is not known, because a run without the card's limit failed: " + Ended(*attempt.unlimited);
+         "what it takes is not known, because a run without the card's limit failed: " + EndText(*attempt.unlimited);
 }
 
-// By one that was ended early.
-std::string Taken(const FitCard& card) {
+// The text for a run that was stopped early.
+std::string InterruptedText(const FitCard& card) {
   const auto deciding = DecidingDeviceOf(card.low.run);
   if (!deciding) return "before it used the GPU: no answer";
   const bool ran_out = deciding->device.refused > 0;
@@ -95,14 +95,14 @@ Color VerdictColor(FitVerdict verdict) {
   return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
 }
 
-// The run whose peak is the need: it got to its end.
+// Returns the run that reached its end, whose peak is the need.
 const FitRun* RunOfNeed(const FitCard& card) {
-  const FitTry& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
+  const FitAttempt& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
   if (!NeedOf(attempt)) return nullptr;
   return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
 }
 
-// Of a verdict that another driver might overturn: "" otherwise.
+// The note for a verdict that another driver may change; empty otherwise.
 std::string MemoryRange(const FitCard& card) {
   const auto need = NeedOf(card);
   if (card.memory_most <= card.memory || (need && need->low > card.memory_most)) return "";
@@ -111,7 +111,7 @@ std::string MemoryRange(const FitCard& card) {
                      FormatBytes(card.memory), FormatBytes(card.memory_most));
 }
 
-// Why the answer is an interval, or could be another.
+// Says why the answer is an interval or is uncertain.
 std::vector<std::string> Doubts(const FitCard& card) {
   std::vector<std::string> doubts;
   const auto need = NeedOf(card);
@@ -123,7 +123,7 @@ std::vector<std::string> Doubts(const FitCard& card) {
   }
   if (card.high && VerdictOf(card.low.run) == FitVerdict::kFailed) {
     doubts.push_back(
-        fmt::format("With the lowest the program failed ({}), as it may with empty tensors.", Ended(card.low.run)));
+        fmt::format("With the lowest the program failed ({}), as it may with empty tensors.", EndText(card.low.run)));
   }
   if (SharesADevice(card.low.run)) {
     doubts.push_back(
@@ -138,13 +138,13 @@ std::vector<std::string> Doubts(const FitCard& card) {
   return doubts;
 }
 
-// `verdict`: its words, which may be painted.
+// `verdict` is its text, which may be painted.
 std::string Sentence(const FitCard& card, const std::string& what, const std::string& verdict) {
   return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}", Escaped(what), Escaped(card.name), Escaped(card.key),
                      verdict, VerdictReason(card), TorchWords(card.torch));
 }
 
-// RenderFitLine, in as many lines as the terminal needs.
+// The text of RenderFitLine(), wrapped to the terminal's width.
 std::string RenderVerdict(const FitCard& card, const std::string& what, const Terminal& terminal) {
   const std::string words = VerdictWords(card);
   std::string text = Paragraph(Sentence(card, what, words), terminal);
@@ -154,12 +154,12 @@ std::string RenderVerdict(const FitCard& card, const std::string& what, const Te
   return text;
 }
 
-std::string Spare(const FitCard& card) {
+std::string HeadroomCell(const FitCard& card) {
   const auto need = NeedOf(card);
   return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
 }
 
-// Below the table: the owners of the peak, on the smallest card where it fits.
+// The part below the table: the owners of the peak, for the smallest card that fits.
 std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
   for (const FitCard& card : cards) {
     const FitRun* const run = RunOfNeed(card);
@@ -176,7 +176,7 @@ std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& term
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
   std::string text;
   const FitVerdict verdict = VerdictOf(card);
-  if (const std::string where = WhereItRanOut(DecidingTry(card).run); !where.empty())
+  if (const std::string where = OutOfMemoryPlaceText(DecidingTry(card).run); !where.empty())
     text += Paragraph(verdict == FitVerdict::kDepends ? "In the worst case it runs out of memory " + where + "."
                                                       : "It runs out of memory " + where + ".",
                       terminal);
@@ -233,12 +233,12 @@ std::string VerdictReason(const FitCard& card) {
     case FitVerdict::kDepends:
       return LackReason(card);
     case FitVerdict::kFailed:
-      return fmt::format("{}, {}: no answer", Ended(card.low.run),
+      return fmt::format("{}, {}: no answer", EndText(card.low.run),
                          card.low.run.processes.empty() ? "before it used the GPU" : "not because of GPU memory");
     case FitVerdict::kUnused:
       return "nothing was allocated on the GPU: does the script choose cuda?";
     case FitVerdict::kInterrupted:
-      return Taken(card);
+      return InterruptedText(card);
   }
   return "";
 }
@@ -266,17 +266,17 @@ std::string RenderFit(const FitCard& card, const std::string& what, const Termin
 
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal) {
   std::ranges::stable_sort(cards, {}, &FitCard::memory);
-  Table table({"card", "has", "takes", "to spare", "verdict"});
+  TextTable table({"card", "has", "takes", "to spare", "verdict"});
   bool without_limit = false;
   std::string text, remarks;
-  std::vector<std::string> said;  // what holds for several cards is said once
+  std::vector<std::string> said;  // remarks that hold for several cards are printed once
   for (const FitCard& card : cards) {
     const auto need = NeedOf(card);
     without_limit = without_limit || (need && (card.low.unlimited || (card.high && card.high->unlimited)));
-    table.AddRow(
-        {Escaped(card.key), FormatBytes(card.memory), need ? NeedWords(*need) : "?", Spare(card), VerdictWords(card)});
+    table.AddRow({Escaped(card.key), FormatBytes(card.memory), need ? NeedWords(*need) : "?", HeadroomCell(card),
+                  VerdictWords(card)});
     const FitVerdict verdict = VerdictOf(card);
-    const std::string where = WhereItRanOut(DecidingTry(card).run);
+    const std::string where = OutOfMemoryPlaceText(DecidingTry(card).run);
     if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kWentOn || !need)
       remarks += Paragraph(Escaped(card.key) + ": " + VerdictReason(card), terminal);
     if (!where.empty() && verdict != FitVerdict::kFits)

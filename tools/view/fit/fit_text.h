@@ -1,5 +1,5 @@
-// The answers of `memoir fit`, as text: one card in detail, several as a table. Each says that it is simulated, which
-// figures are from tables, and what it cannot know.
+// The results of `memoir fit` as text: one card in detail, several as a table. Each result is labelled as simulated,
+// and lists the figures that come from tables and the unknown figures.
 #ifndef TOOLS_VIEW_FIT_FIT_TEXT_H_
 #define TOOLS_VIEW_FIT_FIT_TEXT_H_
 
@@ -11,25 +11,27 @@
 
 namespace memoir {
 
-// "fits", "does not fit", "depends", ...: a cell of a table.
+// Returns "fits", "does not fit", "depends", ...: a cell of a table.
 std::string VerdictWords(const FitCard& card);
-// "needs 54.2 GiB of 79.2 GiB, 25.0 GiB to spare"; why there is no answer. Without the verdict itself.
+// Returns "needs 54.2 GiB of 79.2 GiB, 25.0 GiB to spare", or why there is no result. Does not contain the verdict.
 std::string VerdictReason(const FitCard& card);
 
-// `what`: the program's name. One line, however long it is.
+// Returns one line of any length. `what`: the program's name.
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal);
-// The same, broken where the terminal ends; what the device held at its peak, who held torch's, and the notes.
+// Returns the same wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
+// part, and the notes.
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal);
-// By memory, the smallest first.
+// Sorts the cards by memory, the smallest first.
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal);
 
-// " (torch 2.11.0)", for the end of an answer: what a program takes differs by it; "" where it is not known.
+// Returns " (torch 2.11.0)" for the end of a sentence, because a program's memory depends on the version. Empty if it
+// is unknown.
 std::string TorchWords(const std::string& version);
 
-// Why the answer could be another, and what it leaves open: a paragraph each.
+// Returns a paragraph for each reason why the result may be different on a real card, or is open.
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal);
 
-// What is said below every answer.
+// Returns the notes below every result.
 std::string RenderFitNotes(const Terminal& terminal);
 
 }  // namespace memoir

@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-// A stack is one line, and ";" is between its frames.
+// A stack is one line, with ";" between its frames.
 std::string CollapsedFrame(const FlameFrame& frame) {
   std::string text = frame.function;
   if (!frame.short_file.empty()) {

@@ -11,7 +11,7 @@ namespace {
 
 FlameFrame NamedFrame(std::string_view name) { return {std::string(name), "", "", 0}; }
 
-// The tree's frames, then those that stand for blocks without one, in the order of their kinds.
+// Returns the tree's frames, then one frame for each kind of blocks without a stack.
 std::vector<FlameFrame> FramesOf(const StackTree& tree) {
   std::vector<std::string_view> files;
   for (const SourceLine& line : tree.frames) files.push_back(line.file);
@@ -19,7 +19,7 @@ std::vector<FlameFrame> FramesOf(const StackTree& tree) {
   std::vector<FlameFrame> frames;
   for (const SourceLine& line : tree.frames)
     frames.push_back({line.function, line.file, std::string(shown.NameOf(line.file)), line.line});
-  frames.push_back(NamedFrame(FactsAbout(GroupBy::kLine).none));
+  frames.push_back(NamedFrame(GroupingFactsOf(GroupBy::kLine).none));
   frames.push_back(NamedFrame(kCompiledLabel));
   frames.push_back(NamedFrame(kBeforeLabel));
   for (FlameFrame& frame : frames) {
@@ -54,7 +54,7 @@ FlameSamples SamplesOf(const StackTree& tree) {
   FlameSamples found;
   found.frames = FramesOf(tree);
   std::vector<StackSums> own(tree.nodes.size());
-  for (std::size_t i = tree.nodes.size(); i-- > 1;) {  // children stand behind their parents
+  for (std::size_t i = tree.nodes.size(); i-- > 1;) {  // children come after their parents
     own[i] += tree.nodes[i].own;
     if (tree.nodes[i].depth > FlameSamples::kMostDepth) own[tree.nodes[i].parent] += own[i];
   }

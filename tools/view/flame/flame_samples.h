@@ -1,4 +1,5 @@
-// A tree of stacks as viewers of flame graphs take it: frames, and samples that are a stack of them with its bytes.
+// A tree of stacks in the form that viewers of flame graphs need: frames, and samples that consist of a stack and its
+// bytes.
 #ifndef TOOLS_VIEW_FLAME_FLAME_SAMPLES_H_
 #define TOOLS_VIEW_FLAME_FLAME_SAMPLES_H_
 
@@ -12,11 +13,11 @@
 
 namespace memoir {
 
-// What a stack can be as wide as.
+// A measure of the width of a stack.
 struct FlameMeasure {
-  std::string_view word;      // of --measure
-  std::string_view title;     // of people
-  std::string_view in_pprof;  // as pprof names its own
+  std::string_view word;      // the value of --measure
+  std::string_view title;     // in text
+  std::string_view in_pprof;  // pprof's name
   std::uint64_t StackSums::* bytes;
 };
 inline constexpr FlameMeasure kFlameMeasures[] = {
@@ -25,23 +26,24 @@ inline constexpr FlameMeasure kFlameMeasures[] = {
     {"temporary", "temporary bytes", "temporary_space", &StackSums::temporary_bytes},
     {"kept", "bytes live at the end", "kept_space", &StackSums::net_bytes},
 };
-// nullptr: there is none of that word.
+// nullptr if there is no such measure.
 const FlameMeasure* FindFlameMeasure(std::string_view word);
 
 struct FlameFrame {
   std::string function;    // "Net.forward", "blocks.3.mlp", "(no Python line)"
-  std::string file;        // "": it has none
-  std::string short_file;  // as much of its end as tells it from others
-  std::uint32_t line = 0;  // 0: not known
+  std::string file;        // empty without a file
+  std::string short_file;  // the shortest unique end of the path
+  std::uint32_t line = 0;  // 0: unknown
 };
 
 struct FlameSample {
-  std::vector<std::uint32_t> frames;  // in FlameSamples::frames; the outermost first
-  StackSums sums;                     // of what was allocated right there; not all are 0
+  std::vector<std::uint32_t> frames;  // indices in FlameSamples::frames, outermost first
+  StackSums sums;                     // of allocations in the innermost frame itself; not all are 0
 };
 
 struct FlameSamples {
-  // Python has 1,000 by itself. What is deeper counts for the frame there: files grow with depth times stacks.
+  // Deeper frames count for the frame at this depth, because file size grows with depth times stacks. Python's own
+  // limit is 1,000.
   static constexpr std::size_t kMostDepth = 2000;
   std::vector<FlameFrame> frames;
   std::vector<FlameSample> samples;

@@ -1,5 +1,5 @@
-// Field numbers are those of the published profile.proto. Functions have no system name: pprof takes one that is the
-// function's own for C++, and "<module>" for what a template left.
+// Field numbers are from the public profile.proto. Functions get no system name: pprof would show it as the name of a
+// C++ function, with parts such as "<module>" removed as template arguments.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -57,7 +57,7 @@ class ProfileWriter {
     value_type.add_int64(kUnit, unit_number);
   }
 
-  // Counts first, as pprof's convention is.
+  // Counts come first, by pprof's convention.
   void AddSampleTypes() {
     AddSampleType("peak_objects", "count");
     AddSampleType("alloc_objects", "count");

@@ -8,8 +8,9 @@
 #include "fmt/format.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -37,16 +38,18 @@ std::string_view Words(HostPart part) {
   return "of these never written to, or in swap";
 }
 
-// What to do where that part is what grows, or has most.
+// The remedy if this part grows, or is the largest.
 std::string Advice(HostPart part, const std::string& path) {
   switch (part) {
     case HostPart::kTensors:
     case HostPart::kPinned:
-      return "The lines: memoir show --device " + std::string(part == HostPart::kPinned ? "pinned" : "cpu") +
-             " --at end --by line " + path + "; what every step keeps: memoir check leaks " + path;
+      return "The lines: " +
+             PrintedCommand(std::string("show --device ") + (part == HostPart::kPinned ? "pinned" : "cpu") +
+                            " --at end --by line " + path) +
+             "; what every step keeps: " + PrintedCommand("check leaks " + path);
     case HostPart::kMallocFree:
-      return "What was freed malloc keeps: MALLOC_ARENA_MAX=2 or MALLOC_TRIM_THRESHOLD_=65536 in the environment, or "
-             "jemalloc, give more of it back";
+      return "malloc keeps freed memory: MALLOC_ARENA_MAX=2 or MALLOC_TRIM_THRESHOLD_=65536 in the environment, or "
+             "jemalloc, return more of it to the system";
     case HostPart::kShared:
       return "Data loaders share batches there: fewer workers, a smaller prefetch_factor, or batches that are kept";
     case HostPart::kFiles:
@@ -56,17 +59,18 @@ std::string Advice(HostPart part, const std::string& path) {
   }
 }
 
-std::string LimitName(const HostMoment& moment) {
-  return moment.numbers.group_limit_bytes ? "the cgroup's limit" : "the machine's memory";
+std::string LimitName(const HostInstant& instant) {
+  return instant.numbers.group_limit_bytes ? "the cgroup's limit" : "the machine's memory";
 }
 
-std::string RoomLeft(const HostMoment& moment) {
-  const std::optional<std::uint64_t> left = moment.headroom(), limit = moment.limit();
+std::string RoomLeft(const HostInstant& instant) {
+  const std::optional<std::uint64_t> left = instant.headroom(), limit = instant.limit();
   if (!left || !limit) return "";
-  return fmt::format("{} left of {} ({})", FormatBytes(*left), FormatBytes(*limit), LimitName(moment));
+  return fmt::format("{} left of {} ({})", FormatBytes(*left), FormatBytes(*limit), LimitName(instant));
 }
 
-std::string FindingText(const ProcessHost& host, HostFinding finding, std::uint64_t end_ns, const std::string& path) {
+std::string FindingText(const ProcessHostMemory& host, HostFinding finding, std::uint64_t end_ns,
+                        const std::string& path) {
   switch (finding) {
     case HostFinding::kKilled:
     case HostFinding::kKilledHere: {
@@ -100,27 +104,27 @@ std::string FindingText(const ProcessHost& host, HostFinding finding, std::uint6
                      FormatBytes(host.last.numbers.malloc_free_bytes.value_or(0)), Advice(HostPart::kMallocFree, path));
 }
 
-std::string RenderMoment(const HostMoment& moment, const Terminal& terminal) {
-  Table table({"what has it", "bytes", "share"});
+std::string RenderInstant(const HostInstant& instant, const Terminal& terminal) {
+  TextTable table({"what has it", "bytes", "share"});
   std::vector<HostPart> parts;
   for (std::size_t i = 0; i < kHostParts; ++i) {
-    if (moment.bytes[i] != 0) parts.push_back(static_cast<HostPart>(i));
+    if (instant.bytes[i] != 0) parts.push_back(static_cast<HostPart>(i));
   }
-  std::ranges::stable_sort(parts, [&](HostPart a, HostPart b) { return moment[a] > moment[b]; });
+  std::ranges::stable_sort(parts, [&](HostPart a, HostPart b) { return instant[a] > instant[b]; });
   for (const HostPart part : parts) {
-    const std::int64_t bytes = moment[part];
+    const std::int64_t bytes = instant[part];
     table.AddRow({std::string(Words(part)),
                   bytes < 0 ? FormatSignedBytes(bytes) : FormatBytes(static_cast<std::uint64_t>(bytes)),
-                  bytes < 0 ? "" : FormatShare(static_cast<std::uint64_t>(bytes), moment.resident())});
+                  bytes < 0 ? "" : FormatShare(static_cast<std::uint64_t>(bytes), instant.resident())});
   }
-  table.AddTotal({"resident", FormatBytes(moment.resident()), ""});
+  table.AddTotal({"resident", FormatBytes(instant.resident()), ""});
   return table.Render(terminal, 2);
 }
 
-// What is beside the process, and in its cgroup's account.
-std::string Surroundings(const HostMoment& moment) {
+// Memory outside of the process that its cgroup counts.
+std::string Surroundings(const HostInstant& instant) {
   std::vector<std::string> said;
-  const HostNumbers& numbers = moment.numbers;
+  const HostNumbers& numbers = instant.numbers;
   if (numbers.children.value_or(0) > 0)
     said.push_back(fmt::format("{} have {} of their own",
                                FormatCounted(*numbers.children, "child process", "child processes"),
@@ -136,22 +140,22 @@ std::string Surroundings(const HostMoment& moment) {
   return text;
 }
 
-std::uint64_t EndOf(const Capture& capture, const HostMemory& memory, const ProcessHost& host) {
+std::uint64_t EndOf(const Capture& capture, const HostMemoryUse& memory, const ProcessHostMemory& host) {
   return capture.processes()[host.process.value].start_ns + memory.report.processes[host.process.value].duration_ns;
 }
 
-// The worst finding in words, else what it had at most.
-std::string Headline(const Capture& capture, const HostMemory& memory, const ProcessHost& host) {
+// The worst finding in words; without findings, the highest resident memory.
+std::string Headline(const Capture& capture, const HostMemoryUse& memory, const ProcessHostMemory& host) {
   if (host.findings.empty()) return fmt::format("at most {} resident", FormatBytes(host.highest.resident()));
   return FindingText(host, host.findings.front(), EndOf(capture, memory, host), "CAPTURE");
 }
 
-Json MomentJson(const HostMoment& moment) {
+Json InstantJson(const HostInstant& instant) {
   const auto known = [](const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(nullptr); };
-  const HostNumbers& numbers = moment.numbers;
-  Json json = {{"time_ns", moment.ns},
-               {"step", known(moment.step)},
-               {"resident_bytes", moment.resident()},
+  const HostNumbers& numbers = instant.numbers;
+  Json json = {{"time_ns", instant.ns},
+               {"step", known(instant.step)},
+               {"resident_bytes", instant.resident()},
                {"anonymous_bytes", known(numbers.anonymous_bytes)},
                {"proportional_bytes", known(numbers.proportional_bytes)},
                {"swap_bytes", known(numbers.swap_bytes)},
@@ -164,34 +168,34 @@ Json MomentJson(const HostMoment& moment) {
                {"cgroup_kills", known(numbers.group_kills)},
                {"machine_bytes", known(numbers.machine_bytes)},
                {"machine_available_bytes", known(numbers.machine_available_bytes)},
-               {"headroom_bytes", known(moment.headroom())}};
+               {"headroom_bytes", known(instant.headroom())}};
   json["parts"] = Json::array();
   for (std::size_t i = 0; i < kHostParts; ++i)
-    json["parts"].push_back({{"part", ToString(static_cast<HostPart>(i))}, {"bytes", moment.bytes[i]}});
+    json["parts"].push_back({{"part", ToString(static_cast<HostPart>(i))}, {"bytes", instant.bytes[i]}});
   return json;
 }
 
 }  // namespace
 
-std::string HostLine(const HostMemory& memory) {
-  const auto highest =
-      std::ranges::max_element(memory.processes, {}, [](const ProcessHost& host) { return host.highest.resident(); });
+std::string HostLine(const HostMemoryUse& memory) {
+  const auto highest = std::ranges::max_element(memory.processes, {},
+                                                [](const ProcessHostMemory& host) { return host.highest.resident(); });
   if (highest == memory.processes.end()) return "the host's memory was not read";
   const std::string room = RoomLeft(highest->nearest);
   return fmt::format("at most {} resident{}", FormatBytes(highest->highest.resident()),
                      room.empty() ? "" : "; at least " + room);
 }
 
-std::string RenderHost(const Capture& capture, const HostMemory& memory, std::size_t top, const std::string& path,
+std::string RenderHost(const Capture& capture, const HostMemoryUse& memory, std::size_t top, const std::string& path,
                        const Terminal& terminal) {
   if (memory.processes.empty())
-    return Wrapped("The host's memory was not read: the recording is of an earlier Memoir, or of another program.",
+    return Wrapped("The host's memory was not read: it was recorded by an earlier Memoir, or by another program.",
                    terminal.width, 0) +
            "\n";
   std::string text;
   std::size_t shown = 0, left_out = 0;
   const bool alone = memory.processes.size() == 1;
-  for (const ProcessHost& host : memory.processes) {
+  for (const ProcessHostMemory& host : memory.processes) {
     if (!alone && host.findings.empty()) continue;
     if (top != 0 && shown == top) {
       ++left_out;
@@ -205,7 +209,7 @@ std::string RenderHost(const Capture& capture, const HostMemory& memory, std::si
     text += "\n" + Wrapped(heading, terminal.width, 2) + "\n";
     for (const HostFinding finding : host.findings)
       text += Wrapped("! " + FindingText(host, finding, EndOf(capture, memory, host), path), terminal.width, 2) + "\n";
-    text += RenderMoment(host.highest, terminal);
+    text += RenderInstant(host.highest, terminal);
     if (const std::string around = Surroundings(host.highest); !around.empty())
       text += "  " + Wrapped(around, terminal.width, 2) + "\n";
   }
@@ -214,31 +218,30 @@ std::string RenderHost(const Capture& capture, const HostMemory& memory, std::si
   return text.empty() ? HostLine(memory) + "\n" : text;
 }
 
-std::string KilledLine(const Capture& capture, const HostMemory& memory, const std::string& program,
-                       const std::string& path) {
-  for (const ProcessHost& host : memory.processes) {
+std::string KilledLine(const Capture& capture, const HostMemoryUse& memory, const std::string& path) {
+  for (const ProcessHostMemory& host : memory.processes) {
     if (host.findings.empty() || host.findings.front() > HostFinding::kKilledHere) continue;
     return (capture.processes().size() > 1 ? ProcessLabel(capture, host.process) + " " : "") +
            FindingText(host, host.findings.front(), EndOf(capture, memory, host), path) +
-           ". Who has the rest: " + program + " check host " + path;
+           ". For the rest: " + PrintedCommand("check host " + path);
   }
   return "";
 }
 
-Json HostJson(const Capture& capture, const HostMemory& memory) {
+Json HostJson(const Capture& capture, const HostMemoryUse& memory) {
   Json json = {{"version", 1}, {"capture", capture.path()}, {"view", "check_host"}};
   json["host_memory"] = Json::array();
-  for (const ProcessHost& host : memory.processes) {
+  for (const ProcessHostMemory& host : memory.processes) {
     Json one = {{"process", host.process.value},
                 {"rank", host.rank ? Json(*host.rank) : Json(nullptr)},
                 {"readings", host.readings},
                 {"tensors_at_end_bytes", host.tensors_at_end},
                 {"findings", Json::array()},
                 {"headline", Headline(capture, memory, host)},
-                {"first", MomentJson(host.first)},
-                {"highest", MomentJson(host.highest)},
-                {"nearest_limit", MomentJson(host.nearest)},
-                {"last", MomentJson(host.last)},
+                {"first", InstantJson(host.first)},
+                {"highest", InstantJson(host.highest)},
+                {"nearest_limit", InstantJson(host.nearest)},
+                {"last", InstantJson(host.last)},
                 {"growth", nullptr}};
     for (const HostFinding finding : host.findings) one["findings"].push_back(ToString(finding));
     if (host.growth) {
@@ -253,7 +256,7 @@ Json HostJson(const Capture& capture, const HostMemory& memory) {
     }
     json["host_memory"].push_back(std::move(one));
   }
-  json["found"] = memory.found();
+  json["found"] = memory.has_findings();
   return json;
 }
 

@@ -1,27 +1,26 @@
-// The host's memory of a recording's processes, in text and JSON.
+// Prints the host memory of a recording's processes as text and JSON.
 #ifndef TOOLS_VIEW_HOST_HOST_VIEW_H_
 #define TOOLS_VIEW_HOST_HOST_VIEW_H_
 
 #include <cstddef>
 #include <string>
 
-#include "tools/analyze/host/host_memory.h"
+#include "tools/analyze/host/host_memory_use.h"
 #include "tools/model/capture.h"
 #include "tools/view/json/json.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
-// In one line, of all processes: where nothing was found.
-std::string HostLine(const HostMemory& memory);
-// Of each process with a finding, at most `top` (0: all); of one process also without. `path`: of the capture, as it
-// is typed.
-std::string RenderHost(const Capture& capture, const HostMemory& memory, std::size_t top, const std::string& path,
+// Returns one line about all processes, for a recording without findings.
+std::string HostLine(const HostMemoryUse& memory);
+// Prints each process with a finding, at most `top` (0: all). A single process is printed in any case. `path`: the
+// capture's path as typed.
+std::string RenderHost(const Capture& capture, const HostMemoryUse& memory, std::size_t top, const std::string& path,
                        const Terminal& terminal);
-// Of a recording whose process was killed for its memory, who did it and the command that shows more; "" of others.
-std::string KilledLine(const Capture& capture, const HostMemory& memory, const std::string& program,
-                       const std::string& path);
-Json HostJson(const Capture& capture, const HostMemory& memory);
+// If a process was killed for its memory, returns the killer and the command that shows more; otherwise empty.
+std::string KilledLine(const Capture& capture, const HostMemoryUse& memory, const std::string& path);
+Json HostJson(const Capture& capture, const HostMemoryUse& memory);
 
 }  // namespace memoir
 

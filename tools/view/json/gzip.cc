@@ -10,12 +10,12 @@
 namespace memoir {
 namespace {
 
-constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header and not zlib's
-constexpr int kRawWindow = -15;       // the same, with none
+constexpr int kGzipWindow = 15 + 16;  // the largest window; +16 selects gzip's header
+constexpr int kRawWindow = -15;       // the largest window; negative selects no header
 constexpr std::size_t kPiece = 1 << 16;
 
-// Gives `bytes` to zlib and takes what it makes of them, piece by piece, until `step` is at its end, has failed, or
-// `most` bytes are exceeded. `step(is_last)`: one call of deflate or inflate.
+// Runs zlib on `bytes` and collects its output, until `step` finishes or fails, or the output exceeds `most` bytes.
+// `step(is_last)` calls deflate or inflate once.
 template <class Step>
 int Pump(z_stream& stream, std::string_view bytes, std::size_t most, const Step& step, std::string& made) {
   char piece[kPiece];

@@ -1,4 +1,4 @@
-// Bytes as gzip and deflate have them.
+// Compression with gzip and deflate.
 #ifndef TOOLS_VIEW_JSON_GZIP_H_
 #define TOOLS_VIEW_JSON_GZIP_H_
 
@@ -10,13 +10,13 @@
 
 namespace memoir {
 
-// The same bytes give the same file: it holds no time and no name.
+// Equal bytes give equal files: the file contains no time and no name.
 std::string Gzip(std::string_view bytes);
-// Without gzip's header: what browsers call "deflate-raw".
+// Returns deflate data without a header: "deflate-raw" in browsers.
 std::string Deflate(std::string_view bytes);
 
 bool IsGzip(std::string_view bytes);
-// InvalidArgument: `bytes` are no whole gzip file. ResourceExhausted: they are of more than `most` bytes.
+// InvalidArgument if `bytes` is not a complete gzip file. ResourceExhausted if its content has more than `most` bytes.
 absl::StatusOr<std::string> Gunzip(std::string_view bytes, std::size_t most);
 
 }  // namespace memoir

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/model/job.h"
-#include "tools/model/snapshots.h"
+#include "tools/model/snapshot_trigger.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
@@ -45,7 +45,7 @@ const char* UnrecordedName(v1::Unrecorded::What what) {
   }
 }
 
-// Only where there is any.
+// Adds nothing if there are no gaps.
 void AddGaps(Json& json, const ReplayReport::Process& process) {
   if (process.gap_count == 0) return;
   json["gap_count"] = process.gap_count;
@@ -57,9 +57,9 @@ void AddGaps(Json& json, const ReplayReport::Process& process) {
   json["unknown_bytes"] = process.unknown_bytes;
 }
 
-// Only of recordings with detail=auto.
+// Only for recordings with detail=auto.
 void AddKnownSteps(Json& json, const ReplayReport::Process& process) {
-  const KnownSteps& known = process.known_steps;
+  const RepeatedStepCounts& known = process.repeated_steps;
   if (known.steps == 0) return;
   json["known_steps"] = {{"steps", known.steps},
                          {"steps_in_full", known.full_steps},
@@ -69,7 +69,7 @@ void AddKnownSteps(Json& json, const ReplayReport::Process& process) {
                          {"not_inferred_bytes", known.unknown_bytes}};
 }
 
-// Only where there is any. `end_ns` null: to the end.
+// Adds nothing if everything was recorded. If `end_ns` is null, the span extends to the end.
 void AddUnrecorded(Json& json, const ReplayReport::Process& process) {
   for (const auto& span : process.unrecorded) {
     json["unrecorded"].push_back({{"what", UnrecordedName(span.what)},
@@ -103,12 +103,12 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"rank_conflict", info.rank_conflict()},
                {"world_size", info.world_size()},
                {"restart", info.restart()},
-               {"imported_from", ImportedFrom(ImportOf(process))},
+               {"imported_from", DescribeImport(ImportSourceOf(process))},
                {"pid", info.pid() == 0 ? Json(nullptr) : Json(info.pid())},
                {"forked_from", nullptr},
                {"host", info.host()},
                {"program", info.program()},
-               {"snapshot", SnapshotAskedBy(process)},
+               {"snapshot", SnapshotTrigger(process)},
                {"coordinates", CoordinatesJson(info)},
                {"allocator_settings", info.allocator_settings()},
                {"torch_version", info.torch_version()},
@@ -132,7 +132,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   AddGaps(json, seen);
   AddKnownSteps(json, seen);
   AddUnrecorded(json, seen);
-  // What --max-size removed is not missing.
+  // Parts that --max-size removed are not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
   if (seen.counters.folded_parts() == 0) return json;
   json["evicted"] = Json::array();
@@ -143,7 +143,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
 
 Json AttemptsJson(const Capture& capture) {
   Json attempts = Json::array();
-  for (const Attempt& attempt : DescribeJob(capture).attempts) {
+  for (const JobAttempt& attempt : DescribeJob(capture).attempts) {
     attempts.push_back({{"restart", attempt.restart},
                         {"world_size", attempt.world_size},
                         {"ranks", attempt.ranks},

@@ -1,4 +1,4 @@
-// What every JSON document of `memoir show --json` begins with (docs/json.md). Keys are stable: added to, never
+// The begin of every JSON document of `memoir show --json` (docs/json.md). Keys are stable: keys are added, but never
 // renamed.
 #ifndef TOOLS_VIEW_JSON_JSON_H_
 #define TOOLS_VIEW_JSON_JSON_H_
@@ -18,17 +18,17 @@ using Json = nlohmann::ordered_json;
 // version, capture, view, dropped_events, lost_records, lost_chunks, damage, processes
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
 
-// null: of no rank.
+// null: no rank.
 Json RankJson(std::optional<std::uint32_t> rank);
 
-// Of the rank among the job's: [{"dimension": "pp", "index": 1, "size": 4}]
+// Returns the coordinates of the rank in the job: [{"dimension": "pp", "index": 1, "size": 4}]
 Json CoordinatesJson(const v1::ProcessInfo& info);
 
 // "off", "memory", "all"
 const char* LevelName(v1::RecordingLevel level);
 
-// Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. What would change how a terminal shows text
-// (controls, characters that reorder) is escaped. Ends with a newline.
+// Invalid UTF-8 in a capture's names becomes U+FFFD, because JSON cannot express it. Characters that change how a
+// terminal shows text (controls, reordering) are escaped. Ends with a newline.
 std::string ToText(const Json& json);
 // A string with its quotes, on one line.
 std::string Quoted(std::string_view text);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWorthWriting = 1u << 16;
 
-// Opcodes, as Python's pickletools names them.
+// Opcodes; their meanings are in Python's pickletools.
 constexpr char kProtocol = '\x80', kEmptyDictionary = '}', kMark = '(', kSetItems = 'u', kText = 'X', kPut = 'r',
                kGet = 'j', kEmptyList = ']', kAppends = 'e', kTrue = '\x88', kFalse = '\x89', kInteger = 'J',
                kLong = '\x8a', kFloat = 'G', kPair = '\x86', kStop = '.';
@@ -71,7 +71,7 @@ void Pickle::Integer(std::uint64_t value) {
     bytes_ += kInteger;
     return Little(value, 4);
   }
-  bytes_ += kLong;  // signed, so one byte more than a number of 64 bits has
+  bytes_ += kLong;  // The number is signed, so it needs one byte more than 64 bits.
   bytes_ += '\x09';
   Little(value, 8);
   bytes_ += '\0';

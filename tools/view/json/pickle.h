@@ -1,7 +1,8 @@
-// Writes Python's pickle format: dictionaries, lists, tuples of two, text, numbers and truth values, and nothing
-// that a reader would have to execute. Protocol 2, which every Python since 2.3 reads.
+// Writes Python's pickle format: dictionaries, lists, tuples of two, text, numbers and truth values, and nothing that a
+// reader would execute. Protocol 2, which every Python since 2.3 reads.
 //
-// Not a reader: pickles from elsewhere are programs. Values are written in order, a dictionary's as key, value, key...
+// Does not read pickles, because they can contain programs. Values are written in order; a dictionary's as key, value,
+// key, ...
 #ifndef TOOLS_VIEW_JSON_PICKLE_H_
 #define TOOLS_VIEW_JSON_PICKLE_H_
 
@@ -14,7 +15,7 @@ namespace memoir {
 
 class Pickle {
  public:
-  // `write` gets bytes now and then, and the rest in End.
+  // `write` gets some of the bytes during the calls, and the rest in End.
   explicit Pickle(std::function<void(std::string_view)> write);
 
   void BeginDictionary();
@@ -22,15 +23,15 @@ class Pickle {
   void BeginList();
   void EndList();
   void Text(std::string_view utf8);
-  // The text is given the number, by which Recall writes it again.
+  // Writes the text and stores it under the number, for Recall.
   void Remember(std::string_view utf8, std::uint32_t number);
-  // The value before is given the number.
+  // Stores the value before under the number.
   void Keep(std::uint32_t number);
   void Recall(std::uint32_t number);
   void Boolean(bool value);
   void Integer(std::uint64_t value);
   void Real(double value);
-  void EndPair();  // of the two values before
+  void EndPair();  // makes a tuple of the two values before
   void End();
 
  private:

@@ -1,7 +1,7 @@
-// Allocated and reserved bytes over the last seconds, drawn with block characters.
+// Draws allocated and reserved bytes of the last seconds with block characters.
 //
 //     1.5 GiB │      ▁▄░░░
-//             │  ▂▆█████▇▅       █ allocated, ░ reserved beside it
+//             │  ▂▆█████▇▅       █ allocated, ░ reserved and not allocated
 //             │██████████████
 #ifndef TOOLS_VIEW_LIVE_LEVEL_PLOT_H_
 #define TOOLS_VIEW_LIVE_LEVEL_PLOT_H_
@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 
 namespace memoir {
 
-// `rows` lines, the highest first, each of at most `columns` columns: the newest levels, one a column, on a scale from
-// 0 to the largest of them.
+// Returns `rows` lines, the highest first, each with at most `columns` columns. Each column is a level, the newest on
+// the right. The scale reaches from 0 to the largest shown level.
 std::vector<std::string> LevelPlot(const std::vector<LiveLevel>& levels, std::size_t columns, std::size_t rows);
 
 }  // namespace memoir

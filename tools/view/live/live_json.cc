@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/view/json/json.h"
 #include "tools/view/live/live_words.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-// As many digits as mean something.
+// Rounds to four significant digits.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10, 4 - std::ceil(std::log10(std::fabs(value))));
@@ -55,7 +55,7 @@ Json DeviceJson(const LiveMemory& device) {
   return json;
 }
 
-Json AskedJson(const LiveAsked& asked) {
+Json AskedJson(const FullStepRequest& asked) {
   if (asked.times == 0) return nullptr;
   return {{"steps", asked.steps}, {"first", asked.first}, {"begun", asked.begun}, {"open", asked.open}};
 }
@@ -94,14 +94,14 @@ Json ProcessJson(const LiveProcess& process) {
 
 }  // namespace
 
-std::string LiveJsonLine(const LivePicture& picture) {
+std::string LiveJsonLine(const LiveFigures& figures) {
   Json json = {{"version", 1},
                {"view", "live"},
-               {"capture", picture.folder},
-               {"time_ns", picture.time_ns},
-               {"reader_cpu", Rounded(picture.reader_share)},
+               {"capture", figures.folder},
+               {"time_ns", figures.time_ns},
+               {"reader_cpu", Rounded(figures.reader_share)},
                {"processes", Json::array()}};
-  for (const LiveProcess* process : WorstFirst(picture)) json["processes"].push_back(ProcessJson(*process));
+  for (const LiveProcess* process : ProcessesWorstFirst(figures)) json["processes"].push_back(ProcessJson(*process));
   return EscapedInJson(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 
 namespace memoir {
 
 // Exact numbers; ends with a newline.
-std::string LiveJsonLine(const LivePicture& picture);
+std::string LiveJsonLine(const LiveFigures& figures);
 
 }  // namespace memoir
 

@@ -34,7 +34,7 @@ class Metrics {
   std::string Take() { return std::move(text_); }
 
  private:
-  // A metric without a sample is left out.
+  // Metrics without samples are left out.
   void Line(const std::string& labels, const std::string& value) {
     text_ += head_ + fmt::format("memoir_{}{{{}}} {}\n", name_, labels, value);
     head_.clear();
@@ -51,12 +51,14 @@ std::string LabelsOf(const LiveProcess& process, const LiveMemory& device) {
   return LabelsOf(process) + fmt::format(",device=\"{}\"", LabelValue(device.name));
 }
 
-void AddProcesses(const LivePicture& picture, Metrics& metrics) {
+void AddProcesses(const LiveFigures& figures, Metrics& metrics) {
   const auto each = [&](const auto& add) {
-    for (const LiveProcess& process : picture.processes) add(process, LabelsOf(process));
+    for (const LiveProcess& process : figures.processes) add(process, LabelsOf(process));
   };
   metrics.Begin("running", "gauge", "1 while the process runs and its recording has not ended.");
-  each([&](const LiveProcess& of, const std::string& labels) { metrics.Add(labels, std::uint64_t{Runs(of.state)}); });
+  each([&](const LiveProcess& of, const std::string& labels) {
+    metrics.Add(labels, std::uint64_t{IsRunning(of.state)});
+  });
   metrics.Begin("data_age_seconds", "gauge", "How old the newest recorded data is.");
   each([&](const LiveProcess& of, const std::string& labels) { metrics.Add(labels, of.age_s); });
   metrics.Begin("events_total", "counter", "Recorded events that were read.");
@@ -75,9 +77,9 @@ void AddProcesses(const LivePicture& picture, Metrics& metrics) {
   });
 }
 
-void AddDevices(const LivePicture& picture, Metrics& metrics) {
+void AddDevices(const LiveFigures& figures, Metrics& metrics) {
   const auto each = [&](const auto& add) {
-    for (const LiveProcess& process : picture.processes) {
+    for (const LiveProcess& process : figures.processes) {
       for (const LiveMemory& device : process.devices) add(device, LabelsOf(process, device));
     }
   };
@@ -97,7 +99,7 @@ void AddDevices(const LivePicture& picture, Metrics& metrics) {
   each([&](const LiveMemory& of, const std::string& labels) {
     if (of.total) metrics.Add(labels, *of.total);
   });
-  metrics.Begin("headroom_bytes", "gauge", "What can still be allocated.");
+  metrics.Begin("headroom_bytes", "gauge", "Bytes that can still be allocated.");
   each([&](const LiveMemory& of, const std::string& labels) {
     if (of.headroom) metrics.Add(labels, *of.headroom);
   });
@@ -105,11 +107,12 @@ void AddDevices(const LivePicture& picture, Metrics& metrics) {
   each([&](const LiveMemory& of, const std::string& labels) {
     if (of.caching) metrics.Add(labels, of.retries);
   });
-  metrics.Begin("growth_bytes_per_step", "gauge", "What is kept more in every step; 0 where no growth is clear.");
+  metrics.Begin("growth_bytes_per_step", "gauge", "Bytes by which every step grows; 0 if no growth is clear.");
   each([&](const LiveMemory& of, const std::string& labels) {
     metrics.Add(labels, of.growth ? of.growth->bytes_per_step : 0.0);
   });
-  metrics.Begin("seconds_until_out_of_memory", "gauge", "If that growth goes on; absent where none is clear.");
+  metrics.Begin("seconds_until_out_of_memory", "gauge",
+                "Time until memory runs out at this growth; absent if no growth is clear.");
   each([&](const LiveMemory& of, const std::string& labels) {
     if (of.seconds_left) metrics.Add(labels, *of.seconds_left);
   });
@@ -122,10 +125,10 @@ void AddDevices(const LivePicture& picture, Metrics& metrics) {
 
 }  // namespace
 
-std::string LivePrometheus(const LivePicture& picture) {
+std::string LivePrometheus(const LiveFigures& figures) {
   Metrics metrics;
-  AddProcesses(picture, metrics);
-  AddDevices(picture, metrics);
+  AddProcesses(figures, metrics);
+  AddDevices(figures, metrics);
   return metrics.Take();
 }
 

@@ -1,15 +1,15 @@
-// `memoir live --prometheus`: the text format that Prometheus scrapes and node_exporter's textfile collector takes.
+// `memoir live --prometheus`: the text format that Prometheus and node_exporter's textfile collector read.
 #ifndef TOOLS_VIEW_LIVE_LIVE_PROMETHEUS_H_
 #define TOOLS_VIEW_LIVE_LIVE_PROMETHEUS_H_
 
 #include <string>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 
 namespace memoir {
 
-// Every metric with its HELP and TYPE, once; names and labels in docs/live.md.
-std::string LivePrometheus(const LivePicture& picture);
+// Returns every metric once, with HELP and TYPE. docs/live.md describes names and labels.
+std::string LivePrometheus(const LiveFigures& figures);
 
 }  // namespace memoir
 

@@ -9,22 +9,22 @@
 #include "fmt/format.h"
 #include "tools/view/live/level_plot.h"
 #include "tools/view/live/live_words.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-using Lines = std::vector<std::string>;
+using LinesByNumber = std::vector<std::string>;
 
-constexpr std::size_t kMostRows = 4;  // of categories and of modules
+constexpr std::size_t kMostRows = 4;  // of categories and of modules, without the row "others"
 constexpr double kStaleSeconds = 3;   // the recorder writes once a second
 
-void Append(Lines& to, Lines from) { std::ranges::move(from, std::back_inserter(to)); }
+void Append(LinesByNumber& to, LinesByNumber from) { std::ranges::move(from, std::back_inserter(to)); }
 
-Lines Split(const std::string& text) {
-  Lines lines;
+LinesByNumber Split(const std::string& text) {
+  LinesByNumber lines;
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
     lines.push_back(text.substr(begin, end - begin));
@@ -34,13 +34,13 @@ Lines Split(const std::string& text) {
   return lines;
 }
 
-Lines WrappedLines(const std::string& text, const Terminal& terminal, std::size_t indent, Color color) {
-  Lines lines = Split(Wrapped(text, terminal.width, indent));
+LinesByNumber WrappedLines(const std::string& text, const Terminal& terminal, std::size_t indent, Color color) {
+  LinesByNumber lines = Split(Wrapped(text, terminal.width, indent));
   for (std::string& line : lines) line = Painted(terminal, color, line);
   return lines;
 }
 
-// "data 5 s old" where it is not what happens now.
+// "data 5 s old", if the shown state is not the current one.
 std::string AgeText(const LiveProcess& process) {
   if (process.age_s < kStaleSeconds || process.state != LiveState::kRuns) return "";
   return fmt::format("data {:.0f} s old", process.age_s);
@@ -62,13 +62,30 @@ std::string FiguresOf(const LiveMemory& device) {
   return text;
 }
 
-// Categories and modules beside each other.
-Lines RowLines(const LiveMemory& device, const Terminal& terminal) {
+// Says which step the rows are of: the last complete one, or an older one if operators were not recorded since.
+std::string RowsStepText(const LiveProcess& process, const LiveMemory& device) {
+  const bool is_older = process.step > device.rows_step + 1;
+  return fmt::format("  at the peak of step {}, {}{}:", FormatCount(device.rows_step),
+                     is_older ? "the last one recorded in full, " : "", FormatBytes(device.rows_bytes));
+}
+
+// Keeps the first rows, and adds a row for the rest of `all`. A row for a single hidden row would take as much room as
+// that row.
+std::vector<LiveShare> WithOthers(std::vector<LiveShare> rows, std::uint64_t all) {
+  if (rows.size() <= kMostRows + 1) return rows;
+  rows.resize(kMostRows);
+  for (const LiveShare& row : rows) all -= std::min(all, row.bytes);
+  rows.push_back({"others", all});
+  return rows;
+}
+
+// Categories are on the left, modules on the right. Each column adds up to the total.
+LinesByNumber RowLines(const LiveProcess& process, const LiveMemory& device, const Terminal& terminal) {
   if (device.categories.empty()) return {};
-  Lines lines = {Shortened(
-      fmt::format("  at the peak of step {}, {}:", FormatCount(device.rows_step), FormatBytes(device.rows_bytes)),
-      terminal.width)};
+  LinesByNumber lines = {Shortened(RowsStepText(process, device), terminal.width)};
   const std::size_t half = (terminal.width - 2) / 2;
+  const std::vector<LiveShare> categories = WithOthers(device.categories, device.rows_bytes);
+  const std::vector<LiveShare> modules = WithOthers(device.modules, device.rows_bytes);
   const auto cell = [&](const std::vector<LiveShare>& rows, std::size_t at) -> std::string {
     if (at >= rows.size()) return "";
     const std::string share = FormatShare(rows[at].bytes, device.rows_bytes);
@@ -76,55 +93,55 @@ Lines RowLines(const LiveMemory& device, const Terminal& terminal) {
     const std::size_t room = half - 3 - figure.size();
     return "  " + PaddedRight(Shortened(ShownName(rows[at].name), room - 1), room) + figure;
   };
-  for (std::size_t i = 0; i < kMostRows; ++i) {
-    const std::string left = cell(device.categories, i), right = cell(device.modules, i);
+  for (std::size_t i = 0; i <= kMostRows; ++i) {
+    const std::string left = cell(categories, i), right = cell(modules, i);
     if (left.empty() && right.empty()) break;
     lines.push_back(right.empty() ? left : PaddedRight(left, half) + right);
   }
   return lines;
 }
 
-Lines DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_t plot_rows) {
-  Lines lines = WrappedLines(Escaped(device.name) + "  " + FiguresOf(device), terminal, 2, Color::kBold);
+LinesByNumber DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_t plot_rows) {
+  LinesByNumber lines = WrappedLines(Escaped(device.name) + "  " + FiguresOf(device), terminal, 2, Color::kBold);
   Append(lines, LevelPlot(device.levels, terminal.width, plot_rows));
   return lines;
 }
 
-Lines HeaderOf(const LiveProcess& process, const Terminal& terminal) {
+LinesByNumber HeaderOf(const LiveProcess& process, const Terminal& terminal) {
   const std::string who = Joined({Escaped(process.program) + ", " + LiveName(process), LiveStateText(process),
                                   LiveStepText(process), LiveLevelText(process), AgeText(process)});
   const bool bad = process.state == LiveState::kDied;
-  Lines lines = WrappedLines(who, terminal, 2, bad ? Color::kRed : Color::kBold);
+  LinesByNumber lines = WrappedLines(who, terminal, 2, bad ? Color::kRed : Color::kBold);
   if (!process.simulated.empty())
     Append(lines, WrappedLines("on a SIMULATED GPU: " + Escaped(process.simulated), terminal, 2, Color::kYellow));
   return lines;
 }
 
-Lines FindingLines(const LiveProcess& process, const Terminal& terminal) {
-  Lines lines;
+LinesByNumber FindingLines(const LiveProcess& process, const Terminal& terminal) {
+  LinesByNumber lines;
   for (const LiveFinding& finding : LiveFindings(process))
     Append(lines, WrappedLines("! " + finding.text, terminal, 2, Color::kRed));
   return lines;
 }
 
-// How much of what is shown is known how well.
-Lines ReadingLines(const LivePicture& picture, const LiveProcess& process, const Terminal& terminal) {
+// The rate of events, the reader's share of a core, and how far categories and modules are known.
+LinesByNumber ReadingLines(const LiveFigures& figures, const LiveProcess& process, const Terminal& terminal) {
   std::string text = FormatCount(static_cast<std::uint64_t>(process.events_per_second)) + " events a second";
-  if (picture.reader_share > 0) text += fmt::format(", read with {:.1f}% of a core", 100 * picture.reader_share);
+  if (figures.reader_share > 0) text += fmt::format(", read with {:.1f}% of a core", 100 * figures.reader_share);
   if (process.full_share < 0.99)
     text += fmt::format("; categories and modules from {:.0f}% of the time (--cpu)", 100 * process.full_share);
-  if (process.begun_late) text += "; what was before the first keyframe read has no category";
+  if (process.begun_late) text += "; blocks from before the first keyframe read have no category";
   return WrappedLines(text, terminal, 2, Color::kDim);
 }
 
-Lines ProcessTable(const LivePicture& picture, const Terminal& terminal, std::size_t most) {
-  Table table({"process", "step", "allocated", "reserved", "headroom", "state"});
-  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
+LinesByNumber ProcessTable(const LiveFigures& figures, const Terminal& terminal, std::size_t most) {
+  TextTable table({"process", "step", "allocated", "reserved", "headroom", "state"});
+  const std::vector<const LiveProcess*> processes = ProcessesWorstFirst(figures);
   for (std::size_t i = 0; i < std::min(most, processes.size()); ++i) {
     const LiveProcess& process = *processes[i];
     std::uint64_t allocated = 0, reserved = 0;
     std::optional<std::uint64_t> headroom;
-    for (const LiveMemory* device : InFocus(process)) {
+    for (const LiveMemory* device : DevicesInFocus(process)) {
       allocated += device->allocated;
       reserved += device->reserved;
       if (device->headroom) headroom = std::min(headroom.value_or(~std::uint64_t{0}), *device->headroom);
@@ -134,7 +151,7 @@ Lines ProcessTable(const LivePicture& picture, const Terminal& terminal, std::si
     table.AddRow({LiveName(process), process.step_source == StepSource::kNone ? "-" : FormatCount(process.step),
                   FormatBytes(allocated), FormatBytes(reserved), headroom ? FormatBytes(*headroom) : "-", state});
   }
-  Lines lines = Split(table.Render(terminal, 0));
+  LinesByNumber lines = Split(table.Render(terminal, 0));
   if (processes.size() > most) lines.push_back(fmt::format("and {} more", FormatCount(processes.size() - most)));
   return lines;
 }
@@ -147,49 +164,49 @@ std::string ClockText(std::uint64_t time_ns) {
   return text;
 }
 
-std::string HeadLine(const LivePicture& picture, const Terminal& terminal) {
-  const std::string clock = ClockText(picture.time_ns);
+std::string HeadLine(const LiveFigures& figures, const Terminal& terminal) {
+  const std::string clock = ClockText(figures.time_ns);
   const std::size_t room = terminal.width - clock.size() - 1;
-  return PaddedRight(Shortened("memoir live " + Escaped(picture.folder), room), room) + " " + clock;
+  return PaddedRight(Shortened("memoir live " + Escaped(figures.folder), room), room) + " " + clock;
 }
 
-// The devices that the text is about, with as high a plot as there is room for.
-Lines AllDeviceLines(const LiveProcess& process, const Terminal& terminal, std::size_t room) {
-  const std::vector<const LiveMemory*> devices = InFocus(process);
-  Lines lines;
+// The shown devices, with plots as high as the room allows.
+LinesByNumber AllDeviceLines(const LiveProcess& process, const Terminal& terminal, std::size_t room) {
+  const std::vector<const LiveMemory*> devices = DevicesInFocus(process);
+  LinesByNumber lines;
   if (devices.empty()) return {"  nothing is allocated yet"};
   std::size_t fixed = 0;
-  for (const LiveMemory* device : devices) fixed += 1 + RowLines(*device, terminal).size();
+  for (const LiveMemory* device : devices) fixed += 1 + RowLines(process, *device, terminal).size();
   constexpr std::size_t kHighest = 6, kLowest = 2;
   const std::size_t plot = std::clamp(room > fixed ? (room - fixed) / devices.size() : kLowest, kLowest, kHighest);
   for (const LiveMemory* device : devices) {
     Append(lines, DeviceLines(*device, terminal, plot));
-    Append(lines, RowLines(*device, terminal));
+    Append(lines, RowLines(process, *device, terminal));
   }
   return lines;
 }
 
 }  // namespace
 
-std::vector<std::string> RenderLiveScreen(const LivePicture& picture, const Terminal& terminal,
+std::vector<std::string> RenderLiveScreen(const LiveFigures& figures, const Terminal& terminal,
                                           const LiveScreenOptions& options) {
-  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
-  Lines lines = {Painted(terminal, Color::kDim, HeadLine(picture, terminal))};
-  Lines bottom;
+  const std::vector<const LiveProcess*> processes = ProcessesWorstFirst(figures);
+  LinesByNumber lines = {Painted(terminal, Color::kDim, HeadLine(figures, terminal))};
+  LinesByNumber bottom;
   if (!options.message.empty()) Append(bottom, WrappedLines(options.message, terminal, 2, Color::kGreen));
   if (!options.keys.empty()) bottom.push_back(Painted(terminal, Color::kDim, Shortened(options.keys, terminal.width)));
   if (!processes.empty()) {
     if (processes.size() > 1) {
       const std::size_t third = options.height == 0 ? processes.size() : std::max<std::size_t>(options.height / 3, 3);
-      Append(lines, ProcessTable(picture, terminal, third));
+      Append(lines, ProcessTable(figures, terminal, third));
     }
     const LiveProcess& worst = *processes.front();
     Append(lines, HeaderOf(worst, terminal));
-    const Lines findings = FindingLines(worst, terminal), reading = ReadingLines(picture, worst, terminal);
+    const LinesByNumber findings = FindingLines(worst, terminal), reading = ReadingLines(figures, worst, terminal);
     const std::size_t used = lines.size() + findings.size() + reading.size() + bottom.size();
     const std::size_t height = options.height == 0 ? 40 : options.height;
     Append(lines, AllDeviceLines(worst, terminal, height > used ? height - used : 0));
-    // What is found is seen, however low the terminal is.
+    // Findings are shown even on low terminals.
     const std::size_t below = findings.size() + bottom.size();
     if (options.height != 0 && lines.size() + below > options.height)
       lines.resize(std::max<std::size_t>(options.height > below ? options.height - below : 1, 1));
@@ -202,16 +219,16 @@ std::vector<std::string> RenderLiveScreen(const LivePicture& picture, const Term
   return lines;
 }
 
-std::string RenderLiveLines(const LivePicture& picture, std::size_t top) {
-  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
-  const std::string clock = ClockText(picture.time_ns);
+std::string RenderLiveLines(const LiveFigures& figures, std::size_t top) {
+  const std::vector<const LiveProcess*> processes = ProcessesWorstFirst(figures);
+  const std::string clock = ClockText(figures.time_ns);
   std::string text;
   for (std::size_t i = 0; i < std::min(top, processes.size()); ++i) {
     const LiveProcess& process = *processes[i];
     text += clock + " " +
             Joined({LiveName(process) + " " + Escaped(process.program), LiveStateText(process), LiveStepText(process),
                     LiveLevelText(process), AgeText(process)});
-    for (const LiveMemory* device : InFocus(process)) {
+    for (const LiveMemory* device : DevicesInFocus(process)) {
       text += fmt::format("; {} {}", Escaped(device->name), FiguresOf(*device));
       if (const std::string outlook = LiveOutlook(*device); !outlook.empty()) text += ", " + outlook;
     }

@@ -1,4 +1,4 @@
-// `memoir live` as text: the picture of a terminal, and plain lines where there is none.
+// `memoir live` as text: a screen on a terminal, and plain lines elsewhere.
 #ifndef TOOLS_VIEW_LIVE_LIVE_TEXT_H_
 #define TOOLS_VIEW_LIVE_LIVE_TEXT_H_
 
@@ -6,25 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
 struct LiveScreenOptions {
-  std::size_t height = 24;  // lines of the terminal; 0: as many as it takes
-  std::string keys;         // the last line: "q quit  s snapshot"; "": none
-  std::string message;      // above it: what the last key did; "": nothing
+  std::size_t height = 24;  // lines of the terminal; 0: no limit
+  std::string keys;         // the last line: "q quit  s snapshot"; empty: no such line
+  std::string message;      // the line above the keys: the result of the last key; empty: no such line
 };
 
-// Lines of at most the terminal's width, without newlines; what does not fit into the height is left out from the
-// least important on, and the number of processes that are left out is said.
-std::vector<std::string> RenderLiveScreen(const LivePicture& picture, const Terminal& terminal,
+// Returns lines of at most the terminal's width, without newlines. If the height is too small, the least important
+// lines are left out, and a line states how many processes are left out.
+std::vector<std::string> RenderLiveScreen(const LiveFigures& figures, const Terminal& terminal,
                                           const LiveScreenOptions& options);
 
-// A line for each process, each ended by a newline: "12:05:01 rank 0 (pid 100) train.py, running for 5 s, ..."; at most
-// `top` of them, worst first, then how many more there are.
-std::string RenderLiveLines(const LivePicture& picture, std::size_t top);
+// Returns a line with a newline for each process: "12:05:01 rank 0 (pid 100) train.py, running for 5 s, ...". At most
+// `top` processes, the worst first; then the number of the others.
+std::string RenderLiveLines(const LiveFigures& figures, std::size_t top);
 
 }  // namespace memoir
 

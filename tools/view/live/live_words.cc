@@ -13,7 +13,7 @@ namespace {
 
 std::uint64_t Nanoseconds(double seconds) { return static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9); }
 
-// Seconds alone, where a tenth says nothing.
+// Shows whole seconds if tenths are negligible.
 std::string LongDuration(double seconds) {
   if (seconds >= 60) return FormatDuration(Nanoseconds(std::floor(seconds)));
   return fmt::format("{:.0f} s", seconds);
@@ -59,7 +59,7 @@ std::string LiveStepText(const LiveProcess& process) {
 std::string LiveLevelText(const LiveProcess& process) {
   if (process.level == v1::LEVEL_OFF) return "recording is off";
   if (process.level == v1::LEVEL_MEMORY && process.knows_steps)
-    return Runs(process.state) ? "a known step, without operators" : "";
+    return IsRunning(process.state) ? "a repeated step, without operators" : "";
   if (process.level == v1::LEVEL_MEMORY) return "operators are not recorded";
   if (!process.asked.open) return "";
   return fmt::format("step {} of {} in full", FormatCount(process.asked.begun), FormatCount(process.asked.steps));
@@ -69,7 +69,7 @@ std::string LiveOutlook(const LiveMemory& device) {
   if (!device.steps_left) return "";
   const std::string steps =
       fmt::format("{} steps", FormatCount(static_cast<std::uint64_t>(std::min(*device.steps_left, 1e15))));
-  // What is years away is none.
+  // Times more than a year away count as never.
   constexpr double kFar = 365.0 * 86400;
   if (device.seconds_left && *device.seconds_left > kFar) return "";
   const std::string when = device.seconds_left ? LongDuration(*device.seconds_left) + " (" + steps + ")" : steps;
@@ -79,12 +79,12 @@ std::string LiveOutlook(const LiveMemory& device) {
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {
   std::vector<LiveFinding> found;
   if (process.state == LiveState::kDied) {
-    const std::string rest = process.is_whole ? "" : "; its newest events come with the next memoir command";
+    const std::string rest = process.is_whole ? "" : "; the next memoir command adds its newest events";
     found.push_back({"died", "died", "ended without stopping (killed, or crashed)" + rest});
   }
   if (process.oom_count > 0) {
     const LiveOutOfMemory& last = process.ooms.back();
-    std::string text = fmt::format("out of memory: {} asked on {}", FormatBytes(last.asked), Escaped(last.device));
+    std::string text = fmt::format("out of memory: {} requested on {}", FormatBytes(last.asked), Escaped(last.device));
     if (process.step_source != StepSource::kNone) text += fmt::format(" in step {}", FormatCount(last.step));
     if (process.oom_count > 1) text += fmt::format("; {} errors so far", FormatCount(process.oom_count));
     found.push_back({"out_of_memory", fmt::format("oom {}", process.oom_count), text});
@@ -111,7 +111,7 @@ std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {
   return found;
 }
 
-std::vector<const LiveMemory*> InFocus(const LiveProcess& process) {
+std::vector<const LiveMemory*> DevicesInFocus(const LiveProcess& process) {
   std::vector<const LiveMemory*> all, caching;
   for (const LiveMemory& device : process.devices) {
     all.push_back(&device);
@@ -120,13 +120,13 @@ std::vector<const LiveMemory*> InFocus(const LiveProcess& process) {
   return caching.empty() ? all : caching;
 }
 
-std::vector<const LiveProcess*> WorstFirst(const LivePicture& picture) {
+std::vector<const LiveProcess*> ProcessesWorstFirst(const LiveFigures& figures) {
   std::vector<const LiveProcess*> processes;
-  for (const LiveProcess& process : picture.processes) processes.push_back(&process);
+  for (const LiveProcess& process : figures.processes) processes.push_back(&process);
   const auto badness = [](const LiveProcess* process) {
     double left = 1;
     std::uint64_t most = 0;
-    for (const LiveMemory* device : InFocus(*process)) {
+    for (const LiveMemory* device : DevicesInFocus(*process)) {
       if (device->headroom && device->total && *device->total > 0)
         left = std::min(left, static_cast<double>(*device->headroom) / static_cast<double>(*device->total));
       most = std::max(most, device->allocated);

@@ -1,38 +1,39 @@
-// What `memoir live` says of processes in words, on every page alike: who, how long, findings, and which is the worst.
+// Texts about processes that all views of `memoir live` share: names, durations, findings, and the order by importance.
 #ifndef TOOLS_VIEW_LIVE_LIVE_WORDS_H_
 #define TOOLS_VIEW_LIVE_LIVE_WORDS_H_
 
 #include <string>
 #include <vector>
 
-#include "tools/analyze/live/live_picture.h"
+#include "tools/analyze/live/live_figures.h"
 
 namespace memoir {
 
-// "rank 3 (pid 100)"; "pid 100" of what is no rank.
+// Returns "rank 3 (pid 100)"; "pid 100" without a rank.
 std::string LiveName(const LiveProcess& process);
-// "running for 12 min 5 s"; "silent for 30.0 s", "ended after ...", "died after ...".
+// Returns "running for 12 min 5 s", "silent for 30.0 s", "ended after ...", "died after ...".
 std::string LiveStateText(const LiveProcess& process);
-// "step 1,204, 8.3 a second"; "" where no step is known.
+// Returns "step 1,204, 8.3 a second". Empty if no step is known.
 std::string LiveStepText(const LiveProcess& process);
-// "recording is off", "step 2 of 3 in full"; "" where everything is recorded for good.
+// Returns "recording is off", "step 2 of 3 in full". Empty if everything is always recorded.
 std::string LiveLevelText(const LiveProcess& process);
-// "memory runs out in 41 min (4,900 steps) if it goes on like this"; without figures where they are not known.
+// Returns "memory runs out in 41 min (4,900 steps) if it goes on like this"; without figures if they are unknown.
 std::string LiveOutlook(const LiveMemory& device);
 
 struct LiveFinding {
   const char* kind = "";  // "out_of_memory", "growth", "retries", "died", "lost_events", "disk", "damage"
-  std::string key;        // the same as long as it is one finding, whatever its figures are
+  std::string key;        // identifies a finding whose figures change
   std::string text;       // escaped, one line
 };
-// What a reader should know first, first.
+// Returns the findings, the most important first.
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process);
 
-// Died and out of memory first, then other findings, then what has the smallest part of its memory left.
-std::vector<const LiveProcess*> WorstFirst(const LivePicture& picture);
+// Died and out of memory come first, then other findings, then processes with the smallest share of their memory left.
+std::vector<const LiveProcess*> ProcessesWorstFirst(const LiveFigures& figures);
 
-// The devices that a text is about: those with a caching allocator; all where there is none.
-std::vector<const LiveMemory*> InFocus(const LiveProcess& process);
+// Returns the devices that a text describes: devices with a caching allocator, or all devices if no device has a
+// caching allocator.
+std::vector<const LiveMemory*> DevicesInFocus(const LiveProcess& process);
 
 }  // namespace memoir
 

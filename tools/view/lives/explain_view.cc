@@ -4,7 +4,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -14,7 +14,7 @@ namespace memoir {
 namespace {
 
 constexpr char kExpected[] =
-    "; expected, not observed: the recording ended too early, but earlier blocks of the same place became it";
+    "; expected, not observed: the recording ended too early, but earlier blocks of the same place had this category";
 
 std::string Line(const Terminal& terminal, std::string_view name, const std::string& text) {
   constexpr std::size_t kIndent = 11;
@@ -22,71 +22,71 @@ std::string Line(const Terminal& terminal, std::string_view name, const std::str
          Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
-std::string Where(const std::string& module, Phase phase) {
+std::string PlaceText(const std::string& module, Phase phase) {
   const std::string of = module.empty() ? "" : " of " + ShownName(module);
   return phase == Phase::kOther && module.empty() ? "" : fmt::format(" ({}{})", ToString(phase), of);
 }
 
-std::string ReadingText(const Reading& reading) {
+std::string ReadingText(const BlockReading& reading) {
   return Escaped(reading.operator_name.empty() ? reading.node : reading.operator_name) +
-         Where(reading.module, reading.phase);
+         PlaceText(reading.module, reading.phase);
 }
 
 std::string Readings(const Capture& capture, const BlockStory& story) {
-  // What reads a block is known by the tensors among an operator's arguments.
-  if (IsImported(capture)) return NotInImport(capture, HasCalls(capture) ? "tensors" : "calls");
+  // A block is read by the operators that have its tensor as an argument.
+  if (IsImported(capture)) return NotInImport(capture, HasOperatorCalls(capture) ? "tensors" : "calls");
   std::string text;
-  for (const Reading& reading : story.first_readings) text += (text.empty() ? "" : ", ") + ReadingText(reading);
+  for (const BlockReading& reading : story.first_readings) text += (text.empty() ? "" : ", ") + ReadingText(reading);
   const std::uint64_t shown = story.first_readings.size() + (story.last_reading ? 1 : 0);
   if (story.readings > shown) text += fmt::format(", {} more", FormatCount(story.readings - shown));
   if (story.last_reading) text += ", last " + ReadingText(*story.last_reading);
   return text.empty() ? "by no operator" : text;
 }
 
-// A block that backward has read and not freed is kept by a reference of the program from then on.
+// If backward has read a block and not freed it, a reference of the program keeps it from then on.
 std::string KeptByGraph(const BlockStory& story) {
   const std::string graph = "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
   if (story.first_readings.empty()) return graph;
-  const Reading& last = story.last_reading ? *story.last_reading : story.first_readings.back();
+  const BlockReading& last = story.last_reading ? *story.last_reading : story.first_readings.back();
   if (last.node.empty() || !story.freed_inside.empty()) return graph;
   return graph + ", until " + FormatMoment(last.ns) + "; then by a reference of the program";
 }
 
-std::string KeptBy(const BlockStory& story) {
+std::string HolderText(const BlockStory& story) {
   const std::string of = story.parameter.empty() ? "a parameter" : story.parameter;
-  switch (Rules()[story.rule].keeper) {
-    case Keeper::kHolder:
+  switch (Rules()[story.rule].holder) {
+    case HolderKind::kHolder:
       return "references to " + (story.parameter.empty() ? "it" : story.parameter) +
              " in its module, its optimizer or the program";
-    case Keeper::kGradient:
+    case HolderKind::kGradient:
       return ".grad of " + of;
-    case Keeper::kOptimizer:
+    case HolderKind::kOptimizer:
       return "the optimizer, as state of " + of;
-    case Keeper::kGraph:
+    case HolderKind::kGraph:
       return KeptByGraph(story);
-    case Keeper::kUnusedGraph:
+    case HolderKind::kUnusedGraph:
       return "autograd's graph, while the program refers to a result of it";
-    case Keeper::kRetainedGraph:
+    case HolderKind::kRetainedGraph:
       return "autograd's graph, which backward kept (retain_graph=True), while the program refers to a result of it";
-    case Keeper::kAutograd:
+    case HolderKind::kAutograd:
       return "autograd, until the next node has run";
-    case Keeper::kProgram:
+    case HolderKind::kProgram:
       return "a reference of the program";
-    case Keeper::kMaker:
+    case HolderKind::kMaker:
       return "the operator, node or step that made it, while it ran";
-    case Keeper::kLibrary:
+    case HolderKind::kLibrary:
       return "the library whose workspace it is";
-    case Keeper::kCompiler:
+    case HolderKind::kCompiler:
       return "torch.compile, while it uses it";
-    case Keeper::kRanks:
+    case HolderKind::kRanks:
       return "the code that combines the ranks' parts (DDP, FSDP)";
-    case Keeper::kNotKnown:
+    case HolderKind::kNotKnown:
       break;
   }
   return "not known";
 }
 
-// "train.py:90 main > net.py:12 Net.forward": where many frames are, the outermost and those further in.
+// "train.py:90 main > net.py:12 Net.forward". Of long stacks: the outermost frame and the innermost ones.
 std::string StackText(const std::vector<SourceLine>& stack) {
   constexpr std::size_t kInnermost = 9;
   std::vector<std::string_view> files;
@@ -128,18 +128,18 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   std::string text = Painted(terminal, Color::kBold, Wrapped(title, terminal.width, 2)) + "\n";
   const std::string inferred = story.inferred ? " (inferred: its step was recorded without operators)" : "";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
-  const std::string maker = !story.made_by.empty() ? "by " + Escaped(story.made_by)
-                            : story.unseen         ? "while operators were not recorded"
-                            : HasCalls(capture)    ? "outside of any operator"
-                                                   : "by an operator that is not known";
+  const std::string maker = !story.made_by.empty()    ? "by " + Escaped(story.made_by)
+                            : story.unseen            ? "while operators were not recorded"
+                            : HasOperatorCalls(capture) ? "outside of any operator"
+                                                      : "by an operator that is not known";
   text += Line(terminal, "made",
-               FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step + inferred);
+               FormatMoment(story.made_ns) + " " + maker + PlaceText(story.module, story.phase) + step + inferred);
   text += LineLines(story, terminal);
   text += Line(terminal, "rule", fmt::format("{}: {}{}", rule.name, rule.because, story.expected ? kExpected : ""));
-  text += Line(terminal, "kept by", Escaped(KeptBy(story)));
+  text += Line(terminal, "kept by", Escaped(HolderText(story)));
   text += Line(terminal, "read", Readings(capture, story));
   if (!story.freed_ns) return text + Line(terminal, "freed", "never: live at the end");
-  const std::string inside = !HasCalls(capture)           ? ""
+  const std::string inside = !HasOperatorCalls(capture)     ? ""
                              : story.freed_inside.empty() ? ", outside of any operator"
                                                           : ", inside " + Escaped(story.freed_inside);
   return text + Line(terminal, "freed",
@@ -147,7 +147,7 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
                                  FormatDuration(*story.freed_ns - std::min(*story.freed_ns, story.made_ns)), inside));
 }
 
-Json ReadingJson(const Reading& reading) {
+Json ReadingJson(const BlockReading& reading) {
   return {{"time_ns", reading.ns},
           {"operator", reading.operator_name},
           {"module", reading.module},
@@ -177,12 +177,12 @@ Json StoryJson(const BlockStory& story) {
                {"because", rule.because},
                {"expected", story.expected},
                {"parameter", story.parameter.empty() ? Json(nullptr) : Json(story.parameter)},
-               {"kept_by", KeptBy(story)},
+               {"kept_by", HolderText(story)},
                {"reading_count", story.readings},
                {"freed_time_ns", story.freed_ns ? Json(*story.freed_ns) : Json(nullptr)},
                {"freed_inside", story.freed_inside}};
   Json& readings = json["readings"] = Json::array();
-  for (const Reading& reading : story.first_readings) readings.push_back(ReadingJson(reading));
+  for (const BlockReading& reading : story.first_readings) readings.push_back(ReadingJson(reading));
   if (story.last_reading) readings.push_back(ReadingJson(*story.last_reading));
   return json;
 }
@@ -191,7 +191,7 @@ Json StoryJson(const BlockStory& story) {
 
 std::string RenderExplanation(const Capture& capture, const Explanation& explanation, std::size_t top,
                               const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   const std::vector<BlockStory>& stories = explanation.stories;
   const std::size_t shown = top == 0 ? stories.size() : std::min(top, stories.size());
   if (shown < explanation.matches) {

@@ -1,4 +1,4 @@
-// The stories of `memoir explain`, as text and JSON.
+// Prints the stories of `memoir explain` as text and JSON.
 #ifndef TOOLS_VIEW_LIVES_EXPLAIN_VIEW_H_
 #define TOOLS_VIEW_LIVES_EXPLAIN_VIEW_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// The `top` newest stories; 0: all.
+// Prints the `top` newest stories; 0: all.
 std::string RenderExplanation(const Capture& capture, const Explanation& explanation, std::size_t top,
                               const Terminal& terminal);
 Json ExplanationJson(const Capture& capture, const Explanation& explanation);

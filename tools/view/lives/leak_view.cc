@@ -10,6 +10,8 @@
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/capture/step_count_text.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -24,19 +26,6 @@ std::uint64_t BytesOf(const LeakGroup& group) {
   return bytes;
 }
 
-std::string CountedSteps(std::uint64_t steps, StepSource source) {
-  switch (source) {
-    case StepSource::kModule:
-      return FormatCounted(steps, "call", "calls") + " of the outermost module";
-    case StepSource::kOptimizer:
-      return FormatCounted(steps, "optimizer step", "optimizer steps");
-    case StepSource::kProfiler:
-      return FormatCounted(steps, "profiler step", "profiler steps");
-    default:
-      return FormatCounted(steps, "step", "steps");
-  }
-}
-
 std::string LabelOf(const Leak::Share& share) { return LabelOfCategory(CategoryOf(share.rule)); }
 
 std::string PlaceText(const Leak& leak) {
@@ -46,26 +35,26 @@ std::string PlaceText(const Leak& leak) {
   return name + (leak.module.empty() ? "" : " in " + ShownName(leak.module));
 }
 
-// Who keeps it from being freed, as far as autograd, modules and optimizers say so.
+// Says what holds the leaked memory, as far as autograd, modules and optimizers show it.
 std::string_view HolderText(const Leak& leak) {
   if (leak.kind == Leak::Kind::kFragmentation)
     return "live blocks between free pieces; what is allocated does not grow with it";
   if (leak.kind == Leak::Kind::kReplaced)
     return "references of the program to tensors that torch.cat replaces by longer ones";
   if (leak.device == "pinned") return "a reference of the program to pinned memory, or a copy that has not ended";
-  switch (KeeperOf(leak)) {
-    case Keeper::kHolder:
+  switch (HolderOf(leak)) {
+    case HolderKind::kHolder:
       return "references to parameters or buffers in modules, optimizers or the program";
-    case Keeper::kGradient:
+    case HolderKind::kGradient:
       return ".grad of parameters";
-    case Keeper::kOptimizer:
+    case HolderKind::kOptimizer:
       return "the optimizer, as state";
-    case Keeper::kGraph:
-    case Keeper::kUnusedGraph:
+    case HolderKind::kGraph:
+    case HolderKind::kUnusedGraph:
       return "autograd's graph, while the program refers to a result of it";
-    case Keeper::kRetainedGraph:
+    case HolderKind::kRetainedGraph:
       return "autograd's graph, which backward kept (retain_graph=True), while the program refers to a result of it";
-    case Keeper::kLibrary:
+    case HolderKind::kLibrary:
       return "the library whose workspace it is";
     default:
       return "a reference of the program, such as a list, a dictionary, a closure or an exception";
@@ -77,28 +66,28 @@ std::span<const LeakHolder> HoldersOf(const Leak& leak, const Leaks& leaks, cons
   return at < holders.all.size() ? std::span(holders.all[at]) : std::span<const LeakHolder>();
 }
 
-// Up to " → ", where autograd's graph begins.
+// Returns the part before " → ", where the path through the autograd graph begins.
 std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
 
-// Who was found to hold what these leaks keep: of each variable, or what else it is, the way to most of it.
+// Says which objects hold the memory of these leaks: for each variable or other root, the path to its largest part.
 std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakHolders& holders) {
   constexpr std::size_t kMostShown = 2;
-  struct Found {
+  struct LargestHolding {
     std::string_view root;
     std::uint64_t bytes = 0;
     const LeakHolder* largest = nullptr;
   };
-  std::vector<Found> found;
+  std::vector<LargestHolding> found;
   for (const Leak* const leak : group.leaks) {
     for (const LeakHolder& holder : HoldersOf(*leak, leaks, holders)) {
       const std::string_view root = RootOf(holder.name);
-      auto of_root = std::ranges::find(found, root, &Found::root);
+      auto of_root = std::ranges::find(found, root, &LargestHolding::root);
       if (of_root == found.end()) of_root = found.insert(found.end(), {root});
       of_root->bytes += holder.bytes;
       if (of_root->largest == nullptr || holder.bytes > of_root->largest->bytes) of_root->largest = &holder;
     }
   }
-  std::ranges::stable_sort(found, std::greater(), &Found::bytes);
+  std::ranges::stable_sort(found, std::greater(), &LargestHolding::bytes);
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostShown, found.size()); ++i)
     text += (i == 0 ? "" : "; ") + Escaped(found[i].largest->name);
@@ -107,7 +96,7 @@ std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakH
 }
 
 // "at train.py:30", "by aten::add"
-std::string MadeText(const LeakCause::Made& made) {
+std::string MadeText(const LeakCause::Allocation& made) {
   return made.line.known() ? "at " + ShownPlace(made.line, kNameInLine) : "by " + Escaped(made.operator_name);
 }
 
@@ -126,15 +115,17 @@ std::string PlacesText(const LeakGroup& group) {
 }
 
 // "activation 75.0% (most by aten::relu in 1), input 25.0% on cpu, 40 blocks"
-std::string WhatText(const Capture& capture, const Leak& leak) {
+std::string LeakedMemoryText(const Capture& capture, const Leak& leak) {
   constexpr std::size_t kMostCategories = 3;
-  constexpr std::uint64_t kSmallestShare = 100;  // of all: less is not named
+  constexpr std::uint64_t kSmallestShare = 100;  // smaller shares are not named
   const std::string device = " on " + DeviceLabel(capture, leak.device, leak.process);
   if (leak.kind == Leak::Kind::kFragmentation) return "reserved memory" + device;
   std::string maker = leak.operator_name.empty() ? "" : "by " + Escaped(leak.operator_name);
   if (!leak.module.empty()) maker += (maker.empty() ? "in " : " in ") + ShownName(leak.module);
   if (leak.is_mixed && !maker.empty()) maker = "most " + maker;
-  const std::string blocks = ", " + FormatCounted(leak.blocks, "block", "blocks");
+  std::string blocks = ", " + FormatCounted(leak.blocks, "block", "blocks");
+  if (leak.inferred_blocks > 0)
+    blocks += fmt::format(" (operator and module of {} inferred)", FormatCount(leak.inferred_blocks));
   const bool pinned = leak.device == "pinned";
   if (pinned || leak.categories.size() <= 1) {
     const std::string what = pinned || leak.categories.empty() ? "host memory" : LabelOf(leak.categories.front());
@@ -163,7 +154,7 @@ std::string FactLine(const Terminal& terminal, std::string_view name, std::strin
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json MadeJson(const LeakCause::Made& made) {
+Json MadeJson(const LeakCause::Allocation& made) {
   Json json = {{"operator", TextOrNull(made.operator_name)}};
   AddLine(json, made.line);
   return json;
@@ -199,6 +190,9 @@ std::string LeakText(const Capture& capture, const LeakGroup& group) {
       FormatBytes(BytesOf(group)), FormatCounted(leak.steps, "step", "steps"));
 }
 
+namespace {
+
+// The words of the command that shows what was live when the leak was found, without program and capture.
 std::string LeakCommand(const Capture& capture, const Leak& leak) {
   const std::string_view by = leak.kind == Leak::Kind::kFragmentation ? "segment"
                               : leak.line.known()                     ? "line"
@@ -206,15 +200,17 @@ std::string LeakCommand(const Capture& capture, const Leak& leak) {
   const ProcessSummary& process = capture.processes()[leak.process.value];
   const std::string rank =
       process.is_rank && DescribeJob(capture).processes > 1 ? fmt::format("--rank {} ", process.info.rank()) : "";
-  return fmt::format("show --by {} {}--at {}ns", by, rank, leak.ns);
+  return fmt::format("show --by {} {}--at {}", by, rank, FormatAt(leak.ns, leak.until_ns));
 }
+
+}  // namespace
 
 bool AreLeaksKnown(const Leaks& leaks) {
   return !leaks.leaks.empty() || (leaks.source != StepSource::kNone && leaks.steps > kFewestSteps);
 }
 
 std::string LeakHeadline(const Leaks& leaks) {
-  const std::string steps = CountedSteps(leaks.steps, leaks.source);
+  const std::string steps = StepCountText(leaks.steps, leaks.source);
   if (const std::size_t count = leaks.leaks.size(); count > 0) {
     const std::string causes =
         leaks.causes.empty() ? "" : ", likely for " + FormatCounted(GroupsOf(leaks).size(), "cause", "causes");
@@ -240,15 +236,17 @@ std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHo
     const Leak& leak = *group.leaks.front();
     text += "\n" + Wrapped(LeakText(capture, group), terminal.width, 2) + "\n";
     if (group.cause != nullptr) text += FactLine(terminal, "places", PlacesText(group));
-    text += FactLine(terminal, "what", (group.cause != nullptr ? "at the first: " : "") + WhatText(capture, leak));
+    text +=
+        FactLine(terminal, "what", (group.cause != nullptr ? "at the first: " : "") + LeakedMemoryText(capture, leak));
     text += FactLine(terminal, "since", fmt::format("step {}", leak.since_step));
     text += FactLine(terminal, "kept by", group.cause != nullptr ? CauseText(*group.cause) : HolderText(leak));
     if (const std::string found = FoundHolders(group, leaks, holders); !found.empty())
       text += FactLine(terminal, "held by", found);
-    text += "  more: memoir " + LeakCommand(capture, leak) + " " + path + "\n";
+    text += "  more: " + PrintedCommand(LeakCommand(capture, leak) + " " + path) + "\n";
   }
   if (!holders.looked) text += "\nWhich variables hold them: record with memoir run --holders\n";
-  if (shown < count) text += fmt::format("\n{} more: memoir check leaks --top 0 {}\n", count - shown, path);
+  if (shown < count)
+    text += fmt::format("\n{} more: {}\n", count - shown, PrintedCommand("check leaks --top 0 " + path));
   return text;
 }
 
@@ -273,6 +271,7 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& ho
                   {"bytes_per_step", leak.bytes_per_step()},
                   {"bytes", leak.bytes},
                   {"blocks", leak.blocks},
+                  {"inferred_blocks", leak.inferred_blocks},
                   {"steps", leak.steps},
                   {"since_step", leak.since_step},
                   {"ns", leak.ns}};
@@ -298,7 +297,7 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& ho
     entry["holders"] = Json::array();
     for (const LeakHolder& holder : found)
       entry["holders"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
-    entry["command"] = "memoir " + LeakCommand(capture, leak) + " " + path;
+    entry["command"] = PrintedCommand(LeakCommand(capture, leak) + " " + path);
     json["leaks"].push_back(std::move(entry));
   }
   return json;

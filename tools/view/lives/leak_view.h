@@ -1,4 +1,4 @@
-// What a recording keeps more in every step, in text and JSON.
+// Prints memory that grows in every step as text and JSON.
 #ifndef TOOLS_VIEW_LIVES_LEAK_VIEW_H_
 #define TOOLS_VIEW_LIVES_LEAK_VIEW_H_
 
@@ -14,23 +14,21 @@
 
 namespace memoir {
 
-// Leaks of one cause together, those that keep most first.
+// Leaks with one cause, the one that keeps most first.
 struct LeakGroup {
-  std::vector<const Leak*> leaks;    // one at least, most bytes first
-  const LeakCause* cause = nullptr;  // of several
+  std::vector<const Leak*> leaks;    // at least one, most bytes first
+  const LeakCause* cause = nullptr;  // set if there are several leaks
 };
 std::vector<LeakGroup> GroupsOf(const Leaks& leaks);
-// "train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"; of several "train.py:40 and 4 other places, likely for
-// one cause: +3.0 MiB each step, 60.0 MiB after 20 steps".
+// Returns "train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps". For several leaks: "train.py:40 and 4 other
+// places, likely for one cause: +3.0 MiB each step, 60.0 MiB after 20 steps".
 std::string LeakText(const Capture& capture, const LeakGroup& group);
-// The words of the command that shows what was live at that point, without program and capture.
-std::string LeakCommand(const Leak& leak);
 
-// How many places leak; where none does, of how many steps, or why nothing is known.
+// Returns the number of places that leak. If nothing leaks: the number of steps examined, or why nothing is known.
 std::string LeakHeadline(const Leaks& leaks);
 bool AreLeaksKnown(const Leaks& leaks);
-// Of some: `top` of them, 0: all; each with the command that shows more. `path`: of the capture, as it is typed.
-// `holders`: of FindLeakHolders.
+// Prints `top` leaks (0: all), each with the command that shows more; there must be a leak. `path`: path of the capture
+// as typed. `holders`: the result of FindLeakHolders.
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, std::size_t top,
                         const std::string& path, const Terminal& terminal);
 Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, const std::string& path);

@@ -1,4 +1,4 @@
-// Lines of facts, each with its name in front, and as many of them as there is room for.
+// Lines of facts, each with a name in front, as many as fit into a number of lines.
 #ifndef TOOLS_VIEW_OOM_FACT_LINES_H_
 #define TOOLS_VIEW_OOM_FACT_LINES_H_
 
@@ -11,20 +11,20 @@
 
 namespace memoir {
 
-// Shown whole or not at all: half a sentence says something else.
-struct Fact {
+// A fact is shown completely or not at all, because half a sentence has another meaning.
+struct OutOfMemoryFact {
   std::string text;      // lines
-  int leaves_first = 0;  // where there is no room for all of them: the least first; 0: never
+  int leaves_first = 0;  // facts with the smallest number are left out first if not all fit; 0: never left out
 };
 
-// "why          FULL: ..." and the lines that it takes.
+// Returns "why          FULL: ..." and its continuation lines.
 std::string FactLine(const Terminal& terminal, std::string_view name, Color color, const std::string& text);
 
-std::string Together(const std::vector<Fact>& facts);
+std::string JoinFacts(const std::vector<OutOfMemoryFact>& facts);
 
-bool Fit(const std::vector<Fact>& facts, std::size_t lines);
-// Those that fit into so many lines. `more`: the line that says where the rest is; it is one of them.
-std::string Fitted(std::vector<Fact> facts, std::size_t lines, const std::string& more);
+bool FitsInLines(const std::vector<OutOfMemoryFact>& facts, std::size_t lines);
+// Returns the facts that fit into this number of lines. `more`, the line that names the place of the rest, is included.
+std::string FitInLines(std::vector<OutOfMemoryFact> facts, std::size_t lines, const std::string& more);
 
 }  // namespace memoir
 

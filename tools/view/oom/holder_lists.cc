@@ -9,12 +9,12 @@
 
 namespace memoir {
 
-std::string Named(std::string_view name) {
+std::string QuotedHolder(std::string_view name) {
   constexpr std::size_t kNameInLine = 40;
   return Shortened(Escaped(name), kNameInLine);
 }
 
-std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
+std::string HolderList(const std::vector<HoldingRow>& holders, std::size_t top) {
   std::string text;
   std::uint64_t rest = 0;
   for (std::size_t i = 0; i < holders.size(); ++i) {
@@ -22,17 +22,17 @@ std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
       rest += holders[i].bytes;
       continue;
     }
-    text += (i == 0 ? "" : ", ") + Named(holders[i].name) + " " + FormatBytes(holders[i].bytes);
+    text += (i == 0 ? "" : ", ") + QuotedHolder(holders[i].name) + " " + FormatBytes(holders[i].bytes);
   }
   if (rest > 0) text += ", others " + FormatBytes(rest);
   return holders.empty() ? "nobody" : text;
 }
 
-std::vector<Holder> LayersMerged(const std::vector<Holder>& modules) {
-  std::vector<Holder> merged;
-  for (const Holder& module : modules) {
+std::vector<HoldingRow> LayersMerged(const std::vector<HoldingRow>& modules) {
+  std::vector<HoldingRow> merged;
+  for (const HoldingRow& module : modules) {
     const std::string name = WithLayersMerged(module.name);
-    const auto known = std::ranges::find(merged, name, &Holder::name);
+    const auto known = std::ranges::find(merged, name, &HoldingRow::name);
     if (known == merged.end()) {
       merged.push_back({name, module.bytes, module.blocks});
     } else {
@@ -40,7 +40,7 @@ std::vector<Holder> LayersMerged(const std::vector<Holder>& modules) {
       known->blocks += module.blocks;
     }
   }
-  std::ranges::stable_sort(merged, [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(merged, [](const HoldingRow& a, const HoldingRow& b) { return a.bytes > b.bytes; });
   return merged;
 }
 

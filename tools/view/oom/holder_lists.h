@@ -1,4 +1,4 @@
-// Who held how much, in a line of text.
+// The owners of memory, in a line of text.
 #ifndef TOOLS_VIEW_OOM_HOLDER_LISTS_H_
 #define TOOLS_VIEW_OOM_HOLDER_LISTS_H_
 
@@ -11,14 +11,14 @@
 
 namespace memoir {
 
-// Escaped, and cut to what a line has room for.
-std::string Named(std::string_view name);
+// Escapes the name and shortens it for a line.
+std::string QuotedHolder(std::string_view name);
 
-// "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB": they add up to the whole. `top` of them; 0: all.
-std::string HolderList(const std::vector<Holder>& holders, std::size_t top);
+// Returns "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB", which sum to the whole. `top`: number of names; 0: all.
+std::string HolderList(const std::vector<HoldingRow>& holders, std::size_t top);
 
-// What modules of all layers hold as one: "blocks.*.mlp". Largest first.
-std::vector<Holder> LayersMerged(const std::vector<Holder>& modules);
+// Merges the same module of all layers into "blocks.*.mlp". Largest first.
+std::vector<HoldingRow> LayersMerged(const std::vector<HoldingRow>& modules);
 
 }  // namespace memoir
 

@@ -1,5 +1,6 @@
 #include "tools/view/oom/out_of_memory_json.h"
 
+#include "tools/analyze/categories/block_categories.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/pool_text.h"
@@ -8,22 +9,34 @@
 namespace memoir {
 namespace {
 
-Json HoldersJson(const std::vector<Holder>& holders) {
+Json HoldersJson(const std::vector<HoldingRow>& holders) {
   Json json = Json::array();
-  for (const Holder& holder : holders)
+  for (const HoldingRow& holder : holders)
     json.push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
   return json;
 }
 
-std::uint64_t SumOf(const std::vector<Holder>& holders) {
+Json LineHoldersJson(const std::vector<LineHolding>& holders) {
+  Json json = Json::array();
+  for (const LineHolding& holder : holders) {
+    json.push_back({{"line", LineJson(holder.line)},
+                    {"operator", holder.operator_name},
+                    {"category", LabelOfCategory(holder.category)},
+                    {"bytes", holder.bytes},
+                    {"blocks", holder.blocks}});
+  }
+  return json;
+}
+
+std::uint64_t SumOf(const std::vector<HoldingRow>& holders) {
   std::uint64_t bytes = 0;
-  for (const Holder& holder : holders) bytes += holder.bytes;
+  for (const HoldingRow& holder : holders) bytes += holder.bytes;
   return bytes;
 }
 
-Json GrownJson(const std::vector<Grown>& grown) {
+Json GrownJson(const std::vector<HoldingGrowth>& grown) {
   Json json = Json::array();
-  for (const Grown& one : grown) json.push_back({{"name", one.name}, {"bytes", one.bytes}});
+  for (const HoldingGrowth& one : grown) json.push_back({{"name", one.name}, {"bytes", one.bytes}});
   return json;
 }
 
@@ -32,8 +45,8 @@ Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// null: there is nothing earlier to compare with.
-Json GrowthJson(const Growth& growth) {
+// Returns null if there is nothing earlier to compare with.
+Json GrowthJson(const OutOfMemoryGrowth& growth) {
   if (!growth.kind || growth.first) return nullptr;
   return {{"since", ToString(*growth.kind)},
           {"same_call", growth.same_call},
@@ -50,7 +63,7 @@ Json FittingJson(const FittingInput& input) {
   return {{"steps", input.steps}, {"input_bytes", input.input_bytes}, {"fitting_input_bytes", input.fitting_bytes}};
 }
 
-Json RoomJson(const Room& room) {
+Json RoomJson(const OutOfMemoryRoom& room) {
   return {{"bytes", room.free},
           {"usable_bytes", room.own_free},
           {"usable_holes", room.own_holes},
@@ -60,14 +73,14 @@ Json RoomJson(const Room& room) {
           {"other_size_bytes", room.other_size_free}};
 }
 
-Json LeakingJson(const Leaking& leaking) {
+Json LeakingJson(const LeakTotals& leaking) {
   return {
       {"places", leaking.places},         {"bytes", leaking.bytes},         {"bytes_per_step", leaking.bytes_per_step},
       {"since_step", leaking.since_step}, {"line", LineJson(leaking.line)}, {"operator", leaking.operator_name}};
 }
 
 Json ErrorJson(const OutOfMemory& error) {
-  const Room& room = error.room;
+  const OutOfMemoryRoom& room = error.room;
   return {{"device", error.device},
           {"rank", RankJson(error.rank)},
           {"process", error.process.value},
@@ -108,6 +121,8 @@ Json ErrorJson(const OutOfMemory& error) {
           {"by_operator", HoldersJson(error.by_operator)},
           {"by_module", HoldersJson(error.by_module)},
           {"by_category", HoldersJson(error.by_category)},
+          {"by_line", LineHoldersJson(error.by_line)},
+          {"batch_bytes", error.batch_bytes},
           {"pinned_by", HoldersJson(room.pinned_by)},
           {"growth", GrowthJson(error.growth)},
           {"leaking", error.leaking ? LeakingJson(*error.leaking) : Json(nullptr)},

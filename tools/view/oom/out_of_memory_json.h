@@ -1,4 +1,4 @@
-// Out-of-memory errors as JSON: docs/json.md.
+// Out-of-memory errors as JSON (docs/json.md).
 #ifndef TOOLS_VIEW_OOM_OUT_OF_MEMORY_JSON_H_
 #define TOOLS_VIEW_OOM_OUT_OF_MEMORY_JSON_H_
 
@@ -7,10 +7,10 @@
 
 namespace memoir {
 
-// `out_of_memory[]` of a summary.
+// Returns `out_of_memory[]` of a summary.
 Json OutOfMemoryJson(const Summary& summary);
 
-// `memoir check oom --json`
+// Returns the document of `memoir check oom --json`.
 Json CheckOutOfMemoryJson(const Capture& capture, const Summary& summary);
 
 }  // namespace memoir

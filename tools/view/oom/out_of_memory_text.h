@@ -1,5 +1,5 @@
-// Out-of-memory errors in a few lines each: who asked for what, who held the bytes, why it failed, and why not a step
-// earlier.
+// Out-of-memory errors in a few lines each: which code requested how much memory, who owned the memory, why the request
+// failed, and why it did not fail in the previous step.
 #ifndef TOOLS_VIEW_OOM_OUT_OF_MEMORY_TEXT_H_
 #define TOOLS_VIEW_OOM_OUT_OF_MEMORY_TEXT_H_
 
@@ -13,25 +13,25 @@
 
 namespace memoir {
 
-// One message for the job, of at most so many lines: of the error that decided, how many there were, and what would
-// help; `more`: the line that says where the rest is. "" where there was none.
+// Returns one message for the job with at most this many lines: the decisive error, the number of errors, and remedies.
+// `more` names the command for the rest. Empty without an error.
 inline constexpr std::size_t kLinesOfOutOfMemory = 16;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
                               const Terminal& terminal);
 
-// Also those that torch's allocator alone has counted, as while recording was off.
+// Includes errors that only torch's allocator counted, as while recording was off.
 std::uint64_t CountOutOfMemory(const Summary& summary);
 
-// Every error, with `top` names in a list (0: all).
+// Prints every error, with `top` names in a list (0: all).
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
                                     const Terminal& terminal);
 
-// "no out-of-memory error", or that none is known of, where recording was off for a while.
+// Returns "no out-of-memory error", or "not known" if recording was off for some time.
 std::string NoOutOfMemoryKnown(const Capture& capture, const ReplayReport& report);
-// Why there may have been one that nothing tells of; "": there was none.
+// Describes why an error may be missing from the recording. Empty if none can be missing.
 std::string WhyOutOfMemoryIsNotKnown(const Capture& capture, const ReplayReport& report);
 
-// Where there was none: how close each GPU came, a line each.
+// For a recording without an error: returns one line for each GPU, with its smallest headroom.
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
 
 }  // namespace memoir

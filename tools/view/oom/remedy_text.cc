@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/analyze/categories/rules.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/oom/holder_lists.h"
 #include "tools/view/terminal/units.h"
@@ -16,34 +18,46 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
-// What would go on growing, whatever else is done.
+// Names leaked memory, which grows whatever other remedy is used.
 std::string LeakHelps(const OutOfMemory& error) {
   if (!error.leaking) return "";
-  const Leaking& leaking = *error.leaking;
+  const LeakTotals& leaking = *error.leaking;
   const std::string named =
-      leaking.operator_name.empty() ? "code outside of any operator" : Named(leaking.operator_name);
+      leaking.operator_name.empty() ? "code outside of any operator" : QuotedHolder(leaking.operator_name);
   const std::string largest = leaking.line.known() ? ShownPlace(leaking.line, kNameInLine) : named;
   return fmt::format("fix the leak at {}{}: {} so far, {} more in every step (memoir check leaks)",
                      leaking.places == 1 ? "" : fmt::format("{} places, the largest ", leaking.places), largest,
                      FormatBytes(leaking.bytes), FormatBytes(leaking.bytes_per_step));
 }
 
-// Less than this part of what was allocated is not why memory ran out.
+// Names weights that were loaded onto the device and are kept in addition to the model.
+std::string WithoutCopyHelps(const OutOfMemory& error) {
+  const LineHolding* largest = nullptr;
+  std::uint64_t bytes = 0;
+  for (const LineHolding& holder : error.by_line) {
+    if (!IsSecondCopy(holder.category)) continue;
+    if (largest == nullptr) largest = &holder;
+    bytes += holder.bytes;
+  }
+  return largest == nullptr ? "" : "without " + SecondCopyText(bytes, largest->line);
+}
+
+// A leak that has a smaller share of the allocated bytes is not the cause.
 bool LeakIsWhy(const OutOfMemory& error) {
   constexpr std::uint64_t kSmallestPart = 10;
   return error.leaking && error.leaking->bytes >= error.allocated_bytes / kSmallestPart;
 }
 
-// Of the device's peak, so only where what was live when memory was refused was not much less.
+// The figure is for the device's peak, so it is only printed if nearly as much was live at the error.
 std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary) {
   const auto device = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();
   });
   if (device == summary.devices.end()) return "";
-  if (LeakIsWhy(error)) return "";  // what it would free is kept of many steps
+  if (LeakIsWhy(error)) return "";  // the leak keeps what checkpointing would free
   if (error.allocated_bytes + error.asked_bytes < device->peak_allocated_bytes / 10 * 9) return "";
   const CheckpointRow& row = *device->checkpointing;
-  const std::string modules = Named(row.name) + " (" + FormatCounted(row.modules, "module", "modules") +
+  const std::string modules = QuotedHolder(row.name) + " (" + FormatCounted(row.modules, "module", "modules") +
                               (row.cut_off ? " called so far)" : ")");
   const std::string freed = FormatBytes(static_cast<std::uint64_t>(row.freed_bytes));
   return row.cut_off
@@ -51,10 +65,15 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
              : fmt::format("checkpointing {}: up to {} less at the peak (an estimate)", modules, freed);
 }
 
-// How far the batch has to shrink is known where steps before had inputs of several sizes: the step that failed has not
-// shown all that it needs. What backward never came for does not grow with a batch alone, it is kept.
+std::uint64_t BytesOf(const OutOfMemory& error, std::string_view category) {
+  const auto found = std::ranges::find(error.by_category, category, &HoldingRow::name);
+  return found == error.by_category.end() ? 0 : found->bytes;
+}
+
+// The batch size that fits can be estimated if earlier steps had inputs of several sizes, because the failed step did
+// not reach its full need. If inputs had one size, no growth with them was seen; mostly activations grow with them.
 std::string SmallerBatchHelps(const OutOfMemory& error) {
-  // Of what is kept, inputs among it, a smaller batch only makes less.
+  // A smaller batch leaks less, but does not stop the growth.
   if (LeakIsWhy(error)) return "";
   if (error.fitting_input) {
     const FittingInput& input = *error.fitting_input;
@@ -62,35 +81,40 @@ std::string SmallerBatchHelps(const OutOfMemory& error) {
                        FormatBytes(input.fitting_bytes), FormatBytes(input.input_bytes), FormatCount(input.steps));
   }
   constexpr std::uint64_t kSmallestPart = 4;
-  std::uint64_t all = 0, of_batch = 0;
-  for (const Holder& holder : error.by_category) {
-    all += holder.bytes;
-    if (holder.name == "activation" || holder.name == "input") of_batch += holder.bytes;
-  }
-  if (of_batch == 0 || of_batch < all / kSmallestPart) return "";
-  return fmt::format("a smaller batch ({} grow with it): memoir fit --vary", FormatBytes(of_batch));
+  const auto is_large = [&](std::uint64_t bytes) {
+    return bytes > 0 && bytes >= error.allocated_bytes / kSmallestPart;
+  };
+  if (is_large(error.batch_bytes))
+    return fmt::format("a smaller batch ({} grow with it): memoir fit --vary", FormatBytes(error.batch_bytes));
+  const std::uint64_t activations = BytesOf(error, "activation");
+  if (!is_large(activations)) return "";
+  return fmt::format("a smaller batch, if activations ({}) grow with it: memoir fit --vary", FormatBytes(activations));
 }
 
-// Of torch's caching allocator. That the request would have fitted does not say that the rest of the forward does.
+// A setting of torch's caching allocator. A forward goes on to allocate; a setting that leaves almost nothing after the
+// request would only move the error to the next layer.
 std::string SettingHelps(const OutOfMemory& error) {
-  const Room& room = error.room;
+  const OutOfMemoryRoom& room = error.room;
   if (error.refusal) return "";
   if (room.cause == OutOfMemoryCause::kLimit) return "a larger fraction in torch.cuda.set_per_process_memory_fraction";
   if (room.cause != OutOfMemoryCause::kFragmentation) return "";
   const std::uint64_t free = room.own_free + error.device_free;
+  const bool goes_on = error.phase == Phase::kForward && free >= error.asked_bytes;
+  if (goes_on && !IsRealShare(free - error.asked_bytes, error.reserved_bytes)) return "";
   const std::string text = fmt::format(
       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory ({})", FormatBytes(free));
-  if (error.phase != Phase::kForward || free < error.asked_bytes) return text;
+  if (!goes_on) return text;
   return text + fmt::format(": it leaves {} for the rest of the step", FormatBytes(free - error.asked_bytes));
 }
 
 }  // namespace
 
-std::string WhatHelps(const OutOfMemory& error, const Summary& summary) {
+std::string RemedyText(const OutOfMemory& error, const Summary& summary) {
   if (error.refusal && error.refusal->of_host) return "";
   std::vector<std::string> ways = {SettingHelps(error), CheckpointingHelps(error, summary), SmallerBatchHelps(error)};
-  // A forward that had layers to go needs more than the one request.
+  // A forward with layers left needs more than this one request.
   if (error.phase == Phase::kForward) std::ranges::rotate(ways, ways.begin() + 1);
+  ways.insert(ways.begin(), WithoutCopyHelps(error));
   ways.insert(LeakIsWhy(error) ? ways.begin() : ways.end(), LeakHelps(error));
   std::erase(ways, "");
   return fmt::format("{}", fmt::join(ways, "; "));

@@ -1,4 +1,4 @@
-// What would have made room for a request that was refused, as far as the recording tells.
+// Changes that would have made room for a refused request, as far as the recording shows them.
 #ifndef TOOLS_VIEW_OOM_REMEDY_TEXT_H_
 #define TOOLS_VIEW_OOM_REMEDY_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// "" where the recording tells of nothing.
-std::string WhatHelps(const OutOfMemory& error, const Summary& summary);
+// Empty if the recording shows no remedy.
+std::string RemedyText(const OutOfMemory& error, const Summary& summary);
 
 }  // namespace memoir
 

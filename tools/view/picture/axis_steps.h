@@ -1,10 +1,10 @@
-// Where the lines of a chart's axis stand.
+// The distance between the lines of a chart's axis.
 #ifndef TOOLS_VIEW_PICTURE_AXIS_STEPS_H_
 #define TOOLS_VIEW_PICTURE_AXIS_STEPS_H_
 
 namespace memoir {
 
-// 1, 2 or 5 times a power of two (bytes) or ten (values), so that there are four to nine of them in `whole`.
+// Returns 1, 2 or 5 times a power of `base`: 2 for bytes, 10 for values. `whole` contains four to nine such steps.
 inline double AxisStep(double whole, double base) {
   double step = 1;
   while (whole / (step * base) >= 4) step *= base;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-// Their code is not held to our warnings.
+// External code, which these warnings would reject.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -26,12 +26,12 @@ constexpr int kMostPixels = 4096;
 
 constexpr double kLetterHeight = 7;
 
-// ASCII, as a text of PNG has to be.
+// Texts in PNG have to be ASCII.
 std::string Printable(std::string_view text) {
   std::string plain;
   for (const char letter : text) {
     const auto code = static_cast<unsigned char>(letter);
-    if ((code & 0xc0) == 0x80) continue;  // the rest of a letter that is '?' already
+    if ((code & 0xc0) == 0x80) continue;  // the rest of a character that has become '?'
     plain += code >= 32 && code < 127 ? letter : '?';
   }
   return plain;
@@ -47,7 +47,7 @@ std::string BigEndian(std::uint32_t value) {
   return bytes;
 }
 
-// As PNG has it: polynomial 0xedb88320, inverted before and after.
+// The checksum of PNG: polynomial 0xedb88320, inverted before and after.
 std::uint32_t Checksum(std::string_view bytes) {
   std::uint32_t sum = ~0u;
   for (const char byte : bytes) {
@@ -91,7 +91,7 @@ void Canvas::Fill(double left, double top, double right, double bottom, Pigment 
   }
 }
 
-// Each pixel by its distance from the line, so that edges are smooth.
+// Colours each pixel by its distance from the line, for smooth edges.
 void Canvas::Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment) {
   const double across = to_x - from_x, down = to_y - from_y;
   const double squared = across * across + down * down;
@@ -125,7 +125,7 @@ void Canvas::Text(double x, double y, std::string_view text, double scale, Pigme
 }
 
 std::string Canvas::Png(std::string_view description) const {
-  constexpr std::size_t kBehindHeader = 8 + 25;  // signature and IHDR
+  constexpr std::size_t kBehindHeader = 8 + 25;  // the signature and the IHDR chunk
   std::string bytes;
   stbi_write_png_to_func(&Append, &bytes, width_, height_, 3, pixels_.data(), width_ * 3);
   if (!description.empty() && bytes.size() > kBehindHeader)

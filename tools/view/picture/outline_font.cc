@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-// Its code is not held to our warnings.
+// External code, which these warnings would reject.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -18,11 +18,11 @@
 
 namespace memoir {
 
-extern const unsigned char kFontFile[];  // made of font/DejaVuSans.ttf when Memoir is built
+extern const unsigned char kFontFile[];  // Generated from font/DejaVuSans.ttf by the build
 
 namespace {
 
-constexpr double kCapital = 0.729;  // of the face's size
+constexpr double kCapital = 0.729;  // height, as a part of the face's size
 constexpr std::uint32_t kReplacement = 0xfffd;
 
 const stbtt_fontinfo& Face() {
@@ -38,7 +38,7 @@ float ScaleFor(double height) {
   return stbtt_ScaleForMappingEmToPixels(&Face(), static_cast<float>(height / kCapital));
 }
 
-// The next letter of `text`, which is not empty, and is shortened by it.
+// Removes the next letter from `text`, which must not be empty, and returns it.
 std::uint32_t NextLetter(std::string_view& text) {
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t size = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;

@@ -1,7 +1,7 @@
-// The face of pictures: DejaVu Sans, reduced to Latin, Greek, Cyrillic and a few signs; it lies in the program
+// The font of pictures: DejaVu Sans, reduced to Latin, Greek, Cyrillic and a few signs. It is part of the program
 // (tools/view/picture/font).
 //
-// Text is UTF-8; a letter that the face lacks is drawn as its replacement sign.
+// Text is UTF-8. A letter that the font lacks is drawn as the replacement sign.
 #ifndef TOOLS_VIEW_PICTURE_OUTLINE_FONT_H_
 #define TOOLS_VIEW_PICTURE_OUTLINE_FONT_H_
 
@@ -10,10 +10,11 @@
 
 namespace memoir {
 
-// `height`: of a capital letter, in pixels, as in the functions below.
+// `height`: height of a capital letter in pixels, as in the functions below.
 double WidthOfText(std::string_view text, double height);
 
-// `cover(x, y, share)` for each pixel of the text, `share` of which is inked; `y` of the line it stands on counts down.
+// Calls `cover(x, y, share)` for each pixel of the text, where `share` is its inked part. `baseline` is the y of the
+// line on which letters stand; y grows downwards.
 void DrawText(double x, double baseline, std::string_view text, double height,
               const std::function<void(int x, int y, double share)>& cover);
 

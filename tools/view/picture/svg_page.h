@@ -1,5 +1,5 @@
-// A picture of the same few shapes as a Canvas, as SVG: text that browsers and editors show sharp at any size. It loads
-// nothing and runs nothing, and all text in it is escaped.
+// A picture with the same shapes as a Canvas, as SVG, which browsers and editors show sharp at any size. The file loads
+// and runs nothing, and all text in it is escaped.
 #ifndef TOOLS_VIEW_PICTURE_SVG_PAGE_H_
 #define TOOLS_VIEW_PICTURE_SVG_PAGE_H_
 
@@ -16,7 +16,7 @@ class SvgPage {
  public:
   SvgPage(int width, int height, Pigment paper = {255, 255, 255});
 
-  // As of Canvas.
+  // As in Canvas.
   void Fill(double left, double top, double right, double bottom, Pigment pigment);
   void Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment);
   void Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment);

@@ -1,5 +1,4 @@
-// The colours of a picture's surroundings, light and dark; those of the page of `memoir report`
-// (tools/web/src/style.css).
+// The colours of pictures, light and dark. The page of `memoir report` has the same colours (tools/web/src/style.css).
 #ifndef TOOLS_VIEW_PICTURE_THEME_H_
 #define TOOLS_VIEW_PICTURE_THEME_H_
 
@@ -8,8 +7,8 @@
 namespace memoir {
 
 struct Theme {
-  Pigment paper, ink, soft;  // soft: what is said beside
-  Pigment grid, quiet;       // quiet: time in which nothing happened
+  Pigment paper, ink, soft;  // soft: secondary text
+  Pigment grid, quiet;       // quiet: time without events
   Pigment step_even, step_odd;
   Pigment forward, backward, optimizer;
   Pigment allocated, active, reserved;

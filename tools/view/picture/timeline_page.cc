@@ -20,7 +20,7 @@ namespace {
 using Anchor = Canvas::Anchor;
 using Bytes = std::array<double, kTorchCategories>;
 
-// matplotlib's figure of 20 by 12 inches and 80 dots each, and where its axes stand in it.
+// matplotlib's figure of 20 by 12 inches at 80 dots per inch, and the position of its axes.
 constexpr int kWidth = 1600, kHeight = 960;
 constexpr int kLeft = 200, kRight = 1440, kTop = 115, kBottom = 854;
 constexpr double kGigabyte = 1024.0 * 1024 * 1024, kHeadroom = 1.05;
@@ -46,7 +46,7 @@ Bytes ToDouble(const TimelineState& state) {
 struct Chart {
   std::vector<TimelineState> states;
   double span_us = 1;
-  double most = 0;  // bytes, at the top of the axis
+  double most = 0;  // bytes at the top of the axis
 
   double Us(std::size_t state) const { return static_cast<double>(states[state].us - states.front().us); }
   double X(double us) const { return kLeft + us / span_us * (kRight - kLeft); }
@@ -66,8 +66,8 @@ Chart ChartOf(const CategoryProfile& profile, DeviceId device) {
   return chart;
 }
 
-// What a column of pixels shows: torch draws straight lines from state to state, and of those in one column we show the
-// fullest, so that no peak is lost.
+// Finds the state that each column of pixels shows. torch draws straight lines between states; of several in one
+// column, the fullest is shown, so that no peak is lost.
 class Columns {
  public:
   explicit Columns(const Chart& chart) : chart_(chart) {}
@@ -83,7 +83,7 @@ class Columns {
   }
 
  private:
-  // Between the states around `next_`.
+  // Interpolates between the states around `next_`.
   Bytes At(double us) const {
     if (next_ == 0) return ToDouble(chart_.states.front());
     if (next_ == chart_.states.size()) return ToDouble(chart_.states.back());
@@ -96,7 +96,7 @@ class Columns {
   }
 
   const Chart& chart_;
-  std::size_t next_ = 0;  // the first state that no column before has shown
+  std::size_t next_ = 0;  // the first state that no earlier column has shown
 };
 
 void DrawStack(Canvas& canvas, const Chart& chart) {
@@ -113,7 +113,7 @@ void DrawStack(Canvas& canvas, const Chart& chart) {
   }
 }
 
-// As AxisStep, also of less than 4.
+// As AxisStep(), also for less than 4.
 double StepOf(double whole) {
   double scale = 1;
   while (whole * scale < 4) scale *= 10;
@@ -151,8 +151,8 @@ void DrawLegend(Canvas& canvas) {
   }
 }
 
-// What torch.cuda.max_memory_allocated and _reserved say of the process; of the CPU, which they know nothing of, the
-// peak that is drawn.
+// The values of torch.cuda.max_memory_allocated and _reserved for the process. They do not cover the CPU; for it, the
+// drawn peak.
 void DrawTitle(Canvas& canvas, const CategoryProfile& profile, const Chart& chart, DeviceId device) {
   const bool caching = device.value < profile.tree.peaks.size() && profile.tree.peaks[device.value].reserved > 0;
   const double drawn = chart.most / kHeadroom;

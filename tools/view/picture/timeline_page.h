@@ -1,5 +1,5 @@
-// A memory timeline as torch.profiler's export_memory_timeline_html writes it: a page with one picture, in which bytes
-// are stacked by category over time, in torch's colours.
+// A memory timeline as in torch.profiler's export_memory_timeline_html: a page with one picture of bytes over time,
+// stacked by category, in torch's colours.
 #ifndef TOOLS_VIEW_PICTURE_TIMELINE_PAGE_H_
 #define TOOLS_VIEW_PICTURE_TIMELINE_PAGE_H_
 
@@ -10,8 +10,9 @@
 
 namespace memoir {
 
-std::string TimelinePng(const CategoryProfile& profile, DeviceId device);   // 1,600 by 960 pixels, as torch's
-std::string TimelineHtml(const CategoryProfile& profile, DeviceId device);  // the page around it; it loads nothing
+std::string TimelinePng(const CategoryProfile& profile, DeviceId device);  // 1,600 by 960 pixels, as in torch
+// A page with this picture; it loads nothing.
+std::string TimelineHtml(const CategoryProfile& profile, DeviceId device);
 
 }  // namespace memoir
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/analyze/ranks/recording_summary.h"
-#include "tools/read/folder.h"
+#include "tools/read/capture_folder.h"
 #include "tools/view/ranks/roles_text.h"
 
 namespace memoir {
@@ -25,7 +25,7 @@ const char* LackName(SummaryLack lack) {
   return "";
 }
 
-Json SummariesJson(const JobReading& reading) {
+Json SummariesJson(const LoadedJob& reading) {
   Json json = {{"read", reading.summaries}, {"lacking", Json::array()}};
   for (const LackingSummary& lacking : reading.lacking)
     json["lacking"].push_back({{"name", lacking.name},
@@ -38,7 +38,7 @@ Json SummariesJson(const JobReading& reading) {
 
 Json AttemptsJson(const JobOverview& overview) {
   Json attempts = Json::array();
-  for (const Attempt& attempt : overview.ranks.attempts) {
+  for (const JobAttempt& attempt : overview.ranks.attempts) {
     attempts.push_back({{"restart", attempt.restart},
                         {"world_size", attempt.world_size},
                         {"ranks", attempt.ranks},
@@ -99,7 +99,7 @@ Json SpreadsJson(const JobOverview& overview) {
   Json kinds = Json::array();
   for (const DeviceKind& kind : overview.kinds) {
     Json json = {{"device", kind.kind}, {"devices", kind.devices}, {"sum_of_peaks_bytes", kind.sum_peaks}};
-    for (const Spread& spread : kind.spreads) {
+    for (const FigureSpread& spread : kind.spreads) {
       json[spread.json_key] = {{"devices", spread.devices}, {"least", spread.least}, {"least_of", spread.least_of},
                                {"median", spread.median},   {"most", spread.most},   {"most_of", spread.most_of}};
     }
@@ -175,7 +175,7 @@ void AddErrors(const JobOverview& overview, Json& json) {
 
 }  // namespace
 
-Json JobJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top) {
+Json JobJson(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found, std::size_t top) {
   Json json = {{"version", 1},
                {"capture", reading.folder},
                {"view", "job"},
@@ -205,7 +205,7 @@ Json JobJson(const JobReading& reading, const JobOverview& overview, const OddRa
   }
   AddErrors(overview, json);
   json["differences"] = Json::array();
-  for (const Difference& difference : overview.differences) {
+  for (const RankDifference& difference : overview.differences) {
     for (const auto& [value, who] : difference.who)
       json["differences"].push_back({{"what", difference.what}, {"value", value}, {"ranks", who}});
   }

@@ -5,14 +5,14 @@
 #include <cstddef>
 
 #include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/job_reading.h"
+#include "tools/analyze/ranks/loaded_job.h"
 #include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/view/json/json.h"
 
 namespace memoir {
 
-// `top`: rows of each grouping, and ranks; 0: all. The rest is a row "(other)", or left out.
-Json JobJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top);
+// `top`: rows of each grouping, and ranks; 0: all. Other rows are summed in "(other)"; other ranks are left out.
+Json JobJson(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found, std::size_t top);
 
 }  // namespace memoir
 

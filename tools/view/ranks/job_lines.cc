@@ -14,11 +14,11 @@ namespace memoir {
 namespace {
 
 std::string RanksText(const std::set<std::uint32_t>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + FormatRankList(ranks);
 }
 
-// What all have, or the first: differences are said below.
-std::string WhatRan(const JobOverview& overview, const Terminal& terminal) {
+// The value that all ranks share, or the first rank's; differences are listed below.
+std::string ProgramText(const JobOverview& overview, const Terminal& terminal) {
   const v1::ProcessInfo& info = overview.recordings.front()->process();
   std::string text = info.program().empty() ? "(program not known)" : Escaped(info.program());
   if (!info.torch_version().empty()) text += ", torch " + Escaped(info.torch_version());
@@ -31,7 +31,7 @@ std::string WhereText(const JobOverview& overview) {
   std::string text = FormatCounted(overview.recordings.size(), "process", "processes") + " on " +
                      (overview.ranks.hosts.size() == 1 ? Escaped(*overview.ranks.hosts.begin())
                                                        : FormatCounted(overview.ranks.hosts.size(), "host", "hosts"));
-  for (const Attempt& attempt : overview.ranks.attempts) {
+  for (const JobAttempt& attempt : overview.ranks.attempts) {
     text += &attempt == &overview.ranks.attempts.front() ? ", " : "; ";
     if (attempt.restart > 0) text += fmt::format("restart {}: ", attempt.restart);
     text += RanksText(attempt.ranks);
@@ -55,7 +55,7 @@ std::string RecordedText(const JobOverview& overview) {
          fmt::format(", {} to {} steps of a rank", FormatCount(overview.least_steps), FormatCount(overview.most_steps));
 }
 
-std::string LackText(const JobReading& reading, SummaryLack lack) {
+std::string LackText(const LoadedJob& reading, SummaryLack lack) {
   std::size_t count = 0;
   const LackingSummary* first = nullptr;
   for (const LackingSummary& lacking : reading.lacking) {
@@ -78,8 +78,8 @@ std::string LackText(const JobReading& reading, SummaryLack lack) {
   return "";
 }
 
-// Of recordings that are here, how far their summaries are behind says more.
-std::string NotEndedText(const JobReading& reading, const JobOverview& overview) {
+// If the recordings are here, the delay of their summaries says more.
+std::string NotEndedText(const LoadedJob& reading, const JobOverview& overview) {
   if (reading.has_recordings) return "";
   const auto not_ended = std::ranges::count_if(overview.recordings, [](const v1::RecordingSummary* recording) {
     return recording->end().reason() == v1::End::UNKNOWN;
@@ -88,7 +88,7 @@ std::string NotEndedText(const JobReading& reading, const JobOverview& overview)
   return fmt::format("; {} of the recordings had not ended then", FormatCount(static_cast<std::uint64_t>(not_ended)));
 }
 
-std::string SummariesText(const JobReading& reading) {
+std::string SummariesText(const LoadedJob& reading) {
   std::string from;
   for (const SummaryLack lack : {SummaryLack::kMissing, SummaryLack::kDamaged, SummaryLack::kOlder}) {
     const std::string text = LackText(reading, lack);
@@ -115,28 +115,29 @@ std::string Warning(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kRed, Wrapped("! " + text, terminal.width, 2)) + "\n";
 }
 
-std::string JobHeading(const JobReading& reading, const JobOverview& overview, const Terminal& terminal) {
-  return WhatRan(overview, terminal) + Line(terminal, WhereText(overview)) + Line(terminal, RecordedText(overview)) +
+std::string JobHeading(const LoadedJob& reading, const JobOverview& overview, const Terminal& terminal) {
+  return ProgramText(overview, terminal) + Line(terminal, WhereText(overview)) +
+         Line(terminal, RecordedText(overview)) +
          Line(terminal, SummariesText(reading) + NotEndedText(reading, overview));
 }
 
-std::string DifferenceLines(const JobReading& reading, const JobOverview& overview, const Terminal& terminal) {
+std::string DifferenceLines(const LoadedJob& reading, const JobOverview& overview, const Terminal& terminal) {
   std::string text;
-  for (const Difference& difference : overview.differences) {
+  for (const RankDifference& difference : overview.differences) {
     std::string values;
     for (const auto& [value, who] : difference.who)
       values +=
           (values.empty() ? "" : "; ") + (value.empty() ? std::string("none") : Escaped(value)) + " on " + WhoText(who);
     text += Warning(terminal, "not all ranks have the same " + difference.what + ": " + values);
   }
-  for (const Attempt& attempt : overview.ranks.attempts) {
+  for (const JobAttempt& attempt : overview.ranks.attempts) {
     if (!attempt.missing.empty())
       text += Warning(terminal, RanksText(attempt.missing) + (attempt.missing.size() == 1 ? " is" : " are") +
-                                    " missing: nothing was recorded, or nothing is here of what was");
+                                    " missing: no recording was made, or it was not copied here");
     if (attempt.twice.empty()) continue;
     text += Warning(terminal, RanksText(attempt.twice) + (attempt.twice.size() == 1 ? " is" : " are") +
-                                  " there several times: jobs that ran at one time record into this folder, or a rank "
-                                  "started more that train");
+                                  " there several times: several jobs recorded into this folder at once, or a rank "
+                                  "started other processes that train");
   }
   std::size_t conflicts = 0;
   for (const v1::RecordingSummary* const recording : overview.recordings) {
@@ -144,14 +145,15 @@ std::string DifferenceLines(const JobReading& reading, const JobOverview& overvi
     if (!conflict.empty() && ++conflicts == 1)
       text += Warning(terminal, RankLabel(*recording) + ": " + Escaped(conflict));
   }
-  if (conflicts > 1) text += Warning(terminal, fmt::format("and so in {} more processes", conflicts - 1));
+  if (conflicts > 1)
+    text += Warning(terminal, "and so in " + FormatCounted(conflicts - 1, "more process", "more processes"));
   for (std::size_t i = 0; i < std::min<std::size_t>(reading.unreadable.size(), 3); ++i)
     text += Warning(terminal, "not read: " + Escaped(reading.unreadable[i]));
   if (reading.unreadable.size() > 3)
     text += Warning(terminal, fmt::format("and {} more that cannot be read", reading.unreadable.size() - 3));
   if (overview.damaged > 0)
     text += Warning(terminal, FormatCounted(overview.damaged, "recording", "recordings") +
-                                  " with damage (memoir show " + "--rank N tells where)");
+                                  " with damage (memoir show " + "--rank N shows where)");
   text += overview.lost_events > 0
               ? Warning(terminal, FormatCounted(overview.lost_events, "event", "events") + " dropped")
               : std::string("0 events dropped\n");

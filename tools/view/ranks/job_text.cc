@@ -11,8 +11,9 @@
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -22,8 +23,8 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 std::string SpreadTable(const DeviceKind& kind, const Terminal& terminal) {
-  Table table({"", "least", "median", "most", "of"});
-  for (const Spread& spread : kind.spreads)
+  TextTable table({"", "least", "median", "most", "of"});
+  for (const FigureSpread& spread : kind.spreads)
     table.AddRow({std::string(spread.name), FormatBytes(spread.least), FormatBytes(spread.median),
                   FormatBytes(spread.most), spread.least == spread.most ? "all" : spread.most_of});
   return Heading(terminal, fmt::format("Peaks of {} {}", FormatCount(kind.devices),
@@ -35,7 +36,7 @@ std::string StepText(const v1::DeviceSummary& device) {
   return device.peak_step_known() ? FormatCount(device.peak_step()) : "-";
 }
 
-// Ranks with the highest peaks; the sum of all is the total.
+// The ranks with the highest peaks, and the sum over all ranks.
 std::string RanksTable(const JobOverview& overview, std::size_t top, const Terminal& terminal) {
   if (overview.devices.empty()) return "";
   const bool caching = overview.devices.front().device->caching();
@@ -43,11 +44,11 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
     return of.device->name() != overview.devices.front().device->name();
   });
   const bool placed = std::ranges::any_of(
-      overview.devices, [](const RankDevice& of) { return !PlaceOf(of.recording->process()).empty(); });
+      overview.devices, [](const RankDevice& of) { return !DescribeCoordinates(of.recording->process()).empty(); });
   std::vector<std::string> titles = {"rank", "peak", caching ? "reserved" : "allocated in all", "at the end", "step"};
   if (placed) titles.emplace_back("place");
   titles.emplace_back("host");
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   const std::size_t shown = top == 0 || overview.devices.size() <= top + 1 ? overview.devices.size() : top;
   std::uint64_t all = 0, rest = 0;
   for (std::size_t i = 0; i < overview.devices.size(); ++i) {
@@ -60,7 +61,7 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
                                       FormatBytes(device.peak_allocated_bytes()),
                                       FormatBytes(caching ? device.peak_reserved_bytes() : device.allocated_bytes()),
                                       FormatBytes(device.live_at_end()), StepText(device)};
-    const std::string place = PlaceOf(recording.process());
+    const std::string place = DescribeCoordinates(recording.process());
     if (placed) cells.push_back(place.empty() ? "" : ShownName(place));
     cells.push_back(Escaped(recording.process().host()));
     table.AddRow(std::move(cells));
@@ -77,7 +78,7 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
          table.Render(terminal, 2);
 }
 
-// "/src/me/train.py:12 main" as "train.py:12 main", where no other file has that name.
+// "/src/me/train.py:12 main" as "train.py:12 main", if no other file has that name.
 std::map<std::string, std::string> ShortLines(const std::vector<const v1::JobHeldRow*>& rows) {
   std::map<std::string, std::set<std::string>> folders;
   const auto split = [](const std::string& name) {
@@ -101,7 +102,7 @@ std::string HeldTable(const v1::JobComposition& composition, std::size_t top, co
   std::ranges::stable_sort(rows, std::greater(), [](const auto* row) { return row->bytes(); });
   const bool lines = composition.by() == "line";
   const std::map<std::string, std::string> names = lines ? ShortLines(rows) : std::map<std::string, std::string>();
-  Table table({composition.by(), "live", "share", "devices", "most", "of"});
+  TextTable table({composition.by(), "live", "share", "devices", "most", "of"});
   if (lines) table.CutNamesAtEnd();
   const std::size_t shown = top == 0 || rows.size() <= top + 1 ? rows.size() : top;
   std::uint64_t rest = composition.other_bytes();
@@ -124,13 +125,13 @@ std::string HeldTable(const v1::JobComposition& composition, std::size_t top, co
          table.Render(terminal, 2);
 }
 
-std::string HeldTables(const JobReading& reading, const JobOverview& overview, std::size_t top,
+std::string HeldTables(const LoadedJob& reading, const JobOverview& overview, std::size_t top,
                        const Terminal& terminal) {
   std::string text;
   for (const char* const by : {"category", "module", "operator", "line"}) {
     for (const v1::JobComposition& composition : reading.job.at_peak()) {
       if (composition.by() != by || composition.device() != overview.kinds.front().kind) continue;
-      // A recording without stacks has one row of lines, which says nothing.
+      // A recording without stacks has only one row of lines, which is useless.
       if (composition.rows_size() == 0 || (composition.by() == "line" && composition.rows_size() == 1)) continue;
       text += HeldTable(composition, top, terminal);
     }
@@ -159,7 +160,9 @@ std::string ErrorLines(const JobOverview& overview, const Terminal& terminal) {
     retries += own;
     if (own > 0) retried.push_back(RankLabel(*recording));
   }
-  if (errors > kShown) text += Warning(terminal, fmt::format("and {} more out-of-memory errors", errors - kShown));
+  if (errors > kShown)
+    text += Warning(terminal,
+                    "and " + FormatCounted(errors - kShown, "more out-of-memory error", "more out-of-memory errors"));
   if (retries > 0)
     text += Line(terminal, fmt::format("{} of the allocator on {}", FormatCounted(retries, "retry", "retries"),
                                        WhoText(retried)));
@@ -173,26 +176,28 @@ std::string ErrorLines(const JobOverview& overview, const Terminal& terminal) {
     }
   }
   if (growing > kShown)
-    text += Warning(terminal, fmt::format("and {} more places that keep more in every step", growing - kShown));
+    text += Warning(terminal, "and " + FormatCounted(growing - kShown, "more place keeps", "more places keep") +
+                                  " more in every step");
   return text;
 }
 
-// Of one rank there is nothing to compare.
+// With a single rank there is nothing to compare.
 std::string RolesPart(const OddRanks& found, std::size_t top, const std::string& path, const Terminal& terminal) {
   if (found.ranks.size() < 2) return "";
   std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +
                      RolesTable(found, top, terminal);
   const std::size_t odd = found.out_of_line();
   if (odd > 0)
-    text += Warning(terminal, fmt::format("{} out of line with {}: memoir check ranks {}",
+    text += Warning(terminal, fmt::format("{} out of line with {}: {}",
                                           odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",
-                                          odd == 1 ? "its role" : "their roles", path));
+                                          odd == 1 ? "its role" : "their roles",
+                                          PrintedCommand("check ranks " + path)));
   return text;
 }
 
 }  // namespace
 
-std::string RenderJob(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top,
+std::string RenderJob(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found, std::size_t top,
                       const std::string& path, const Terminal& terminal) {
   if (overview.recordings.empty()) return "No process of this job recorded an event.\n";
   std::string text = JobHeading(reading, overview, terminal) + "\n";

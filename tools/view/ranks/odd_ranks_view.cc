@@ -9,14 +9,16 @@
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/printed_command.h"
+#include "tools/view/terminal/signal_text.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-std::string Compared(const OddRanks& found, const OddRank& odd) {
+std::string ComparisonText(const OddRanks& found, const OddRank& odd) {
   return fmt::format("the median of {} role of {}", odd.ranks.size() > 1 ? "their" : "its",
                      FormatCount(found.roles[odd.role].members.size()));
 }
@@ -40,7 +42,43 @@ std::string SinceText(const OddRank& odd) {
                      FormatCount(*odd.since_step + odd.since_within - 1));
 }
 
-std::string Sentence(const OddRanks& found, const OddRank& odd) {
+// "was killed", "ended by an uncaught RuntimeError: ..."
+std::string EndText(const RankFacts& rank, bool several = false) {
+  constexpr std::size_t kMessage = 80;
+  const std::string message = Shortened(Escaped(rank.end_message), kMessage);
+  const std::string killed = several ? "were killed" : "was killed";
+  if (rank.was_killed() && rank.end_signal != 0) return killed + " by " + SignalText(rank.end_signal);
+  if (rank.was_killed()) return killed + " (or left by os._exit or exec)";
+  return message.empty() ? "ended" : "ended by an uncaught " + message + ",";
+}
+
+// "; it was killed after 9 steps, its role made 10", for a finding that is not about the end of the rank. Empty if the
+// rank ended as its role did.
+std::string EndRemark(const OddRanks& found, const OddRank& odd) {
+  const RankFacts& rank = found.ranks[odd.ranks[0]];
+  if (odd.ranks.size() > 1 || odd.is_about_the_end()) return "";
+  const std::string usual = odd.usual_steps ? ", its role made " + FormatCount(*odd.usual_steps) : "";
+  const std::string steps = " after " + FormatCounted(rank.steps, "step", "steps");
+  if (rank.was_killed()) return "; it " + EndText(rank) + steps + usual;
+  return usual.empty() ? "" : "; it ended" + steps + usual;
+}
+
+// "ranks 0-3 were killed (or left by os._exit or exec) after 6 steps; rank 1 stopped first, 250 ms before the next"
+std::string FailedText(const OddRanks& found, const OddRank& odd) {
+  const RankFacts& first = found.ranks[odd.first ? odd.first->rank : odd.ranks.front()];
+  std::string text = RanksText(found, odd.ranks) + ": " + EndText(first, odd.ranks.size() > 1) + " after " +
+                     FormatCounted(first.steps, "step", "steps");
+  if (odd.first)
+    text += "; " + first.label + " stopped first, " + FormatDuration(odd.first->before_ns) + " before the next";
+  return text;
+}
+
+bool HasBuckets(const OddRanks& found, const OddRank& odd) {
+  return std::ranges::any_of(found.roles[odd.role].members,
+                             [&](std::size_t member) { return found.ranks[member].most_buckets > 0; });
+}
+
+std::string FigureText(const OddRanks& found, const OddRank& odd) {
   const std::string who = WhoText(found, odd) + ": ";
   const bool several = odd.ranks.size() > 1;
   const std::string up_to = !several ? "" : odd.value > odd.usual ? "up to " : "down to ";
@@ -55,28 +93,48 @@ std::string Sentence(const OddRanks& found, const OddRank& odd) {
                                growth.module().empty() ? "" : " in " + ShownName(growth.module()));
     }
     case OddFigure::kAllocated:
-      return who + fmt::format("{}{}, {} than {}{}", of_peak, FormatBytes(odd.value), MoreOrLess(odd),
-                               Compared(found, odd), SinceText(odd));
+      return who + fmt::format("{}{}{}, {} than {}{}", of_peak, FormatBytes(odd.value),
+                               HasBuckets(found, odd) ? " without DDP's buckets" : "", MoreOrLess(odd),
+                               ComparisonText(found, odd), SinceText(odd));
+    case OddFigure::kBetween:
+      return who + fmt::format("{}{}{} allocated when its steps begin, {} than {}", up_to, FormatBytes(odd.value),
+                               HasBuckets(found, odd) ? " without DDP's buckets" : "", MoreOrLess(odd),
+                               ComparisonText(found, odd));
+    case OddFigure::kBuckets:
+      return who + fmt::format("{}{} in DDP's buckets, {} than {}; what else is allocated is in line", up_to,
+                               FormatBytes(odd.value), MoreOrLess(odd), ComparisonText(found, odd));
     case OddFigure::kReserved:
       return who + fmt::format("{}{} reserved, {} than {}; what is allocated is in line", up_to, FormatBytes(odd.value),
-                               MoreOrLess(odd), Compared(found, odd));
+                               MoreOrLess(odd), ComparisonText(found, odd));
     case OddFigure::kOutside:
-      return who + fmt::format("{}{} outside of torch (NCCL, libraries, context), {} than {}", up_to,
-                               FormatBytes(odd.value), MoreOrLess(odd),
-                               several && odd.place.empty() ? "the medians of their roles" : Compared(found, odd));
+      return who +
+             fmt::format("{}{} outside of torch and NCCL (libraries, context), {} than {}", up_to,
+                         FormatBytes(odd.value), MoreOrLess(odd),
+                         several && odd.place.empty() ? "the medians of their roles" : ComparisonText(found, odd));
     case OddFigure::kAtEnd:
       return who + fmt::format("{}{} allocated at the end, {} than {}; {} in line", up_to, FormatBytes(odd.value),
-                               MoreOrLess(odd), Compared(found, odd), several ? "their peaks are" : "its peak is");
+                               MoreOrLess(odd), ComparisonText(found, odd),
+                               several ? "their peaks are" : "its peak is");
+    case OddFigure::kFailed:
+      return FailedText(found, odd);
+    case OddFigure::kKilled:
+      if (several || !found.roles[odd.role].is_judged()) return FailedText(found, odd);
+      [[fallthrough]];
     case OddFigure::kSteps:
-      return who + fmt::format("ended after {}{}, {} role made {}", up_to, FormatCounted(odd.value, "step", "steps"),
-                               several ? "their" : "its", FormatCount(odd.usual));
+      return who + fmt::format("{} after {}{}, {} role made {}", EndText(found.ranks[odd.ranks[0]]), up_to,
+                               FormatCounted(odd.value, "step", "steps"), several ? "their" : "its",
+                               FormatCount(odd.usual));
   }
   return who;
 }
 
+std::string Sentence(const OddRanks& found, const OddRank& odd) {
+  return FigureText(found, odd) + EndRemark(found, odd);
+}
+
 std::string RowsTable(const OddRank& odd, const Terminal& terminal) {
   if (odd.rows.empty()) return "";
-  Table table({"at the peak", "here", "usual"});
+  TextTable table({"at the peak", "here", "usual"});
   table.CutNamesAtEnd();
   for (const OddRow& row : odd.rows)
     table.AddRow({row.by + " " + ShortName(row), FormatBytes(row.bytes), FormatBytes(row.usual)});
@@ -84,8 +142,9 @@ std::string RowsTable(const OddRank& odd, const Terminal& terminal) {
 }
 
 bool AnyMissing(const JobOverview& overview) {
-  return std::ranges::any_of(overview.ranks.attempts,
-                             [](const Attempt& attempt) { return !attempt.missing.empty() || !attempt.twice.empty(); });
+  return std::ranges::any_of(overview.ranks.attempts, [](const JobAttempt& attempt) {
+    return !attempt.missing.empty() || !attempt.twice.empty();
+  });
 }
 
 // " and by ep"
@@ -98,16 +157,16 @@ std::string SplitText(const OddRanks& found) {
   return text;
 }
 
-// Of roles that are too small to say who is odd.
+// Roles with too few ranks for deciding which rank is odd.
 std::string NotJudgedText(const OddRanks& found) {
   std::size_t ranks = 0, roles = 0;
   for (const Role& role : found.roles) {
-    if (role.judged()) continue;
+    if (role.is_judged()) continue;
     ++roles;
     ranks += role.members.size();
   }
   if (roles == 0) return "";
-  return fmt::format("{} in {} of fewer than {} ranks {} not compared: nothing says which would be the odd one",
+  return fmt::format("{} in {} of fewer than {} ranks {} not compared: too few to find the odd one",
                      FormatCounted(ranks, "rank", "ranks"), FormatCounted(roles, "role", "roles"), kFewestOfRole,
                      ranks == 1 ? "is" : "are");
 }
@@ -115,10 +174,10 @@ std::string NotJudgedText(const OddRanks& found) {
 // The first finding.
 std::string Headline(const JobOverview& overview, const OddRanks& found) {
   if (!found.odd.empty()) return Sentence(found, found.odd.front());
-  for (const Attempt& attempt : overview.ranks.attempts) {
+  for (const JobAttempt& attempt : overview.ranks.attempts) {
     const std::set<std::uint32_t>& ranks = attempt.missing.empty() ? attempt.twice : attempt.missing;
     if (ranks.empty()) continue;
-    return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks) + (ranks.size() == 1 ? " is " : " are ") +
+    return (ranks.size() == 1 ? "rank " : "ranks ") + FormatRankList(ranks) + (ranks.size() == 1 ? " is " : " are ") +
            (attempt.missing.empty() ? "there several times" : "missing");
   }
   if (!overview.differences.empty()) return "not all ranks have the same " + overview.differences.front().what;
@@ -131,7 +190,7 @@ bool IsFinding(const JobOverview& overview, const OddRanks& found) {
   return !found.odd.empty() || !overview.differences.empty() || AnyMissing(overview);
 }
 
-std::string RenderOddRanks(const JobReading& reading, const JobOverview& overview, const OddRanks& found,
+std::string RenderOddRanks(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found,
                            std::size_t top, const std::string& path, const Terminal& terminal) {
   if (overview.recordings.empty()) return "No process of this job recorded an event.\n";
   std::string text = JobHeading(reading, overview, terminal) + "\n";
@@ -139,7 +198,7 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
     return text + Line(terminal, "No process of this job is a rank: there is nothing to compare.");
   const std::size_t out_of_line = found.out_of_line();
   std::size_t compared = 0;
-  for (const Role& role : found.roles) compared += role.judged() ? role.members.size() : 0;
+  for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
   const std::string found_text = compared == 0 ? "none can be compared"
                                                : fmt::format("{} compared, {} out of line", FormatCount(compared),
                                                              out_of_line == 0   ? "none is"
@@ -155,21 +214,22 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
     const OddRank& odd = found.odd[i];
     text += "\n" + Warning(terminal, Sentence(found, odd)) + RowsTable(odd, terminal);
     if (!reading.has_recordings) continue;
-    const std::string rank = std::to_string(found.ranks[odd.ranks[0]].rank);
-    text += odd.figure == OddFigure::kGrowth    ? "  more: memoir check leaks --rank " + rank
-            : odd.figure == OddFigure::kOutside ? "  more: memoir check balance --rank " + rank
-                                                : "  more: memoir show --by line --rank " + rank;
-    text += " " + path + "\n";
+    const std::string rank = std::to_string(found.ranks[odd.first ? odd.first->rank : odd.ranks[0]].rank);
+    const std::string verb = odd.figure == OddFigure::kGrowth    ? "check leaks"
+                             : odd.figure == OddFigure::kOutside ? "check balance"
+                             : odd.figure == OddFigure::kAtEnd   ? "show --by line --at end"
+                                                                 : "show --by line";
+    text += "  more: " + PrintedCommand(verb + " --rank " + rank + " " + path) + "\n";
   }
   if (shown < found.odd.size())
     text += "\n" + Warning(terminal, fmt::format("and {} more; --top 0 shows all", found.odd.size() - shown));
   if (shown > 0 && !reading.has_recordings)
     text += "\n" +
-            Line(terminal, "More is in the recordings of these ranks, which are not here: memoir collect brings them.");
+            Line(terminal, "More is in the recordings of these ranks, which are not here: memoir collect copies them.");
   return text + "\n" + DifferenceLines(reading, overview, terminal);
 }
 
-Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found) {
+Json OddRanksJson(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found) {
   Json json = {{"version", 1}, {"capture", reading.folder}, {"view", "check_ranks"}};
   json["found"] = IsFinding(overview, found);
   json["headline"] = Headline(overview, found);
@@ -200,7 +260,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     json["odd"].push_back(std::move(one));
   }
   json["differences"] = Json::array();
-  for (const Difference& difference : overview.differences) {
+  for (const RankDifference& difference : overview.differences) {
     Json values = Json::array();
     for (const auto& [value, who] : difference.who)
       values.push_back({{"value", value}, {"who", WhoText(who)}, {"ranks", who}});
@@ -208,7 +268,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
   }
   json["unreadable"] = reading.unreadable;
   json["attempts"] = Json::array();
-  for (const Attempt& attempt : overview.ranks.attempts)
+  for (const JobAttempt& attempt : overview.ranks.attempts)
     json["attempts"].push_back(
         {{"restart", attempt.restart}, {"missing_ranks", attempt.missing}, {"ranks_twice", attempt.twice}});
   return json;

@@ -10,8 +10,8 @@
 #include "tools/analyze/ranks/coordinates.h"
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -23,7 +23,7 @@ std::string SpecialText(const OddRow& row, std::size_t columns) {
   return Shortened(ShortName(row), columns - bytes.size()) + bytes;
 }
 
-// "ranks 0, 4, …, 60": whole numbers at both ends.
+// "ranks 0, 4, …, 60": cut between numbers.
 std::string ShortRanks(const std::string& text, std::size_t columns) {
   if (text.size() <= columns) return text;
   constexpr std::string_view kBetween = ", …, ";
@@ -42,7 +42,7 @@ std::string ShortRanks(const std::string& text, std::size_t columns) {
 std::string RanksText(const OddRanks& found, const std::vector<std::size_t>& members) {
   std::set<std::uint32_t> ranks;
   for (const std::size_t i : members) ranks.insert(found.ranks[i].rank);
-  return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + FormatRankList(ranks);
 }
 
 std::string ShortPlace(const std::string& name) {
@@ -59,7 +59,7 @@ std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& t
   std::vector<std::string> titles = {"role", "ranks", "median", "apart"};
   if (placed) titles.insert(titles.begin(), "place");
   if (differ) titles.emplace_back("holds besides");
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   table.CutNamesAtEnd();
   const std::size_t shown = top == 0 || found.roles.size() <= top + 1 ? found.roles.size() : top;
   constexpr std::size_t kMostColumns = 26;
@@ -75,7 +75,7 @@ std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& t
   }
   std::string text = table.Render(terminal, 2);
   if (shown < found.roles.size())
-    text += Line(terminal, fmt::format("  and {} more roles", FormatCount(found.roles.size() - shown)));
+    text += Line(terminal, "  and " + FormatCounted(found.roles.size() - shown, "more role", "more roles"));
   return text;
 }
 
@@ -92,7 +92,7 @@ Json RolesJson(const OddRanks& found) {
     roles.push_back({{"ranks", std::move(ranks)},
                      {"place", CommonPlaceOf(found.ranks, role.members)},
                      {"split_by", role.split_by.empty() ? Json(nullptr) : Json(role.split_by)},
-                     {"compared", role.judged()},
+                     {"compared", role.is_judged()},
                      {"least_peak_bytes", found.figures[i].least},
                      {"median_peak_bytes", found.figures[i].median},
                      {"most_peak_bytes", found.figures[i].most},

@@ -1,4 +1,4 @@
-// The roles of a job's ranks, as its overview and `memoir check ranks` show them.
+// The roles of a job's ranks, for the overview and for `memoir check ranks`.
 #ifndef TOOLS_VIEW_RANKS_ROLES_TEXT_H_
 #define TOOLS_VIEW_RANKS_ROLES_TEXT_H_
 
@@ -12,14 +12,14 @@
 
 namespace memoir {
 
-// The first `top` roles, 0: all: place, ranks, how many, median of their peaks and how far apart they are.
+// Prints the first `top` roles (0: all): coordinates, ranks, number of ranks, the median of their peaks and its spread.
 std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& terminal);
 Json RolesJson(const OddRanks& found);
 Json RowJson(const OddRow& row);
 
-// "ranks 1-2, 5"
+// Returns "ranks 1-2, 5".
 std::string RanksText(const OddRanks& found, const std::vector<std::size_t>& members);
-// "/src/me/train.py:12 main" as "train.py:12 main"; of a growth's place that is an operator, as it is.
+// Returns "train.py:12 main" for "/src/me/train.py:12 main". The place of a growth that is an operator stays unchanged.
 std::string ShortPlace(const std::string& name);
 std::string ShortName(const OddRow& row);
 

@@ -5,7 +5,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
@@ -21,8 +21,8 @@
 namespace memoir {
 namespace {
 
-constexpr Terminal kPage{.width = 110};          // lines of text on the page
-constexpr Terminal kUnbroken{.width = 1 << 30};  // paragraphs that the browser breaks itself
+constexpr Terminal kPage{.width = 110};          // width of text on the page
+constexpr Terminal kUnbroken{.width = 1 << 30};  // for paragraphs, which the browser wraps
 constexpr std::size_t kTop = 5;
 
 using Answer = ReportFinding::Answer;
@@ -90,7 +90,7 @@ ReportFinding BalanceFinding(const Capture& capture, const absl::StatusOr<Balanc
   const bool has_gpu = !devices.empty() || !CudaMemoryNotKnown(balance->report).empty();
   if (std::ranges::any_of(devices, [](const DeviceBalance& device) { return device.IsFinding(); })) {
     finding.answer = Answer::kFound;
-    finding.text = RenderBalance(capture, *balance, {.moment = "its sample with the most used memory"}, kPage);
+    finding.text = RenderBalance(capture, *balance, {.instant = "its sample with the most used memory"}, kPage);
   } else if (has_gpu && std::ranges::none_of(devices, is_known)) {
     finding.answer = Answer::kNotKnown;
   }
@@ -167,7 +167,7 @@ Json ProcessJson(const ReportProcess& process) {
   return json;
 }
 
-// Of what was live before the recording lines may be known, and no callers.
+// Memory from before the recording may have known lines, but has no known callers.
 bool HasLines(const ReportDevice& device) {
   return !device.frames.empty() || std::ranges::any_of(device.lines, &SourceLine::known);
 }
@@ -175,7 +175,7 @@ bool HasLines(const ReportDevice& device) {
 Json GroupingsJson() {
   Json json = Json::array();
   for (const ReportGrouping& grouping : kReportGroupings) {
-    const GroupingFacts& facts = FactsAbout(grouping.by);
+    const GroupingFacts& facts = GroupingFactsOf(grouping.by);
     json.push_back({{"word", WordOf(grouping)},
                     {"one", grouping.merges_layers ? "module, layers merged" : facts.one},
                     {"many", facts.many},
@@ -184,7 +184,7 @@ Json GroupingsJson() {
   return json;
 }
 
-// What `--by category` calls each, and torch's name of it: colours go by these.
+// The names that Memoir and torch give each category; the page chooses colours by them.
 Json CategoriesJson() {
   Json json = Json::object();
   for (std::size_t rule = 0; rule < Rules().size(); ++rule)
@@ -196,7 +196,7 @@ Json CategoriesJson() {
 
 }  // namespace
 
-std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report,
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const ReportContent& report,
                                       const absl::StatusOr<Fragmentation>& fragmentation,
                                       const absl::StatusOr<Balance>& balance, const std::string& path,
                                       const std::string& leaks_path) {
@@ -205,11 +205,11 @@ std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& repo
           LeakFinding(capture, report.leaks, leaks_path)};
 }
 
-Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
+Json ReportFacts(const Capture& capture, const ReportContent& report, const std::vector<ReportFinding>& findings,
                  const std::string& path, const ReportPart& part) {
   const Summary& summary = report.summaries.front();
   const Losses losses = LossesOf(capture, summary.report, kUnbroken);
-  Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
+  Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderProgram(capture, kPage)}};
   json["part"] = PartJson(part);
   json["losses"] = {{"notes", losses.notes + losses.closing}, {"lines", losses.lines}, {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);
@@ -234,12 +234,13 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   return json;
 }
 
-Json ReportTables(const Capture& capture, const Report& report) {
+Json ReportTables(const Capture& capture, const ReportContent& report) {
   Json json = Json::object();
   for (const Summary& summary : report.summaries) {
     Summary shown = summary;
     if (shown.by == GroupBy::kLine) ShortenFiles(shown.rows);
-    json[std::string(FactsAbout(summary.by).word)] = SummaryJson(capture, shown, 0)[FactsAbout(summary.by).json_key];
+    json[std::string(GroupingFactsOf(summary.by).word)] =
+        SummaryJson(capture, shown, 0)[GroupingFactsOf(summary.by).json_key];
   }
   return json;
 }

@@ -3,7 +3,7 @@
 namespace memoir {
 namespace {
 
-// Where the page has room for what is of one report: comments of tools/web/src/page.html.
+// Placeholders for one report's content: comments in tools/web/src/page.html.
 constexpr std::string_view kTitle = "<!--memoir:title-->", kSections = "<!--memoir:sections-->";
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string EscapedForHtml(std::string_view text) {
   return escaped;
 }
 
-absl::Status WriteReportPage(std::string_view page, std::string_view title, const std::vector<Section>& sections,
+absl::Status WriteReportPage(std::string_view page, std::string_view title, const std::vector<ReportSection>& sections,
                              const std::function<void(std::string_view)>& write) {
   const std::size_t at_title = page.find(kTitle), at_sections = page.find(kSections);
   if (at_title == std::string_view::npos || at_sections == std::string_view::npos || at_sections < at_title)
@@ -43,8 +43,8 @@ absl::Status WriteReportPage(std::string_view page, std::string_view title, cons
   write(EscapedForHtml(title));
   page.remove_prefix(at_title + kTitle.size());
   write(page.substr(0, at_sections - at_title - kTitle.size()));
-  for (const Section& section : sections) {
-    // A type that browsers do not run, so that the page's policy has nothing to say about it.
+  for (const ReportSection& section : sections) {
+    // Browsers do not run this type, so the page's security policy does not apply.
     write("<script type=\"application/octet-stream\" id=\"" + section.name + "\">");
     write(section.content);
     write("</script>\n");

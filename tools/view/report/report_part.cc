@@ -10,15 +10,15 @@
 namespace memoir {
 namespace {
 
-std::string WindowText(const Window& window, const ReportWhole& whole) {
+std::string WindowText(const SelectionWindow& window, const ReportWhole& whole) {
   switch (window.kind) {
-    case Window::Kind::kAll:
+    case SelectionWindow::Kind::kAll:
       return "";
-    case Window::Kind::kRange:
+    case SelectionWindow::Kind::kRange:
       return "user range " + Escaped(window.range);
-    case Window::Kind::kSteps:
+    case SelectionWindow::Kind::kSteps:
       return fmt::format("steps {}:{} of {}", window.first_step, window.last_step, FormatCount(whole.steps));
-    case Window::Kind::kTime:
+    case SelectionWindow::Kind::kTime:
       return fmt::format("{} to {} of {}", FormatMoment(window.begin_ns),
                          FormatMoment(std::min(window.end_ns, whole.end_ns)), FormatMoment(whole.end_ns));
   }
@@ -50,26 +50,26 @@ std::string ReportPart::text() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-ReportPart PartOf(const Report& report, const Selection& selection, const std::string& options) {
+ReportPart PartOf(const ReportContent& report, const Selection& selection, const std::string& options) {
   const ReportWhole& whole = report.whole;
   ReportPart part = {WindowText(selection.window, whole), BlocksText(selection), DevicesText(selection), options, {}};
   if (!part.window.empty())
     part.notes.emplace_back(
-        "Every figure is of this window. What was live when it began counts from its begin, and is in rows "
-        "\"(before the window)\" where what allocated it is not shown.");
+        "Every figure covers this window. Blocks that were live when it began count from its begin; they are in rows "
+        "\"(before the window)\" if the code that allocated them is not shown.");
   if (whole.processes_in_part < whole.processes)
-    part.notes.push_back(fmt::format("{} of {} have nothing of it and are left out.",
+    part.notes.push_back(fmt::format("{} of {} have no event in it and are left out.",
                                      FormatCount(whole.processes - whole.processes_in_part),
                                      FormatCounted(whole.processes, "process", "processes")));
   if (whole.windows > 1)
     part.notes.push_back(
-        fmt::format("The program has it {} times: tables and the peak are of these, curves also of the time between.",
+        fmt::format("The program has it {} times: tables and the peak cover these, curves also the time between.",
                     FormatCount(whole.windows)));
   if (!part.blocks.empty())
     part.notes.emplace_back(
-        "Active and reserved bytes, the map of segments, and the checks oom, frag and balance are of all blocks: the "
-        "allocator has them for all together. Calls of operators and modules are counted whether such a block was "
-        "allocated in them or not.");
+        "Active and reserved bytes, the map of segments, and the checks oom, frag and balance cover all blocks, "
+        "because the allocator has only totals. Calls of operators and modules are counted also if no such block was "
+        "allocated in them.");
   return part;
 }
 

@@ -1,4 +1,4 @@
-// What a report is of, where its selection leaves out a part of the capture: for the page's head, its title and its
+// The part of a capture that a report covers if a selection omits the rest. It is shown in the page's head, title and
 // overview.
 #ifndef TOOLS_VIEW_REPORT_REPORT_PART_H_
 #define TOOLS_VIEW_REPORT_REPORT_PART_H_
@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/report_content.h"
 #include "tools/view/json/json.h"
 
 namespace memoir {
 
 struct ReportPart {
-  std::string window;              // "steps 10:12 of 60"; "": all of the recording
-  std::string blocks;              // "blocks of modules layers.3"; "": all
-  std::string devices;             // "rank 0, device cuda:0"; "": all
-  std::string options;             // that chose it, as they can be typed before the capture: "--steps 10:12 "
-  std::vector<std::string> notes;  // which figures are of more than that, and why
-  // "steps 10:12 of 60, blocks of modules layers.3"; "": the report is of everything.
+  std::string window;              // "steps 10:12 of 60"; empty: the whole recording
+  std::string blocks;              // "blocks of modules layers.3"; empty: all blocks
+  std::string devices;             // "rank 0, device cuda:0"; empty: all devices
+  std::string options;             // the options of the selection, for commands: "--steps 10:12 "
+  std::vector<std::string> notes;  // figures that cover more than the part, with the reason
+  // Returns "steps 10:12 of 60, blocks of modules layers.3". Empty if the report covers everything.
   std::string text() const;
 };
 
-ReportPart PartOf(const Report& report, const Selection& selection, const std::string& options);
-// Null where the report is of everything.
+ReportPart PartOf(const ReportContent& report, const Selection& selection, const std::string& options);
+// Null if the report covers everything.
 Json PartJson(const ReportPart& part);
 
 }  // namespace memoir

@@ -15,7 +15,7 @@
 namespace memoir {
 namespace {
 
-// One column of a list of structs.
+// Returns one column of a list of structs.
 template <class Row, class Get>
 std::vector<std::uint64_t> Column(const std::vector<Row>& rows, Get get) {
   std::vector<std::uint64_t> column;
@@ -140,18 +140,18 @@ std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
   return columns.bytes();
 }
 
-std::string OtherBytes(const std::vector<ReportOtherBlock>& others) {
+std::string OtherBytes(const std::vector<ReportOmittedBlock>& others) {
   ColumnWriter columns;
   columns.Number(others.size());
-  columns.Differences(Column(others, &ReportOtherBlock::begin_ns));
-  for (const ReportOtherBlock& block : others)
+  columns.Differences(Column(others, &ReportOmittedBlock::begin_ns));
+  for (const ReportOmittedBlock& block : others)
     columns.Number(block.end_ns == ReportBlock::kLive ? 0 : block.end_ns - std::min(block.end_ns, block.begin_ns) + 1);
-  columns.Repeated(Column(others, &ReportOtherBlock::bytes));
-  columns.Repeated(Column(others, &ReportOtherBlock::address));
+  columns.Repeated(Column(others, &ReportOmittedBlock::bytes));
+  columns.Repeated(Column(others, &ReportOmittedBlock::address));
   return columns.bytes();
 }
 
-// Of lines and callers with files in short; Unicode of any kind may be in their names, and JSON escapes it.
+// Labels of lines and callers, with short file names. They may contain any Unicode; JSON escapes it.
 std::string LabelText(const ReportDevice& device) {
   std::vector<std::string_view> files;
   for (const SourceLine& line : device.lines) files.push_back(line.file);
@@ -172,8 +172,8 @@ std::string LabelText(const ReportDevice& device) {
   return ToText(json);
 }
 
-// The same device of the same rank, or where both have one of that name alone, that one.
-const ReportDevice* SameDevice(const ReportDevice& device, const Report& own, const Report& of) {
+// Returns the same device of the same rank; or if each recording has only one device of that name, this one.
+const ReportDevice* SameDevice(const ReportDevice& device, const ReportContent& own, const ReportContent& of) {
   std::vector<const ReportDevice*> named, same;
   for (const ReportDevice& other : of.devices) {
     if (other.name != device.name) continue;
@@ -188,11 +188,12 @@ const ReportDevice* SameDevice(const ReportDevice& device, const Report& own, co
 }  // namespace
 
 std::string_view WordOf(const ReportGrouping& grouping) {
-  return grouping.merges_layers ? "layers" : FactsAbout(grouping.by).word;
+  return grouping.merges_layers ? "layers" : GroupingFactsOf(grouping.by).word;
 }
 
-std::vector<Section> BeforeSections(const Report& report, const Report& before, std::vector<std::size_t>* devices) {
-  std::vector<Section> sections;
+std::vector<ReportSection> BeforeSections(const ReportContent& report, const ReportContent& before,
+                                          std::vector<std::size_t>* devices) {
+  std::vector<ReportSection> sections;
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     const ReportDevice* const device = SameDevice(report.devices[number], report, before);
     if (device == nullptr) continue;
@@ -204,8 +205,8 @@ std::vector<Section> BeforeSections(const Report& report, const Report& before, 
   return sections;
 }
 
-std::vector<Section> ReportSections(const Report& report) {
-  std::vector<Section> sections;
+std::vector<ReportSection> ReportSections(const ReportContent& report) {
+  std::vector<ReportSection> sections;
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     const ReportDevice& device = report.devices[number];
     const auto add = [&](std::string_view name, const std::string& bytes) {

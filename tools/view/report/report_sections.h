@@ -1,5 +1,5 @@
-// A report as the sections that its page reads: for each device curves, compositions, blocks, paths and segments.
-// docs/report.md says what each contains.
+// The sections of a report's page: for each device curves, compositions, blocks, paths and segments. docs/hacking.md,
+// "The file of a report", defines their contents.
 #ifndef TOOLS_VIEW_REPORT_REPORT_SECTIONS_H_
 #define TOOLS_VIEW_REPORT_REPORT_SECTIONS_H_
 
@@ -7,24 +7,26 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/report/report.h"
-#include "tools/view/report/section.h"
+#include "tools/analyze/report/report_content.h"
+#include "tools/view/report/report_section.h"
 
 namespace memoir {
 
-// Of a composition over time: labels that have a curve of their own, the largest; the others are what is missing to the
-// curve of all.
+// The most labels that have a curve in a composition over time; the largest ones are taken. The others are the
+// difference to the total curve.
 inline constexpr std::size_t kMostStackedLabels = 24;
 
-// What the page calls a grouping: the word of --by, "layers" for modules with layers merged.
+// The page's word for a grouping: the word of --by, or "layers" for modules with merged layers.
 std::string_view WordOf(const ReportGrouping& grouping);
 
-// "curve0", "stack0.category", "labels0", "blocks0", "paths0", "places0", "segments0", "curve1" ...
-std::vector<Section> ReportSections(const Report& report);
+// The names of sections are "curve0", "stack0.category", "labels0", "blocks0", "paths0", "places0", "segments0",
+// "curve1" ...
+std::vector<ReportSection> ReportSections(const ReportContent& report);
 
-// Of another capture what its devices held at their peaks, for those that `report` has, too: "before-labels0",
-// "before-places0", "before-callers0". `devices` gets their numbers in `report`.
-std::vector<Section> BeforeSections(const Report& report, const Report& before, std::vector<std::size_t>* devices);
+// Returns the sections "before-labels0", "before-places0" and "before-callers0" about another capture: the holdings at
+// the peaks of its devices, as far as `report` has them, too. `devices` receives their indices in `report`.
+std::vector<ReportSection> BeforeSections(const ReportContent& report, const ReportContent& before,
+                                          std::vector<std::size_t>* devices);
 
 }  // namespace memoir
 

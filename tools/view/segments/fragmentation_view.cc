@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/model/imported.h"
+#include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
 #include "tools/view/capture/unrecorded_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -19,7 +19,7 @@ namespace {
 
 std::string Where(PoolId pool, std::uint64_t stream) { return PoolName(pool) + ", stream " + StreamName(stream); }
 
-std::string Moment(const std::string& what, const SegmentsAt& at) {
+std::string InstantHeading(const std::string& what, const DeviceSegments& at) {
   std::string text =
       fmt::format("{} {} unusable of {} reserved ({}), largest hole {}, at {}", what, FormatBytes(at.unusable),
                   FormatBytes(at.reserved), FormatShare(at.unusable, at.reserved), FormatBytes(at.largest_hole),
@@ -31,7 +31,7 @@ std::string Moment(const std::string& what, const SegmentsAt& at) {
 template <class Row, class Cells>
 std::string TableOf(std::vector<std::string> titles, const std::vector<Row>& rows, std::size_t top, Cells cells,
                     const Terminal& terminal) {
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   const std::size_t shown = top == 0 ? rows.size() : std::min(top, rows.size());
   for (std::size_t i = 0; i < shown; ++i) table.AddRow(cells(rows[i]));
   std::string text = table.Render(terminal, 2);
@@ -39,8 +39,8 @@ std::string TableOf(std::vector<std::string> titles, const std::vector<Row>& row
   return text;
 }
 
-// What the word means and what can be done, for whoever reads it the first time.
-std::string Explanation(const SegmentsAt& at, const Terminal& terminal) {
+// Explains fragmentation and the remedies to first-time readers.
+std::string Explanation(const DeviceSegments& at, const Terminal& terminal) {
   const bool expandable =
       std::ranges::any_of(at.segments, [](const SegmentRow& row) { return row.segment.piece.mapped; });
   std::string text =
@@ -51,10 +51,10 @@ std::string Explanation(const SegmentsAt& at, const Terminal& terminal) {
   return Wrapped(text, terminal.width, 0) + "\n";
 }
 
-std::string PlaceTable(const SegmentsAt& at, const Terminal& terminal) {
+std::string PlaceTable(const DeviceSegments& at, const Terminal& terminal) {
   return TableOf(
       {"pool and stream", "unusable", "reserved", "in blocks", "largest hole", "segments"}, at.places, 0,
-      [](const PlaceRow& place) -> std::vector<std::string> {
+      [](const PoolRow& place) -> std::vector<std::string> {
         return {Where(place.pool, place.stream), FormatBytes(place.unusable),     FormatBytes(place.reserved),
                 FormatBytes(place.used),         FormatBytes(place.largest_hole), FormatCount(place.segments)};
       },
@@ -63,9 +63,9 @@ std::string PlaceTable(const SegmentsAt& at, const Terminal& terminal) {
 
 std::string Oldest(const Pin& pin) { return pin.from_before ? "from before" : FormatDuration(pin.oldest_ns); }
 
-std::string PinTable(const SegmentsAt& at, std::size_t top, const Terminal& terminal) {
+std::string PinTable(const DeviceSegments& at, std::size_t top, const Terminal& terminal) {
   return TableOf(
-      {"live blocks of", "unusable beside", "segments", "blocks", "bytes", "oldest"}, at.pins, top,
+      {"live blocks of", "unusable nearby", "segments", "blocks", "bytes", "oldest"}, at.pins, top,
       [](const Pin& pin) -> std::vector<std::string> {
         return {Escaped(pin.name),       FormatBytes(pin.unusable), FormatCount(pin.segments),
                 FormatCount(pin.blocks), FormatBytes(pin.bytes),    Oldest(pin)};
@@ -84,7 +84,7 @@ std::string PinList(const std::vector<Pin>& pins) {
   return pins.empty() ? "its private pool" : text;
 }
 
-std::vector<const SegmentRow*> ByBytes(const SegmentsAt& at, std::size_t top,
+std::vector<const SegmentRow*> ByBytes(const DeviceSegments& at, std::size_t top,
                                        const std::function<std::uint64_t(const SegmentRow&)>& measure) {
   std::vector<const SegmentRow*> rows;
   for (const SegmentRow& row : at.segments) rows.push_back(&row);
@@ -93,24 +93,24 @@ std::vector<const SegmentRow*> ByBytes(const SegmentsAt& at, std::size_t top,
   return rows;
 }
 
-std::string SegmentTable(const SegmentsAt& at, std::size_t top, const Terminal& terminal) {
+std::string SegmentTable(const DeviceSegments& at, std::size_t top, const Terminal& terminal) {
   std::vector<const SegmentRow*> rows = ByBytes(at, 0, [](const SegmentRow& row) { return row.segment.unusable; });
   std::erase_if(rows, [](const SegmentRow* row) { return row->segment.unusable == 0; });
   return TableOf(
       {"kept by", "segment", "size", "unusable", "largest hole"}, rows, top,
       [](const SegmentRow* row) -> std::vector<std::string> {
-        const Segment& segment = row->segment;
+        const MappedSegment& segment = row->segment;
         return {PinList(row->pins), fmt::format("0x{:x}", segment.address), FormatBytes(segment.piece.bytes),
                 FormatBytes(segment.unusable), FormatBytes(segment.largest_hole())};
       },
       terminal);
 }
 
-// A cell for each equal part of a segment: full, in part, free, or waiting for other streams.
-std::string Bar(const Segment& segment, std::size_t cells) {
+// One cell for each equal part of a segment: full, partly full, free, or waiting for other streams.
+std::string Bar(const MappedSegment& segment, std::size_t cells) {
   std::string bar;
   const std::uint64_t size = segment.piece.bytes;
-  std::size_t first = 0;  // block that may reach into the cell
+  std::size_t first = 0;  // the first block that may reach into the cell
   for (std::size_t cell = 0; cell < cells; ++cell) {
     const auto at = [&](std::size_t i) {
       return segment.address + static_cast<std::uint64_t>(static_cast<double>(size) * static_cast<double>(i) /
@@ -132,7 +132,7 @@ std::string Bar(const Segment& segment, std::size_t cells) {
   return bar;
 }
 
-std::string SegmentLine(const Segment& segment, const Terminal& terminal) {
+std::string SegmentLine(const MappedSegment& segment, const Terminal& terminal) {
   const std::string head =
       fmt::format("  0x{:x} {} ", segment.address, PaddedLeft(FormatBytes(segment.piece.bytes), 10));
   const std::uint64_t free = segment.piece.bytes - segment.used;
@@ -148,7 +148,7 @@ std::string SegmentLine(const Segment& segment, const Terminal& terminal) {
   return head + Bar(segment, room) + tail + "\n";
 }
 
-std::string PlaceHeading(const PlaceRow& place, bool small, bool mapped) {
+std::string PlaceHeading(const PoolRow& place, bool small, bool mapped) {
   return fmt::format("{}{}{}", Where(place.pool, place.stream), small ? ", blocks up to 1 MiB" : "",
                      mapped ? ", expandable" : "");
 }
@@ -191,7 +191,7 @@ Json PinsJson(const std::vector<Pin>& pins) {
 std::string Address(std::uint64_t address) { return fmt::format("0x{:x}", address); }
 
 Json SegmentJson(const SegmentRow& row) {
-  const Segment& segment = row.segment;
+  const MappedSegment& segment = row.segment;
   Json json = {{"address", Address(segment.address)},
                {"bytes", segment.piece.bytes},
                {"pool", PoolJson(segment.pool())},
@@ -221,7 +221,7 @@ Json SegmentJson(const SegmentRow& row) {
   return json;
 }
 
-Json MomentJson(const SegmentsAt& at) {
+Json InstantJson(const DeviceSegments& at) {
   Json json = {{"time_ns", at.ns},
                {"step", at.step ? Json(*at.step) : Json(nullptr)},
                {"reserved_bytes", at.reserved},
@@ -229,7 +229,7 @@ Json MomentJson(const SegmentsAt& at) {
                {"unusable_bytes", at.unusable},
                {"largest_hole_bytes", at.largest_hole}};
   json["places"] = Json::array();
-  for (const PlaceRow& place : at.places) {
+  for (const PoolRow& place : at.places) {
     json["places"].push_back({{"pool", PoolJson(place.pool)},
                               {"stream", StreamName(place.stream)},
                               {"segments", place.segments},
@@ -241,12 +241,12 @@ Json MomentJson(const SegmentsAt& at) {
   return json;
 }
 
-Json PinnedJson(const SegmentsAt& at) {
-  Json json = MomentJson(at);
+Json PinnedJson(const DeviceSegments& at) {
+  Json json = InstantJson(at);
   json["pinned_by"] = PinsJson(at.pins);
   json["segments"] = Json::array();
   for (const SegmentRow& row : at.segments) {
-    const Segment& segment = row.segment;
+    const MappedSegment& segment = row.segment;
     if (segment.unusable == 0) continue;
     json["segments"].push_back({{"address", Address(segment.address)},
                                 {"bytes", segment.piece.bytes},
@@ -271,13 +271,13 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
   std::string text;
   for (const FragmentedDevice& device : fragmentation.devices) {
     const std::string label = DeviceLabel(capture, device.name, device.process);
-    const std::string what = label + ": at most " + Moment("", device.peak).substr(1);
+    const std::string what = label + ": at most " + InstantHeading("", device.peak).substr(1);
     if (!text.empty()) text += '\n';
     text +=
         Painted(terminal, IsFragmented(device.peak) ? Color::kRed : Color::kBold, Wrapped(what, terminal.width, 0)) +
         "\n";
     const bool still = device.end.unusable == device.peak.unusable && device.end.reserved == device.peak.reserved;
-    const std::string end = still ? "the same at the end" : Moment("at the end", device.end);
+    const std::string end = still ? "the same at the end" : InstantHeading("at the end", device.end);
     text += Wrapped(label + ": " + end, terminal.width, 0) + "\n";
     if (device.peak.unusable == 0) continue;
     text += Explanation(device.peak, terminal);
@@ -322,7 +322,7 @@ Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentatio
     one["peak"] = PinnedJson(device.peak);
     one["end"] = PinnedJson(device.end);
     one["over_time"] = Json::array();
-    for (const CurvePoint& point : device.over_time) {
+    for (const UnusablePoint& point : device.over_time) {
       one["over_time"].push_back(
           {{"time_ns", point.ns}, {"unusable_bytes", point.unusable}, {"reserved_bytes", point.reserved}});
     }
@@ -333,9 +333,9 @@ Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentatio
 
 std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, const std::string& instant, std::size_t top,
                            const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   for (const MappedDevice& device : maps.devices) {
-    const SegmentsAt& at = device.at;
+    const DeviceSegments& at = device.at;
     const std::string heading =
         fmt::format("Segments at {} of {}: {}, {} reserved, {} in blocks, {} unusable, at {}", Escaped(instant),
                     DeviceLabel(capture, device.name, device.process), FormatCount(at.segments.size()),
@@ -355,7 +355,7 @@ Json SegmentsJson(const Capture& capture, const SegmentMaps& maps, const std::st
   json["devices"] = Json::array();
   for (const MappedDevice& device : maps.devices) {
     Json one = DeviceJson(device);
-    one.update(MomentJson(device.at));
+    one.update(InstantJson(device.at));
     one["segments"] = Json::array();
     for (const SegmentRow& row : device.at.segments) one["segments"].push_back(SegmentJson(row));
     json["devices"].push_back(std::move(one));

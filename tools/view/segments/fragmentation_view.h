@@ -14,13 +14,15 @@ namespace memoir {
 // `top`: rows of a table; 0: all.
 std::string RenderFragmentation(const Capture& capture, const Fragmentation& fragmentation, std::size_t top,
                                 const Terminal& terminal);
-// In one line, which says where nothing, or not all, is known of segments. IsFragmentationKnown: something is.
+// FragmentationLine returns one line, which states if segments are unknown or partly known. IsFragmentationKnown
+// returns true if some segments are known.
 std::string FragmentationLine(const Capture& capture, const Fragmentation& fragmentation);
 bool IsFragmentationKnown(const Capture& capture, const Fragmentation& fragmentation);
 bool HasFragmentedDevice(const Fragmentation& fragmentation);
 Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentation);
 
-// `instant` is what was asked for: "the peak". `top`: segments of a device, those with the most free bytes; 0: all.
+// `instant`: the selected instant in words, "the peak". `top`: segments of a device, those with the most free bytes; 0:
+// all.
 std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, const std::string& instant, std::size_t top,
                            const Terminal& terminal);
 Json SegmentsJson(const Capture& capture, const SegmentMaps& maps, const std::string& instant);

@@ -11,20 +11,20 @@
 #include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// Rows are made by recursion, and indented by their level.
+// Rows are made recursively and indented by their level.
 constexpr std::uint32_t kMostDepth = 200;
 
 std::string_view NameOf(StackNode::Kind kind) {
   switch (kind) {
     case StackNode::Kind::kNone:
-      return FactsAbout(GroupBy::kLine).none;
+      return GroupingFactsOf(GroupBy::kLine).none;
     case StackNode::Kind::kCompiled:
       return kCompiledLabel;
     case StackNode::Kind::kBefore:
@@ -59,7 +59,7 @@ class TreeTable {
     return ShownFiles(files);
   }
 
-  // The largest rows. Callers are as large as what they call at least, so they are among them.
+  // Returns the largest rows. Callers are at least as large as what they call, so the callers of a shown row are shown.
   std::vector<bool> Shown(std::size_t top) const {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 1; i < tree_.nodes.size(); ++i) {
@@ -76,7 +76,7 @@ class TreeTable {
     return shown;
   }
 
-  // Whether it shares the row of the only frame that it called.
+  // Returns true if the frame shares the row of the only frame that it called.
   bool GoesOn(std::uint32_t i) const {
     const StackNode& node = tree_.nodes[i];
     return node.children.size() == 1 && node.own == StackSums();
@@ -91,7 +91,7 @@ class TreeTable {
             FormatCount(sums.allocations)};
   }
 
-  // ":51 Net.forward" below a row of the same file.
+  // ":51 Net.forward" if the row around it has the same file.
   std::string Name(const StackNode& node, const StackNode& around) {
     if (node.kind != StackNode::Kind::kFrame) return std::string(NameOf(node.kind));
     const SourceLine& frame = tree_.frames[node.frame];
@@ -119,7 +119,7 @@ class TreeTable {
     const std::string margin(std::size_t{2} * level, ' ');
     StackSums rest;
     std::uint64_t rest_frames = 0;
-    std::vector<std::pair<std::uint32_t, bool>> rows;  // of a node at the end of its row, whether others share it
+    std::vector<std::pair<std::uint32_t, bool>> rows;  // the children, and whether others share the row
     for (const std::uint32_t child : node.children) {
       std::uint32_t end = child;
       while (GoesOn(end)) end = tree_.nodes[end].children.front();
@@ -146,17 +146,17 @@ class TreeTable {
   const ShownFiles files_;
   const std::vector<bool> shown_;
   bool shares_rows_ = false, cuts_depth_ = false, leaves_out_files_ = false;
-  Table table_{{"called line", "at peak", "share", "allocated", "kept", "allocs"}};
+  TextTable table_{{"called line", "at peak", "share", "allocated", "kept", "allocs"}};
 };
 
 std::string Note(const StackTree& tree, const TreeTable& table, const StackTextOptions& options) {
   std::string note = "Each row with all that it called";
   if (options.top != 0) note += "; frames of libraries count as the line that called them (--top 0: all frames)";
-  if (table.shares_rows()) note += "; …: callers that all of it came through, not shown";
+  if (table.shares_rows()) note += "; …: callers that all rows share, not shown";
   if (table.leaves_out_files()) note += "; :N: line N of the caller's file";
   if (table.cuts_depth()) note += "; deeper: --depth N";
   note += '.';
-  if (tree.folded) note += " What was allocated in parts that --max-size removed is not in it.";
+  if (tree.is_partly_evicted) note += " What was allocated in parts that --max-size removed is not in it.";
   return note;
 }
 
@@ -188,7 +188,7 @@ const char* KindName(StackNode::Kind kind) {
 
 std::string RenderStackTree(const Capture& capture, const StackTree& tree, const StackTextOptions& options,
                             const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   std::string devices;
   for (const std::string& device : tree.devices) devices += (devices.empty() ? " on " : ", ") + Escaped(device);
   if (tree.devices.size() > 1) devices = fmt::format(" on {} devices, each at its own peak", tree.devices.size());
@@ -208,7 +208,7 @@ Json StackTreeJson(const Capture& capture, const StackTree& tree) {
   Json json = CaptureJson(capture, tree.report, "stacks");
   json["devices"] = tree.devices;
   json["missing"] = tree.missing;
-  json["folded"] = tree.folded;
+  json["folded"] = tree.is_partly_evicted;
   json["nodes"] = Json::array();
   for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
     const StackNode& node = tree.nodes[i];

@@ -1,4 +1,4 @@
-// The tree of callers (tools/analyze/stacks/stack_tree.h) as text and JSON.
+// Prints the tree of callers (tools/analyze/stacks/stack_tree.h) as text and JSON.
 #ifndef TOOLS_VIEW_STACKS_STACK_VIEW_H_
 #define TOOLS_VIEW_STACKS_STACK_VIEW_H_
 
@@ -14,15 +14,16 @@
 namespace memoir {
 
 struct StackTextOptions {
-  std::size_t top = 10;      // about twice so many rows, the largest; 0: all
+  std::size_t top = 10;      // the tree has about twice as many rows, for the largest frames; 0: all
   std::uint32_t depth = 12;  // levels; 0: all
 };
 
-// A frame that has one callee and made nothing itself shares a row with it. What is left out is a row below its caller,
-// so that each row is what stands below it.
+// A frame with one callee and without own allocations shares a row with the callee. Omitted frames are summed in a row
+// below their caller, so each row is the sum of the rows below it.
 std::string RenderStackTree(const Capture& capture, const StackTree& tree, const StackTextOptions& options,
                             const Terminal& terminal);
-// All nodes in a list, each with the number of the one around it: stacks are deeper than readers of JSON like nesting.
+// Returns all nodes as a list, each with the number of its parent, because JSON readers limit nesting and stacks are
+// deep.
 Json StackTreeJson(const Capture& capture, const StackTree& tree);
 
 }  // namespace memoir

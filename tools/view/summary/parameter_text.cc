@@ -9,8 +9,8 @@
 
 #include "fmt/format.h"
 #include "tools/view/capture/device_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
@@ -30,7 +30,7 @@ struct Cost {
   }
 };
 
-Cost CostOf(const Row& row, const std::string& name) {
+Cost CostOf(const SummaryRow& row, const std::string& name) {
   const auto part = [&](ParameterPart which) {
     return row.parameter.by_part[static_cast<std::size_t>(which)].bytes_at_peak;
   };
@@ -43,25 +43,25 @@ Cost CostOf(const Row& row, const std::string& name) {
 
 std::string Cell(std::uint64_t bytes) { return bytes == 0 ? "" : FormatBytes(bytes); }
 
-// Columns of parts that nothing has say nothing, and take room from the names.
-struct Part {
+// Columns without any value are left out, so that names have more room.
+struct CostPart {
   const char* title;
   std::uint64_t Cost::* bytes;
 };
-std::vector<Part> PartsOf(const Cost& total) {
-  std::vector<Part> parts = {{"itself", &Cost::parameter},
-                             {"buffer", &Cost::buffer},
-                             {"gradient", &Cost::gradient},
-                             {"optimizer state", &Cost::state}};
-  std::erase_if(parts, [&](const Part& part) { return total.*part.bytes == 0; });
+std::vector<CostPart> PartsOf(const Cost& total) {
+  std::vector<CostPart> parts = {{"itself", &Cost::parameter},
+                                 {"buffer", &Cost::buffer},
+                                 {"gradient", &Cost::gradient},
+                                 {"optimizer state", &Cost::state}};
+  std::erase_if(parts, [&](const CostPart& part) { return total.*part.bytes == 0; });
   return parts;
 }
 
-// `together`: of the last two columns.
-std::vector<std::string> Cells(const Cost& cost, const std::vector<Part>& parts, std::uint64_t together,
+// `together` is the sum of the last two columns.
+std::vector<std::string> Cells(const Cost& cost, const std::vector<CostPart>& parts, std::uint64_t together,
                                std::uint64_t all) {
   std::vector<std::string> cells = {cost.name};
-  for (const Part& part : parts) cells.push_back(Cell(cost.*part.bytes));
+  for (const CostPart& part : parts) cells.push_back(Cell(cost.*part.bytes));
   cells.push_back(FormatBytes(together));
   cells.push_back(FormatShare(together, all));
   return cells;
@@ -70,12 +70,12 @@ std::vector<std::string> Cells(const Cost& cost, const std::vector<Part>& parts,
 }  // namespace
 
 std::string RenderParameters(const Summary& summary, std::size_t top, const Terminal& terminal) {
-  std::map<std::string, int> alike;  // models of one kind have parameters of the same names
-  for (const Row& row : summary.rows) alike[row.name] += row.kind == Row::Kind::kNamed ? 1 : 0;
+  std::map<std::string, int> alike;  // models of the same kind have parameters of the same names
+  for (const SummaryRow& row : summary.rows) alike[row.name] += row.kind == SummaryRow::Kind::kNamed ? 1 : 0;
   std::vector<Cost> costs;
   std::uint64_t others = 0;
-  for (const Row& row : summary.rows) {
-    if (row.kind != Row::Kind::kNamed) {
+  for (const SummaryRow& row : summary.rows) {
+    if (row.kind != SummaryRow::Kind::kNamed) {
       others += row.total.bytes_at_peak;
       continue;
     }
@@ -93,15 +93,15 @@ std::string RenderParameters(const Summary& summary, std::size_t top, const Term
     costs.resize(top);
     costs.push_back(std::move(rest));
   }
-  const std::vector<Part> parts = PartsOf(total);
+  const std::vector<CostPart> parts = PartsOf(total);
   std::vector<std::string> titles = {"parameter"};
-  for (const Part& part : parts) titles.emplace_back(part.title);
+  for (const CostPart& part : parts) titles.emplace_back(part.title);
   titles.insert(titles.end(), {"together", "of the peak"});
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   for (const Cost& cost : costs) table.AddRow(Cells(cost, parts, cost.together(), all));
   table.AddRow(Cells(Cost{"(of no parameter)"}, parts, others, all));
   table.AddTotal(Cells(total, parts, all, all));
-  return Painted(terminal, Color::kBold, "What parameters cost at the peak" + WhichDevices(summary)) + "\n" +
+  return Painted(terminal, Color::kBold, "Memory of parameters at the peak" + SelectedDevicesText(summary)) + "\n" +
          table.Render(terminal, 2);
 }
 

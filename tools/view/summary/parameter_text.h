@@ -1,4 +1,4 @@
-// The table of a summary by parameter: what each costs, itself, its gradient and its optimizer's state.
+// Prints the table of a summary by parameter: the bytes of each parameter, its gradient and its optimizer state.
 #ifndef TOOLS_VIEW_SUMMARY_PARAMETER_TEXT_H_
 #define TOOLS_VIEW_SUMMARY_PARAMETER_TEXT_H_
 
@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// The `top` largest, the rest as one line; 0: all. Numbers are those at the peak.
+// Prints the `top` largest parameters, and the others as one line; 0: all. Bytes are those at the peak.
 std::string RenderParameters(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir

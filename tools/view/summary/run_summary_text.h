@@ -1,5 +1,5 @@
-// The first summary, which `memoir run` ends with: how much, who, what next, in few lines. The tables are those of
-// `memoir show` (summary_text.h).
+// The summary at the end of `memoir run`: peak, owners and the next command, in few lines. `memoir show` prints the
+// tables (summary_text.h).
 //
 //     train.py, torch 2.11.0, 4.7 s recorded, 10 optimizer steps
 //     peak      162.1 MiB on cpu, step 1 (2.0012 s), at train.py:69 main
@@ -12,24 +12,24 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/analyze/summary/peak_holders.h"
+#include "tools/analyze/summary/peak_owners.h"
+#include "tools/view/summary/ending_text.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
-// Of a run that did not run out of memory. Where it did, the message about that takes the place of who held the bytes,
-// with at most this many lines of its own.
+// The most lines for a run without an out-of-memory error. After such an error its message, with at most this many
+// lines, replaces the lines about owners.
 inline constexpr std::size_t kLinesOfRunSummary = 12;
 
-// How the next commands are typed.
+// How the user types the next commands.
 struct TypedCommand {
-  std::string program;     // "memoir", or the path of it
-  std::string capture;     // escaped, as the next
+  std::string capture;     // escaped
   bool has_report = true;  // the page of `memoir report` is part of this installation
 };
 
-std::string RenderRunSummary(const Capture& capture, const PeakHolders& holders, const TypedCommand& command,
-                             const Terminal& terminal);
+std::string RenderRunSummary(const Capture& capture, const PeakOwners& owners, const TypedCommand& command,
+                             const Terminal& terminal, const CommandEnd& end = {});
 
 }  // namespace memoir
 

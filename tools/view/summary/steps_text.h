@@ -1,4 +1,4 @@
-// How many steps a recording has, and of what.
+// The number of steps of a recording, and the kind of its steps.
 #ifndef TOOLS_VIEW_SUMMARY_STEPS_TEXT_H_
 #define TOOLS_VIEW_SUMMARY_STEPS_TEXT_H_
 
@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// "10 optimizer steps", "3 calls of the outermost module", "6 steps (in the last one nothing was allocated)".
+// Returns "10 optimizer steps", "6 steps (in the last one nothing was allocated)". Empty without steps. Also empty for
+// a single call of a module, which is no step: pytest calls a module in each test.
 std::string StepsText(const Summary& summary);
 
 }  // namespace memoir

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/steps.h"
+#include "tools/analyze/pass/step_counter.h"
 #include "tools/analyze/summary/module_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/line_text.h"
@@ -18,7 +18,7 @@
 namespace memoir {
 namespace {
 
-// What was not recorded is null, not 0.
+// Sets figures that were not recorded to null instead of 0.
 void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report) {
   if (!device.active_known && device.caching) {
     for (const char* key : {"peak_active_bytes", "peak_active_time_ns", "active_bytes_at_end", "active_bytes_at_peak",
@@ -40,7 +40,7 @@ void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report
     forget({"live_bytes_at_end", "live_blocks_at_end", "active_bytes_at_end", "reserved_bytes_at_end"});
 }
 
-// What only a caching allocator knows.
+// Adds the figures that only a caching allocator has.
 void AddCaching(Json& json, const DeviceRow& device) {
   if (!device.caching) return;
   json["peak_active_bytes"] = device.peak_active_bytes;
@@ -60,24 +60,25 @@ void AddOutside(Json& json, const DeviceRow& device) {
   if (!device.least_free && device.outside_bytes == 0) return;
   json["outside_torch_bytes"] = device.outside_bytes;
   json["outside_torch"] = Json::array();
-  for (const Holder& holder : device.outside)
+  for (const HoldingRow& holder : device.outside)
     json["outside_torch"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
   json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
   json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
 }
 
-void AddFolded(Json& json, const DeviceRow& device) {
-  if (device.folded_allocations == 0) return;
-  json["folded"] = {{"peak_bytes", device.folded_peak_bytes},       {"peak_time_ns", device.folded_peak_ns},
-                    {"allocations", device.folded_allocations},     {"allocated_bytes", device.folded_allocated_bytes},
-                    {"deallocations", device.folded_deallocations}, {"live_bytes", device.folded_live_bytes}};
-  if (device.peak_is_folded) {
+void AddEvicted(Json& json, const DeviceRow& device) {
+  if (device.evicted_allocations == 0) return;
+  json["folded"] = {
+      {"peak_bytes", device.evicted_peak_bytes},       {"peak_time_ns", device.evicted_peak_ns},
+      {"allocations", device.evicted_allocations},     {"allocated_bytes", device.evicted_allocated_bytes},
+      {"deallocations", device.evicted_deallocations}, {"live_bytes", device.evicted_live_bytes}};
+  if (device.peak_is_evicted) {
     json["folded"]["newest_peak_bytes"] = device.newest_peak_bytes;
     json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;
   }
 }
 
-void AddColumns(Json& json, const Columns& columns) {
+void AddColumns(Json& json, const SummaryColumns& columns) {
   json["allocations"] = columns.allocations;
   json["allocated_bytes"] = columns.allocated_bytes;
   json["deallocations"] = columns.deallocations;
@@ -92,12 +93,12 @@ void AddColumns(Json& json, const Columns& columns) {
   json["reserved_bytes"] = columns.reserved_bytes;
 }
 
-// Only where there is more than one: with one device its columns are the row's.
-void AddByDevice(Json& json, const Row& row, const Summary& summary) {
+// Only if there are several devices, because otherwise the row's columns are the device's.
+void AddByDevice(Json& json, const SummaryRow& row, const Summary& summary) {
   if (summary.devices.size() < 2) return;
   json["devices"] = Json::array();
   for (std::size_t i = 0; i < row.by_device.size() && i < summary.devices.size(); ++i) {
-    if (row.by_device[i] == Columns{}) continue;
+    if (row.by_device[i] == SummaryColumns{}) continue;
     const DeviceRow& device = summary.devices[i];
     Json part = {{"device", device.name}, {"rank", RankJson(device.rank)}, {"process", device.process.value}};
     AddColumns(part, row.by_device[i]);
@@ -105,37 +106,37 @@ void AddByDevice(Json& json, const Row& row, const Summary& summary) {
   }
 }
 
-const char* KindName(Row::Kind kind) {
+const char* KindName(SummaryRow::Kind kind) {
   switch (kind) {
-    case Row::Kind::kNamed:
+    case SummaryRow::Kind::kNamed:
       return "named";
-    case Row::Kind::kNone:
+    case SummaryRow::Kind::kNone:
       return "none";
-    case Row::Kind::kWorkspace:
+    case SummaryRow::Kind::kWorkspace:
       return "workspace";
-    case Row::Kind::kBefore:
+    case SummaryRow::Kind::kBefore:
       return "before";
-    case Row::Kind::kFolded:
+    case SummaryRow::Kind::kEvicted:
       return "folded";
   }
   return "named";
 }
 
-Json ColumnsJson(const Columns& columns) {
+Json ColumnsJson(const SummaryColumns& columns) {
   Json json = Json::object();
   AddColumns(json, columns);
   return json;
 }
 
-Json PhasesJson(const std::array<Columns, kPhases>& phases) {
+Json PhasesJson(const std::array<SummaryColumns, kPhases>& phases) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kPhases; ++i) {
-    if (phases[i] != Columns{}) json[std::string(ToString(static_cast<Phase>(i)))] = ColumnsJson(phases[i]);
+    if (phases[i] != SummaryColumns{}) json[std::string(ToString(static_cast<Phase>(i)))] = ColumnsJson(phases[i]);
   }
   return json;
 }
 
-// The tree of modules, for rows and for parts of paths that have none.
+// The tree of modules, for rows and for parts of paths that have no row.
 class ModuleJson {
  public:
   explicit ModuleJson(const Summary& summary) : summary_(summary) {
@@ -147,7 +148,7 @@ class ModuleJson {
 
   void AddTo(Json& row, std::size_t index) const {
     const auto node = node_of_row_.find(index);
-    if (node == node_of_row_.end() || summary_.rows[index].kind != Row::Kind::kNamed) return;
+    if (node == node_of_row_.end() || summary_.rows[index].kind != SummaryRow::Kind::kNamed) return;
     AddNode(row, *node->second);
     row["phases"] = PhasesJson(summary_.rows[index].module.by_phase);
   }
@@ -157,7 +158,7 @@ class ModuleJson {
       if (node.row || node.depth == 0) continue;
       Json json = {{"name", node.path.empty() ? node.root : node.path}, {"kind", "container"}};
       json["count"] = json["outermost_count"] = 0;
-      AddColumns(json, Columns{});
+      AddColumns(json, SummaryColumns{});
       AddNode(json, node);
       json["phases"] = Json::object();
       rows.push_back(std::move(json));
@@ -188,9 +189,9 @@ void AddParts(Json& json, const ParameterFacts& parameter) {
   json["optimizer_state"] = part(ParameterPart::kState);
 }
 
-Json RowJson(const Row& row, const Summary& summary) {
+Json RowJson(const SummaryRow& row, const Summary& summary) {
   Json json = {{"name", row.name}, {"kind", KindName(row.kind)}};
-  if (FactsAbout(summary.by).has_calls) {
+  if (GroupingFactsOf(summary.by).has_calls) {
     json["count"] = row.count;
     json["outermost_count"] = row.outermost_count;
   }
@@ -202,19 +203,19 @@ Json RowJson(const Row& row, const Summary& summary) {
     json["category"] = row.category;
     json["detail"] = row.detail;
   }
-  if (summary.by == GroupBy::kParameter && row.kind == Row::Kind::kNamed) AddParts(json, row.parameter);
-  if (row.folded != Folded{}) {
-    json["folded"] = {{"count", row.folded.count},
-                      {"outermost_count", row.folded.outermost_count},
-                      {"allocations", row.folded.allocations},
-                      {"allocated_bytes", row.folded.allocated_bytes},
-                      {"deallocated_bytes", row.folded.deallocated_bytes}};
+  if (summary.by == GroupBy::kParameter && row.kind == SummaryRow::Kind::kNamed) AddParts(json, row.parameter);
+  if (row.evicted != EvictedSums{}) {
+    json["folded"] = {{"count", row.evicted.count},
+                      {"outermost_count", row.evicted.outermost_count},
+                      {"allocations", row.evicted.allocations},
+                      {"allocated_bytes", row.evicted.allocated_bytes},
+                      {"deallocated_bytes", row.evicted.deallocated_bytes}};
   }
   return json;
 }
 
 Json RestJson(const Summary& summary, std::size_t top) {
-  Row rest;
+  SummaryRow rest;
   for (std::size_t i = top; i < summary.rows.size(); ++i) {
     rest.count += summary.rows[i].count;
     rest.outermost_count += summary.rows[i].outermost_count;
@@ -227,8 +228,8 @@ Json RestJson(const Summary& summary, std::size_t top) {
   return json;
 }
 
-// Of `--by rank`: which process it was. Mostly one; a rank can start more that train.
-void AddProcesses(Json& json, const Row& row, const Capture& capture) {
+// For `--by rank`: the processes of the rank. It is mostly one, but a rank can start others that train.
+void AddProcesses(Json& json, const SummaryRow& row, const Capture& capture) {
   json["processes"] = Json::array();
   for (const ProcessSummary& process : capture.processes()) {
     if (RankLabel(process) != row.name || IsIdle(capture, process.id)) continue;
@@ -248,7 +249,7 @@ Json RowsJson(const Capture& capture, const Summary& summary, std::size_t top) {
   for (std::size_t i = 0; i < shown; ++i) {
     rows.push_back(RowJson(summary.rows[i], summary));
     modules.AddTo(rows.back(), i);
-    if (summary.by == GroupBy::kRank && summary.rows[i].kind == Row::Kind::kNamed)
+    if (summary.by == GroupBy::kRank && summary.rows[i].kind == SummaryRow::Kind::kNamed)
       AddProcesses(rows.back(), summary.rows[i], capture);
   }
   if (shown == summary.rows.size()) modules.AddContainers(rows);
@@ -264,7 +265,7 @@ Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
                {"rank", RankJson(device.rank)},
                {"process", device.process.value},
                {"peak_allocated_bytes", device.peak_allocated_bytes},
-               {"peak_in_folded_parts", device.peak_is_folded},
+               {"peak_in_folded_parts", device.peak_is_evicted},
                {"peak_blocks", device.peak_blocks},
                {"peak_time_ns", device.peak_ns},
                {"peak_operator", device.peak_operator},
@@ -284,11 +285,11 @@ Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
                {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
   AddCaching(json, device);
   AddOutside(json, device);
-  if (device.peak_is_folded)
+  if (device.peak_is_evicted)
     json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
   if (device.peak_of_all_bytes > 0) json["peak_of_all_bytes"] = device.peak_of_all_bytes;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
-  AddFolded(json, device);
+  AddEvicted(json, device);
   TakeUnknown(json, device, report);
   return json;
 }
@@ -308,7 +309,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
   if (summary.last_step_is_empty) json["last_step_is_empty"] = true;
   json["mark_count"] = summary.mark_count;
   json["marks"] = Json::array();
-  for (const Mark& mark : summary.marks)
+  for (const SummaryMark& mark : summary.marks)
     json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
   json["devices"] = Json::array();
   for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device, summary.report));
@@ -320,8 +321,8 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
                                 {"allocated_bytes", summary.compiled_bytes}};
   }
   if (NeedsCategories(summary.by) || NeedsStacks(summary.by)) json["missing"] = summary.missing;
-  json["by"] = FactsAbout(summary.by).json_key;
-  json[FactsAbout(summary.by).json_key] = RowsJson(capture, summary, top);
+  json["by"] = GroupingFactsOf(summary.by).json_key;
+  json[GroupingFactsOf(summary.by).json_key] = RowsJson(capture, summary, top);
   return json;
 }
 

@@ -10,10 +10,10 @@
 
 namespace memoir {
 
-// `top`: rows of the grouping, the rest as one row "(other)"; 0: all.
+// `top`: rows of the grouping; the others are summed in a row "(other)"; 0: all.
 Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top);
 
-// One of its `devices`.
+// Returns an element of `devices`.
 Json DeviceJson(const DeviceRow& device, const ReplayReport& report);
 
 }  // namespace memoir

@@ -10,8 +10,8 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/summary/focus.h"
-#include "tools/model/imported.h"
+#include "tools/analyze/summary/device_focus.h"
+#include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/line_text.h"
@@ -19,34 +19,36 @@
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/summary/ending_text.h"
 #include "tools/view/summary/parameter_text.h"
 #include "tools/view/summary/steps_text.h"
-#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/printed_command.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// One row of a table, or what the rows that are not shown add up to.
+// One row of a table, or the sum of the rows that are not shown.
 struct Line {
   std::string name;
   std::uint64_t count = 0;
-  Columns columns;
+  SummaryColumns columns;
 };
 
 constexpr std::size_t kNameInLine = 40;
 
-using Measure = std::function<std::uint64_t(const Columns&)>;
-std::uint64_t Allocated(const Columns& columns) { return columns.allocated_bytes; }
-std::uint64_t Kept(const Columns& columns) { return columns.net_bytes; }
-std::uint64_t AtPeak(const Columns& columns) { return columns.bytes_at_peak; }
-// What was live before a window allocates nothing in it, but is part of its sums.
-std::uint64_t AnyBytes(const Columns& columns) {
+using Measure = std::function<std::uint64_t(const SummaryColumns&)>;
+std::uint64_t Allocated(const SummaryColumns& columns) { return columns.allocated_bytes; }
+std::uint64_t Kept(const SummaryColumns& columns) { return columns.net_bytes; }
+std::uint64_t AtPeak(const SummaryColumns& columns) { return columns.bytes_at_peak; }
+// Blocks from before a window were not allocated in it, but its sums include them.
+std::uint64_t AnyBytes(const SummaryColumns& columns) {
   return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
 }
 
-Line Together(std::span<const Line> lines, const GroupingFacts& names) {
+Line SumOfLines(std::span<const Line> lines, const GroupingFacts& names) {
   Line rest{fmt::format("other ({} {})", FormatCount(lines.size()), lines.size() == 1 ? names.one : names.many), 0, {}};
   for (const Line& line : lines) {
     rest.count += line.count;
@@ -55,20 +57,20 @@ Line Together(std::span<const Line> lines, const GroupingFacts& names) {
   return rest;
 }
 
-// The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
+// The `top` largest rows by `measure`, and one for the rest. Equal rows keep their order.
 std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
                            const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
-  // A rest of one would take the line of the row that it hides.
+  // A row for a single hidden row would take as much room as that row.
   if (top == 0 || lines.size() <= top + 1) return lines;
-  Line rest = Together(std::span(lines).subspan(top), names);
+  Line rest = SumOfLines(std::span(lines).subspan(top), names);
   lines.resize(top);
   lines.push_back(std::move(rest));
   return lines;
 }
 
-// As TopLines by allocated bytes, with those that allocate nothing in the rest, so that calls add up to all calls.
+// As TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that calls add up to all calls.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
@@ -77,7 +79,7 @@ std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const 
   std::size_t shown = lines.size() - quiet.size();
   if (top != 0 && lines.size() > top + 1) shown = std::min(shown, top);
   if (shown == lines.size()) return lines;
-  Line rest = Together(std::span(lines).subspan(shown), names);
+  Line rest = SumOfLines(std::span(lines).subspan(shown), names);
   lines.resize(shown);
   lines.push_back(std::move(rest));
   return lines;
@@ -85,19 +87,19 @@ std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const 
 
 std::vector<Line> AllLines(const Summary& summary) {
   std::vector<Line> lines;
-  for (const Row& row : summary.rows) lines.push_back({ShownName(row.name), row.count, row.total});
+  for (const SummaryRow& row : summary.rows) lines.push_back({ShownName(row.name), row.count, row.total});
   return lines;
 }
 
-// Rows without any of what `measure` counts say nothing; JSON has them.
-std::vector<Line> Having(std::vector<Line> lines, const Measure& measure) {
+// Leaves out rows with 0 in `measure`; JSON has them.
+std::vector<Line> LinesWith(std::vector<Line> lines, const Measure& measure) {
   std::erase_if(lines, [&](const Line& line) { return measure(line.columns) == 0; });
   return lines;
 }
 
 std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
   std::vector<Line> lines;
-  for (const Row& row : summary.rows) {
+  for (const SummaryRow& row : summary.rows) {
     if (device < row.by_device.size()) lines.push_back({ShownName(row.name), row.count, row.by_device[device]});
   }
   return lines;
@@ -107,7 +109,7 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 
-// Operators below autograd are others than those above: whoever compares two summaries must see it.
+// Operators below autograd are not those above it, so a reader who compares two summaries must see which were recorded.
 std::string WhichOperators(const Capture& capture) {
   const auto& processes = capture.processes();
   const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {
@@ -119,7 +121,7 @@ std::string WhichOperators(const Capture& capture) {
 }
 
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed, const Terminal& terminal) {
-  // By the clock of all moments that views name, which starts with the recording, not with the first event.
+  // By the clock of all printed times, which starts with the recording and not with the first event.
   std::string line =
       windowed ? FormatDuration(summary.duration_ns) + " in the window" : FormatDuration(summary.end_ns) + " recorded";
   if (windowed && summary.windows == 1)
@@ -128,8 +130,9 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   line += ", " + FormatCounted(summary.events, "event", "events");
   const std::string calls = FormatCounted(summary.operator_calls, "operator call", "operator calls");
   const std::string threads = FormatCounted(summary.threads, "thread", "threads");
-  if (HasCalls(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
-  if (summary.steps > 0) line += ", " + StepsText(summary) + (summary.folded ? " in the parts that are left" : "");
+  if (HasOperatorCalls(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
+  if (const std::string steps = StepsText(summary); !steps.empty())
+    line += ", " + steps + (summary.is_partly_evicted ? " in the parts that are left" : "");
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
 }
@@ -138,17 +141,17 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
                       const Terminal& terminal) {
   const std::size_t index = LargestDevice(summary);
   const DeviceRow& device = summary.devices[index];
-  const GroupingFacts names = FactsAbout(summary.by);
+  const GroupingFacts names = GroupingFactsOf(summary.by);
   const std::string label = DeviceLabel(capture, device.name, device.process);
-  if (device.peak_is_folded) {
+  if (device.peak_is_evicted) {
     return Heading(terminal, "Live at the peak of " + label) + "  " +
            Wrapped("evicted by --max-size; --at peak shows the highest moment in the parts that are left",
                    terminal.width, 2) +
            "\n";
   }
-  Table table({std::string(names.one), "live", "share", "blocks"});
+  TextTable table({std::string(names.one), "live", "share", "blocks"});
   if (names.needs_stacks) table.CutNamesAtEnd();
-  const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
+  const auto lines = TopLines(LinesWith(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
   for (const Line& line : lines) {
     table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak),
                   FormatShare(line.columns.bytes_at_peak, device.peak_allocated_bytes),
@@ -161,13 +164,13 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
          (summary.by == GroupBy::kCategory ? CheckpointLine(capture, device, terminal) : "");
 }
 
-std::string MeanLife(const Columns& columns) {
+std::string MeanLife(const SummaryColumns& columns) {
   return columns.lives == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
 }
 
-// `caching`: of devices with a caching allocator, where what it had to reserve says more than how long blocks lived.
+// `caching`: for devices with a caching allocator, shows newly reserved bytes instead of how long blocks lived.
 std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool caching) {
-  const Columns& columns = line.columns;
+  const SummaryColumns& columns = line.columns;
   std::vector<std::string> cells = {line.name};
   if (has_calls) cells.push_back(line.count == 0 ? "" : FormatCount(line.count));
   cells.insert(cells.end(),
@@ -176,29 +179,28 @@ std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool 
   return cells;
 }
 
-// Which columns reach back to the beginning of the run, and which do not.
-std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
-  if (!summary.folded) return "";
-  std::string note = "Of the whole run, evicted parts included: ";
+// Says which columns include the beginning of the run.
+std::string EvictedNote(const Summary& summary, const Terminal& terminal) {
+  if (!summary.is_partly_evicted) return "";
+  std::string note = "Evicted parts are included in ";
   switch (summary.by) {
     case GroupBy::kOperator:
-      note += "calls, allocs, allocated, kept.";
+      note += "calls, allocs, allocated and kept.";
       break;
     case GroupBy::kRank:
-      note += "allocs, allocated, kept.";
+      note += "allocs, allocated and kept.";
       break;
     default:
-      note += fmt::format("the total; by {}, evicted parts are one row.", FactsAbout(summary.by).one);
+      note += fmt::format("the total; by {}, they are one row.", GroupingFactsOf(summary.by).one);
   }
-  return "  " +
-         Wrapped(note + " Without evicted parts: mean life, temporaries, threads, steps, marks.", terminal.width, 2) +
-         "\n";
+  note += " They are not included in mean life, temporaries, threads, steps and marks.";
+  return "  " + Wrapped(note, terminal.width, 2) + "\n";
 }
 
-// A sum of peaks at different times reads as if it were one.
+// A sum of peaks at different times looks like a single peak.
 std::string ManyPeaksNote(const Summary& summary, const Terminal& terminal) {
   const auto used = std::ranges::count_if(
-      summary.devices, [&](const auto& device) { return device.peak_allocated_bytes > 0 && InFocus(summary, device); });
+      summary.devices, [&](const auto& row) { return row.peak_allocated_bytes > 0 && IsInFocus(summary, row); });
   if (used < 2) return "";
   std::string note = "at peak: summed over the devices, each at its own peak.";
   if (summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
@@ -211,15 +213,15 @@ std::string MissingNote(const Summary& summary, const Terminal& terminal) {
 
 std::string AllocationTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                             const Terminal& terminal) {
-  const GroupingFacts names = FactsAbout(summary.by);
-  const bool has_calls = names.has_calls && HasCalls(capture);
+  const GroupingFacts names = GroupingFactsOf(summary.by);
+  const bool has_calls = names.has_calls && HasOperatorCalls(capture);
   std::vector<std::string> titles = {std::string(names.one)};
   if (has_calls) titles.emplace_back("calls");
-  // A window in which nothing was reserved anew has no use for that column.
+  // In a window in which nothing was newly reserved, the column is useless.
   const bool caching =
       !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
   titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
-  Table table(std::move(titles));
+  TextTable table(std::move(titles));
   if (names.needs_stacks) table.CutNamesAtEnd();
   const auto lines = TopAllocating(AllLines(summary), options.top, names);
   Line total{"total", 0, {}};
@@ -229,15 +231,16 @@ std::string AllocationTable(const Capture& capture, const Summary& summary, cons
     table.AddRow(AllocationCells(line, has_calls, caching));
   }
   table.AddTotal(AllocationCells(total, has_calls, caching));
-  return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
-                                       names.one, has_calls ? "calls: at any depth; " : "")) +
-         table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + FoldedNote(summary, terminal);
+  return Heading(terminal,
+                 fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", SelectedDevicesText(summary),
+                             names.one, has_calls ? "calls: at any depth; " : "")) +
+         table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + EvictedNote(summary, terminal);
 }
 
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
 std::string Holders(const Summary& summary, std::size_t top) {
   std::string text;
-  for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, FactsAbout(summary.by))) {
+  for (const Line& line : TopLines(LinesWith(AllLines(summary), Kept), top, Kept, GroupingFactsOf(summary.by))) {
     text += (text.empty() ? "" : ", ") + Shortened(line.name, kNameInLine) + " " + FormatBytes(line.columns.net_bytes);
   }
   return text;
@@ -248,16 +251,16 @@ std::string FactLine(const Terminal& terminal, std::string_view name, const std:
   return Painted(terminal, Color::kBold, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
-// ", 6.4% of all"; nothing where nothing was allocated
+// ", 6.4% of all"; "" if nothing was allocated
 std::string ShareOf(std::uint64_t bytes, std::uint64_t all, std::string_view what = "of all") {
   return all == 0 ? "" : ", " + FormatShare(bytes, all) + " " + std::string(what);
 }
 
-// Over all devices.
+// Facts over all devices.
 struct Facts {
-  Columns rows;
+  SummaryColumns rows;
   std::uint64_t unattributed_bytes = 0;
-  std::uint64_t folded_bytes = 0;  // allocated in parts that are gone
+  std::uint64_t evicted_bytes = 0;  // allocated in evicted parts
   std::uint64_t live_bytes = 0;
   std::uint64_t live_blocks = 0;
   std::uint64_t first_seen_storages = 0;
@@ -268,9 +271,9 @@ Facts FactsOf(const Summary& summary) {
   Facts facts;
   facts.rows = summary.total();
   for (const DeviceRow& device : summary.devices) {
-    if (!InFocus(summary, device)) continue;
+    if (!IsInFocus(summary, device)) continue;
     facts.unattributed_bytes += device.unattributed_bytes;
-    facts.folded_bytes += device.folded_allocated_bytes;
+    facts.evicted_bytes += device.evicted_allocated_bytes;
     facts.live_bytes += device.live_bytes_at_end;
     facts.live_blocks += device.live_blocks_at_end;
     facts.first_seen_storages += device.first_seen_storages;
@@ -279,14 +282,14 @@ Facts FactsOf(const Summary& summary) {
   return facts;
 }
 
-std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view one, std::string_view many) {
+std::string BytesAndCountText(std::uint64_t bytes, std::uint64_t count, std::string_view one, std::string_view many) {
   return FormatBytes(bytes) + " in " + FormatCounted(count, one, many);
 }
 
-// What is live at the end, where that is not known of CUDA devices.
+// Says that the blocks that are live at the end are unknown for CUDA devices, if they are.
 std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
   const auto unknown = [&](const DeviceRow& device) {
-    return InFocus(summary, device) && UnknownMemoryAtEnd(summary.report, device.process, device.name) != nullptr;
+    return IsInFocus(summary, device) && UnknownMemoryAtEnd(summary.report, device.process, device.name) != nullptr;
   };
   const bool any = std::ranges::any_of(summary.report.processes,
                                        [](const auto& process) { return process.UnknownCudaMemoryAtEnd() != nullptr; });
@@ -296,33 +299,43 @@ std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
 
 std::string FactLines(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
-  std::string live = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  std::string live = BytesAndCountText(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0) live += ": " + Holders(summary, 3);
   const std::string at_end = FactLine(terminal, "live at the end", AsFarAsKnown(live, summary));
-  if (!HasCalls(capture)) return at_end;  // the others are of calls and tensors
+  if (!HasOperatorCalls(capture)) return at_end;  // the other lines are about calls and tensors
   std::string text =
       FactLine(terminal, "temporaries",
-               Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
+               BytesAndCountText(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
                    " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
-                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
-                           summary.folded ? "of what the newest parts allocated" : "of all")) +
+                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.evicted_bytes,
+                           summary.is_partly_evicted ? "of what the newest parts allocated" : "of all")) +
       at_end;
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
-                     Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
+                     BytesAndCountText(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
                          " allocated elsewhere, in no sum above");
   } else if (!IsImported(capture)) {
     text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, before recording)");
   }
   if (summary.compiled_allocations > 0) {
-    text += FactLine(terminal, "compiled",
-                     Counted(summary.compiled_bytes, summary.compiled_allocations, "allocation", "allocations") +
-                         " of compiled regions, in which modules are not told apart" +
-                         ShareOf(summary.compiled_bytes, facts.rows.allocated_bytes));
+    text +=
+        FactLine(terminal, "compiled",
+                 BytesAndCountText(summary.compiled_bytes, summary.compiled_allocations, "allocation", "allocations") +
+                     " of compiled regions, in which modules are not told apart" +
+                     ShareOf(summary.compiled_bytes, facts.rows.allocated_bytes));
   }
   return text + FactLine(terminal, "unattributed",
                          FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
                              ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
+}
+
+// Explains autograd detail if it is at least 1/10 of the sum of all peaks.
+std::string AutogradDetailLine(const Summary& summary, const Terminal& terminal) {
+  std::uint64_t bytes = 0;
+  for (const SummaryRow& row : summary.rows) bytes += row.category == "AUTOGRAD_DETAIL" ? row.total.bytes_at_peak : 0;
+  if (bytes == 0 || bytes < summary.total().bytes_at_peak / 10) return "";
+  return FactLine(terminal, "autograd detail",
+                  "gradients of activations, on their way from one node of autograd to the next");
 }
 
 std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
@@ -334,11 +347,11 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
   }
   if (summary.by == GroupBy::kModule) {
     return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
-           FoldedNote(summary, terminal);
+           EvictedNote(summary, terminal);
   }
   if (summary.by == GroupBy::kParameter) {
     return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
-           FoldedNote(summary, terminal) + MissingNote(summary, terminal);
+           EvictedNote(summary, terminal) + MissingNote(summary, terminal);
   }
   return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(capture, summary, options, terminal) +
          MissingNote(summary, terminal);
@@ -348,13 +361,14 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 
 std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
                           const Terminal& terminal) {
-  Summary summary = Focus(whole);
+  Summary summary = FocusSummary(whole);
   ShortenFiles(summary.rows);
-  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed, terminal);
+  std::string text = EndingLine(capture, summary.endings, {}, terminal);
+  text += RenderProgram(capture, terminal) + RecordedLine(capture, summary, options.windowed, terminal);
   text += RenderDevices(capture, summary, options.top, terminal) + "\n";
   text += Tables(capture, summary, options, terminal) + "\n";
-  text += FactLines(capture, summary, terminal);
-  text += RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: memoir check oom", terminal);
+  text += FactLines(capture, summary, terminal) + AutogradDetailLine(summary, terminal);
+  text += RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: " + PrintedCommand("check oom"), terminal);
   return text + RenderLosses(capture, summary.report, terminal);
 }
 

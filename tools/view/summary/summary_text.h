@@ -1,4 +1,4 @@
-// The summary as text: what ran, the peak and who held it, who allocates, what stays, what is missing.
+// The summary as text: what ran, the peak and its owners, which code allocates, what stays live, and what is missing.
 #ifndef TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_
 #define TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_
 
@@ -12,8 +12,8 @@
 namespace memoir {
 
 struct SummaryTextOptions {
-  std::size_t top = 10;   // rows of a table; 0: all. The rest is one row, so that columns add up to the total shown
-  bool windowed = false;  // the summary is of a part of the recording
+  std::size_t top = 10;   // rows of a table; 0: all. The other rows are summed in one, so columns sum to the total
+  bool windowed = false;  // the summary covers a part of the recording
 };
 
 std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,

@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// A name as characters, and which of them stay.
+// The characters of a name, and which of them stay.
 struct Name {
   std::vector<std::string> characters;
   std::vector<bool> kept;
@@ -42,7 +42,7 @@ std::string TextOf(const Name& name) {
 std::string CutAtEnd(const std::string& text, std::size_t width) {
   if (DisplayWidth(text) <= width) return text;
   std::string cut;
-  std::size_t columns = 1;  // of the ellipsis
+  std::size_t columns = 1;  // 1: the ellipsis
   for (const std::string& character : NameOf(text).characters) {
     columns += DisplayWidth(character);
     if (columns > width) break;
@@ -51,7 +51,7 @@ std::string CutAtEnd(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
-// As much of both ends as there is room for beside what stays anyhow.
+// Adds as much of both ends as fits to the characters that stay.
 std::string Filled(Name name, std::size_t width) {
   if (DisplayWidth(TextOf(name)) > width) return Shortened(TextOf(name), width);
   const std::size_t size = name.kept.size();
@@ -71,8 +71,8 @@ std::string Filled(Name name, std::size_t width) {
   return TextOf(name);
 }
 
-// Keeps that in which the members differ: whole parts between dots, so that numbers stay whole, as long as that is not
-// most of the room.
+// Keeps the part in which the members differ. Whole parts between dots stay, so that numbers are not cut, unless this
+// takes most of the room.
 void KeepDifference(const std::vector<std::size_t>& members, std::size_t width, std::vector<Name>& names) {
   const auto& first = names[members.front()].characters;
   std::size_t head = first.size(), tail = first.size();
@@ -112,7 +112,7 @@ std::vector<std::string> CutApart(const std::vector<std::string>& texts, std::si
 }
 
 std::vector<std::string> ShortenedApart(const std::vector<std::string>& texts, std::size_t width) {
-  constexpr int kMostRounds = 4;  // names that differ in several places take several
+  constexpr int kMostRounds = 4;  // names that differ in several places take several rounds
   std::vector<std::string> shown;
   std::vector<Name> names;
   for (const std::string& text : texts) {

@@ -26,7 +26,7 @@ std::size_t WidthFromEnvironment() {
 }  // namespace
 
 Terminal DetectTerminal(int descriptor) {
-  // Narrower than this no table makes sense; wider than this none is read.
+  // The widths between which a table is readable.
   constexpr std::size_t kNarrowest = 40;
   constexpr std::size_t kWidest = 400;
   Terminal terminal;

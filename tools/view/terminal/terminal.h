@@ -1,4 +1,4 @@
-// What the place that text goes to can show.
+// The capabilities of the terminal, or of another destination of the output.
 #ifndef TOOLS_VIEW_TERMINAL_TERMINAL_H_
 #define TOOLS_VIEW_TERMINAL_TERMINAL_H_
 
@@ -9,8 +9,8 @@
 namespace memoir {
 
 struct Terminal {
-  std::size_t width = 80;   // where it is no terminal and COLUMNS is not set
-  bool color = false;       // only on a terminal, without NO_COLOR and with a TERM that is not dumb
+  std::size_t width = 80;  // 80 if the output is no terminal and COLUMNS is not set
+  bool color = false;      // only on a terminal, without NO_COLOR, and if TERM is not "dumb"
   bool interactive = false;
 };
 
@@ -18,7 +18,8 @@ Terminal DetectTerminal(int descriptor);
 
 enum class Color { kBold, kDim, kRed, kYellow, kGreen };
 
-// `text` in `color` where the terminal shows colours, else as it is. Pad before painting: escapes take no columns.
+// Returns `text` in `color` if the terminal shows colours, otherwise unchanged. Pad the text first, because escapes use
+// no columns.
 std::string Painted(const Terminal& terminal, Color color, std::string_view text);
 
 }  // namespace memoir

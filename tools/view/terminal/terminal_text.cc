@@ -24,7 +24,7 @@ bool Contains(const std::array<Interval, N>& intervals, std::uint32_t value) {
   return std::ranges::any_of(intervals, [value](const Interval& i) { return value >= i.first && value <= i.second; });
 }
 
-// Overlong forms, surrogates and cut sequences are invalid: a terminal may read them as something else.
+// Treats overlong forms, surrogates and cut sequences as invalid, because a terminal may interpret them differently.
 CodePoint Decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -42,7 +42,7 @@ CodePoint Decode(std::string_view text) {
   return {value, bytes, true};
 }
 
-// C0 and C1 controls, and what Unicode calls bidirectional controls, line separators, invisible operators and tags.
+// C0 and C1 controls, and Unicode's bidirectional controls, line separators, invisible operators and tags.
 bool MustBeEscaped(std::uint32_t value) {
   constexpr std::array<Interval, 9> kHidden = {{{0x00, 0x1F},
                                                 {0x7F, 0x9F},
@@ -130,7 +130,7 @@ std::size_t DisplayWidth(std::string_view text) {
 std::string Shortened(std::string_view text, std::size_t width) {
   if (DisplayWidth(text) <= width) return std::string(text);
   if (width == 0) return "";
-  // Whole characters from both ends; the head gets the odd column.
+  // Takes whole characters from both ends; the start gets the odd column.
   const std::size_t tail_columns = (width - 1) / 2;
   const std::size_t head_columns = width - 1 - tail_columns;
   std::size_t head = 0;

@@ -1,4 +1,4 @@
-// Numbers as a person reads them. JSON never uses these: it has exact values.
+// Numbers for people. JSON never uses these: it has exact values.
 #ifndef TOOLS_VIEW_TERMINAL_UNITS_H_
 #define TOOLS_VIEW_TERMINAL_UNITS_H_
 
@@ -16,7 +16,7 @@ std::string FormatSignedBytes(std::int64_t bytes);
 std::string FormatCount(std::uint64_t count);
 // "1 block", "1,234 blocks"
 std::string FormatCounted(std::uint64_t count, std::string_view one, std::string_view many);
-// "12.3%"; "-" when the whole is nothing
+// "12.3%"; "-" if the whole is 0
 std::string FormatShare(std::uint64_t part, std::uint64_t whole);
 // "850 ns", "1.2 ms", "34.5 s", "12 min 5 s", "3 h 20 min"
 std::string FormatDuration(std::uint64_t nanoseconds);

@@ -7,14 +7,14 @@
 
 #include "fmt/format.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// The calls that added most, most first; none that added nothing.
+// The calls that added most, in descending order. Calls that added nothing are left out.
 std::vector<std::size_t> TopCalls(const DeviceOperators& device, std::size_t top) {
   std::vector<std::size_t> calls;
   for (std::size_t i = 0; i < device.after.size(); ++i) {
@@ -35,14 +35,14 @@ std::vector<std::size_t> AllCalls(const DeviceOperators& device) {
 std::string CallName(const OperatorCurve& curve, const OperatorCall& call, std::size_t number) {
   std::string name = fmt::format("#{} {}", number, ShownName(curve.names[call.name]));
   if (call.number != OperatorCall::kNoNumber) name += fmt::format("#{}", call.number);
-  if (call.module != OperatorCall::kNoModule) name += " in " + ShownName(curve.modules[call.module].place());
+  if (call.module != OperatorCall::kNoModule) name += " in " + ShownName(curve.modules[call.module].display_path());
   if (call.phase != Phase::kOther) name += ", " + std::string(ToString(call.phase));
   return name;
 }
 
 std::string CallTable(const OperatorCurve& curve, const ProcessOperators& process, const DeviceOperators& device,
                       const std::vector<std::size_t>& calls, const Terminal& terminal) {
-  Table table({"after operator call", "added", "allocated", "active", "reserved"});
+  TextTable table({"after operator call", "added", "allocated", "active", "reserved"});
   for (const std::size_t i : calls) {
     const DeviceBytes& bytes = device.after[i];
     table.AddRow({CallName(curve, process.calls[i], i), FormatSignedBytes(device.AddedBy(i)),
@@ -51,9 +51,11 @@ std::string CallTable(const OperatorCurve& curve, const ProcessOperators& proces
   return table.Render(terminal, 2);
 }
 
-std::string MarkerCell(const std::optional<Moment>& moment) { return moment ? fmt::format("#{}", moment->calls) : "-"; }
+std::string MarkerCell(const std::optional<IterationInstant>& instant) {
+  return instant ? fmt::format("#{}", instant->calls) : "-";
+}
 
-// The newest iterations: the first ones of a run are seldom like the rest.
+// Shows the newest iterations, because the first ones of a run are seldom typical.
 std::string IterationTable(const ProcessOperators& process, std::size_t top, const Terminal& terminal) {
   if (process.iterations.empty()) {
     return "  " + Wrapped("no iteration was seen: no module, backward pass or optimizer step", terminal.width, 2) +
@@ -61,7 +63,7 @@ std::string IterationTable(const ProcessOperators& process, std::size_t top, con
   }
   const std::size_t all = process.iterations.size();
   const std::size_t first = top == 0 || all <= top ? 0 : all - top;
-  Table table({"iteration", "fw_start", "fw_bw_boundary", "backward end", "optimizer step"});
+  TextTable table({"iteration", "fw_start", "fw_bw_boundary", "backward end", "optimizer step"});
   for (std::size_t i = first; i < all; ++i) {
     const Iteration& iteration = process.iterations[i];
     table.AddRow({FormatCount(i), MarkerCell(iteration.fw_start), MarkerCell(iteration.fw_bw_boundary),
@@ -114,7 +116,7 @@ Json CallJson(const OperatorCurve& curve, const ProcessOperators& process, const
 
 std::string RenderOperatorCurve(const Capture& capture, const OperatorCurve& curve, std::size_t top,
                                 const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   for (const ProcessOperators& process : curve.processes) {
     for (const DeviceOperators& device : process.devices)
       text += DeviceText(capture, curve, process, device, top, terminal);

@@ -1,5 +1,5 @@
-// What a device held after each operator call, the calls that added most, and the markers of every iteration: as text
-// and JSON.
+// Prints the bytes of a device after each operator call, the calls that added most, and the markers of every iteration,
+// as text and JSON.
 #ifndef TOOLS_VIEW_TIME_OPERATOR_CURVE_VIEW_H_
 #define TOOLS_VIEW_TIME_OPERATOR_CURVE_VIEW_H_
 
@@ -13,13 +13,13 @@
 
 namespace memoir {
 
-// The `top` calls that added most, and as many iterations; 0: all calls in their order, and all iterations.
+// Prints the `top` calls that added most, and as many iterations. 0: all calls in their order, and all iterations.
 std::string RenderOperatorCurve(const Capture& capture, const OperatorCurve& curve, std::size_t top,
                                 const Terminal& terminal);
-// All calls; with `top` only those that added most, in their order.
+// Contains all calls; with `top` only those that added most, in their order.
 Json OperatorCurveJson(const Capture& capture, const OperatorCurve& curve, std::size_t top);
 
-// "fw_start": {"call": 3, "time_ns": 17}, ... for the markers that are there.
+// Returns "fw_start": {"call": 3, "time_ns": 17}, ... for the existing markers.
 Json MarkersJson(const std::vector<Iteration>& iterations);
 
 }  // namespace memoir

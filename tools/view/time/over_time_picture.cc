@@ -57,7 +57,7 @@ struct Frame {
   double Y(double bytes) const { return bottom() - bytes / most * kChart; }
 };
 
-// One colour for each of Category, as on the page of `memoir report`; what is told apart in one category is a shade.
+// One colour for each Category, as on the page of `memoir report`; parts of one category are shades of it.
 constexpr Pigment kCategoryPigments[kCategories] = {{31, 119, 180},  {148, 103, 189}, {44, 160, 44},
                                                     {188, 189, 34},  {255, 127, 14},  {214, 39, 40},
                                                     {227, 119, 194}, {127, 127, 127}, {23, 190, 207}};
@@ -88,13 +88,13 @@ void DrawAxes(Page& page, const Frame& frame, const Theme& theme, double ticks_a
     page.Line(kLeft, frame.Y(bytes), kRight, frame.Y(bytes), 1, theme.grid);
     page.Text(kLeft - 10, frame.Y(bytes) - 5, AxisText(bytes), 1.5, theme.soft, Anchor::kRight);
   }
-  for (const TimeScale::Tick& tick : frame.scale.Ticks()) {
+  for (const TimeScale::AxisTick& tick : frame.scale.Ticks()) {
     page.Line(tick.x, ticks_at - 4, tick.x, ticks_at, 1, theme.soft);
     page.Text(tick.x, ticks_at + 3, tick.text, 1.4, theme.soft, Anchor::kMiddle);
   }
 }
 
-// The most of each pixel column; none where nothing is known of it.
+// Returns the maximum of the buckets of one pixel column.
 std::uint64_t MostOf(const std::vector<std::uint64_t>& bytes, std::pair<std::size_t, std::size_t> buckets) {
   return *std::max_element(bytes.begin() + static_cast<std::ptrdiff_t>(buckets.first),
                            bytes.begin() + static_cast<std::ptrdiff_t>(buckets.second));
@@ -107,9 +107,9 @@ bool IsKnown(const DeviceCurve& device, std::pair<std::size_t, std::size_t> buck
   return false;
 }
 
-// A step wherever the value changes.
+// Draws a step at each change of the value.
 template <class Page>
-void DrawCurve(Page& page, const Frame& frame, const DeviceCurve& device, const Level& level, Pigment pigment) {
+void DrawCurve(Page& page, const Frame& frame, const DeviceCurve& device, const LevelCurve& level, Pigment pigment) {
   std::vector<std::pair<double, double>> points;
   const auto draw = [&] {
     if (!points.empty()) page.Curve(points, 1.8, pigment);
@@ -129,10 +129,10 @@ void DrawCurve(Page& page, const Frame& frame, const DeviceCurve& device, const 
   draw();
 }
 
-// What each category has of a column's most, stacked. Equal neighbours are one rectangle.
+// Draws the categories at the maximum of each column, stacked. Equal neighbours are merged into one rectangle.
 template <class Page>
 void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
-  std::vector<std::size_t> places;  // by column: the bucket that it shows
+  std::vector<std::size_t> places;  // the bucket that each column shows
   for (double x = kLeft; x < kRight; ++x) {
     const auto [first, last] = frame.scale.BucketsAt(x);
     const auto begin = device.allocated.max_bytes.begin();
@@ -157,8 +157,7 @@ void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
   }
 }
 
-// Under a chart: iterations with their number, and the phases of each; where they are too narrow to be told apart, how
-// many there are.
+// Below a chart: numbered iterations and their phases. If they are too narrow to be told apart, their number.
 template <class Page>
 void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceCurve& device) {
   const std::vector<Iteration>& iterations = device.iterations;
@@ -169,8 +168,8 @@ void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceC
     page.Text(kLeft + 6, steps_at + 1, FormatCounted(iterations.size(), "step", "steps"), 1.3, theme.soft);
     return;
   }
-  const auto place = [&](const std::optional<Moment>& moment, double otherwise) {
-    return moment && moment->ns >= frame.scale.begin_ns() ? frame.scale.X(moment->ns) : otherwise;
+  const auto place = [&](const std::optional<IterationInstant>& instant, double otherwise) {
+    return instant && instant->ns >= frame.scale.begin_ns() ? frame.scale.X(instant->ns) : otherwise;
   };
   for (std::size_t i = 0; i < iterations.size(); ++i) {
     const Iteration& iteration = iterations[i];
@@ -192,7 +191,7 @@ void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceC
 
 double EntryWidth(const LegendEntry& entry) { return 18 + Canvas::TextWidth(entry.name, 1.5) + 16; }
 
-// On as many lines as it takes; without a page it is only measured.
+// Uses as many lines as needed. Without a page, only returns their number.
 template <class Page>
 std::size_t DrawLegend(Page* page, double top, const std::vector<LegendEntry>& legend, const Theme& theme) {
   double x = kLeft;
@@ -214,7 +213,7 @@ std::size_t DrawLegend(Page* page, double top, const std::vector<LegendEntry>& l
 
 std::vector<LegendEntry> LegendOf(const DeviceCurve& device, const Theme& theme) {
   std::vector<LegendEntry> legend;
-  const auto line = [&](std::string_view name, const Level& level, Pigment pigment) {
+  const auto line = [&](std::string_view name, const LevelCurve& level, Pigment pigment) {
     legend.push_back({fmt::format("{}, at most {}", name, FormatBytes(level.peak_bytes)), pigment, true});
   };
   for (const CategoryCurve& curve : device.categories)
@@ -247,7 +246,7 @@ void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scal
                        scale};
   DrawAxes(page, frame, theme, frame.bottom() + (panel.has_bands() ? kBands : 4));
   DrawCategories(page, frame, device);
-  // What is largest first, so that the others stay visible where they coincide.
+  // Draws the largest curve first, so that the others stay visible if they coincide.
   if (device.caching) DrawCurve(page, frame, device, device.reserved, theme.reserved);
   if (device.caching) DrawCurve(page, frame, device, device.active, theme.active);
   if (device.categories.empty()) DrawCurve(page, frame, device, device.allocated, theme.allocated);
@@ -255,8 +254,8 @@ void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scal
   if (panel.has_bands()) DrawBands(page, frame, theme, device);
 }
 
-// Of all devices together: the first bucket in which something is live, and those in which anything changes.
-TimeScale ScaleOf(const OverTime& over_time, const std::vector<const DeviceCurve*>& devices) {
+// The scale for all devices, from the first bucket with live bytes and the buckets in which something changes.
+TimeScale ScaleOf(const OverTimeCurves& over_time, const std::vector<const DeviceCurve*>& devices) {
   std::vector<bool> changes;
   std::size_t first = ~std::size_t{0};
   for (const DeviceCurve* device : devices) {
@@ -269,7 +268,7 @@ TimeScale ScaleOf(const OverTime& over_time, const std::vector<const DeviceCurve
   return {over_time.begin_ns, over_time.end_ns, changes, first, kLeft, kRight};
 }
 
-std::vector<const DeviceCurve*> DevicesOf(const OverTime& over_time) {
+std::vector<const DeviceCurve*> DevicesOf(const OverTimeCurves& over_time) {
   std::vector<const DeviceCurve*> devices;
   const bool gpus = std::ranges::any_of(over_time.devices, &DeviceCurve::caching);
   for (const DeviceCurve& device : over_time.devices) {
@@ -278,16 +277,16 @@ std::vector<const DeviceCurve*> DevicesOf(const OverTime& over_time) {
   return devices;
 }
 
-// What ran, in as many lines as there is room for.
+// Describes the program in as many lines as fit.
 template <class Page>
-void DrawWhatRan(Page& page, const Capture& capture, const Theme& theme) {
-  std::istringstream lines(RenderWhatRan(capture, Terminal{.width = 120}));
+void DrawProgram(Page& page, const Capture& capture, const Theme& theme) {
+  std::istringstream lines(RenderProgram(capture, Terminal{.width = 120}));
   double y = 14;
   for (std::string line; y < kTop - 14 && std::getline(lines, line); y += 18)
     page.Text(kLeft, y, line, 1.4, theme.soft);
 }
 
-// A simulated figure says that it is.
+// Marks simulated figures.
 std::string LabelOf(const Capture& capture, const DeviceCurve& device) {
   const bool simulated = !capture.processes()[device.process.value].info.simulated_device().empty();
   return DeviceLabel(capture, Escaped(device.name), device.process) +
@@ -295,7 +294,7 @@ std::string LabelOf(const Capture& capture, const DeviceCurve& device) {
 }
 
 template <class Page, class Finish>
-std::string Draw(const Capture& capture, const OverTime& over_time, const Theme& theme, Finish finish) {
+std::string Draw(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme, Finish finish) {
   std::vector<const DeviceCurve*> devices = DevicesOf(over_time);
   const std::size_t all = devices.size();
   if (all > kMostDevices) devices.resize(kMostDevices);
@@ -309,7 +308,7 @@ std::string Draw(const Capture& capture, const OverTime& over_time, const Theme&
     height += panel.Height();
   }
   Page page(kWidth, static_cast<int>(height), theme.paper);
-  DrawWhatRan(page, capture, theme);
+  DrawProgram(page, capture, theme);
   double top = kTop;
   for (const Panel& panel : panels) {
     DrawPanel(page, top, panel, scale, theme);
@@ -317,22 +316,23 @@ std::string Draw(const Capture& capture, const OverTime& over_time, const Theme&
   }
   if (all == 0) page.Text(kLeft, top, "No allocation was recorded.", 2, theme.ink);
   std::string note = !is_cut ? ""
-                     : HasEvicted(over_time)
+                     : HasEvictedParts(over_time)
                          ? "Grey: time in which nothing was allocated or freed, or that --max-size evicted, cut short."
                          : "Grey: time in which nothing was allocated or freed, cut short.";
   if (all > devices.size())
-    note += fmt::format("{}and {} more devices; one alone: --rank, --device", is_cut ? "  " : "", all - devices.size());
+    note += fmt::format("{}and {}; one alone: --rank, --device", is_cut ? "  " : "",
+                        FormatCounted(all - devices.size(), "more device", "more devices"));
   page.Text(kLeft, height - 22, note, 1.4, theme.soft);
   return finish(page);
 }
 
 }  // namespace
 
-std::string OverTimePng(const Capture& capture, const OverTime& over_time, const Theme& theme) {
+std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme) {
   return Draw<Canvas>(capture, over_time, theme, [](const Canvas& page) { return page.Png(); });
 }
 
-std::string OverTimeSvg(const Capture& capture, const OverTime& over_time, const Theme& theme) {
+std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme) {
   return Draw<SvgPage>(capture, over_time, theme, [](const SvgPage& page) { return page.Svg(); });
 }
 

@@ -1,25 +1,25 @@
-// Bytes over time as a picture, a chart for each device: what is live, by category where those were asked for; of a GPU
-// also active and reserved bytes, and under the chart the iterations with their phases.
+// Draws bytes over time, a chart for each device: live bytes, by category if requested; for a GPU also active and
+// reserved bytes, and the iterations with their phases below the chart.
 #ifndef TOOLS_VIEW_TIME_OVER_TIME_PICTURE_H_
 #define TOOLS_VIEW_TIME_OVER_TIME_PICTURE_H_
 
 #include <cstddef>
 #include <string>
 
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/model/capture.h"
 #include "tools/view/picture/theme.h"
 
 namespace memoir {
 
-// What OverTimeOptions::buckets should be: more than a chart has pixels, since stretches without a change are cut
-// short.
+// The value for OverTimeOptions::buckets. It exceeds the pixels of a chart, because time spans without changes are
+// shortened.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
-// A file's bytes; 1,200 pixels wide. Where GPUs are among the devices, theirs alone; at most three devices, and it says
-// how many others there are.
-std::string OverTimePng(const Capture& capture, const OverTime& over_time, const Theme& theme = kLight);
-std::string OverTimeSvg(const Capture& capture, const OverTime& over_time, const Theme& theme = kLight);
+// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any; at most three devices, with the
+// number of the others.
+std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
+std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
 
 }  // namespace memoir
 

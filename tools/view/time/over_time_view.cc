@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kGap = "·";
 constexpr std::size_t kAxisWidth = 11;  // "1023.9 MiB" and a space
 
-// Eighths that `value` fills of `rows` characters.
+// The height of `value`, in eighths of one of `rows` characters.
 std::size_t Eighths(std::uint64_t value, std::uint64_t most, std::size_t rows) {
   if (value == 0 || most == 0) return 0;
   const double share = static_cast<double>(value) / static_cast<double>(most);
@@ -35,39 +35,39 @@ std::string Chart(const std::vector<std::string>& lines, std::uint64_t most) {
   return text;
 }
 
-// Begin at the left, end at the right, below the chart.
-std::string TimeAxis(const OverTime& over_time, std::size_t columns) {
+// The line below the chart, with the begin on the left and the end on the right.
+std::string TimeAxis(const OverTimeCurves& over_time, std::size_t columns) {
   const std::string begin = FormatMoment(over_time.begin_ns);
   const std::string end = FormatMoment(over_time.end_ns);
   const std::size_t used = begin.size() + end.size();
   return std::string(kAxisWidth, ' ') + begin + std::string(columns > used ? columns - used : 1, ' ') + end + "\n";
 }
 
-// What kGap means here; "": there is none.
-std::string WhyGaps(const OverTime& over_time) {
+// The meaning of kGap here; empty without gaps.
+std::string WhyGaps(const OverTimeCurves& over_time) {
   const bool has_gap = std::ranges::any_of(over_time.devices, [](const DeviceCurve& curve) {
     return std::ranges::find(curve.known, false) != curve.known.end();
   });
   if (!has_gap) return "";
-  if (!HasEvicted(over_time)) return "between the windows";
+  if (!HasEvictedParts(over_time)) return "between the windows";
   const std::string why = "evicted by --max-size, only sums are left";
   return over_time.has_windows ? why + "; or between the windows" : why;
 }
 
-Json BucketsJson(const Level& level, const std::vector<bool>& known) {
+Json BucketsJson(const LevelCurve& level, const std::vector<bool>& known) {
   Json buckets = Json::array();
   for (std::size_t i = 0; i < level.max_bytes.size(); ++i)
     buckets.push_back(known[i] ? Json(level.max_bytes[i]) : Json());
   return buckets;
 }
 
-std::string PeakOf(const Level& level) {
+std::string PeakOf(const LevelCurve& level) {
   return fmt::format("peak {} at {}", FormatBytes(level.peak_bytes), FormatMoment(level.peak_ns));
 }
 
-// Of a device with a caching allocator: all three in one, then each alone, and the markers below each.
-std::string CachingText(const std::string& label, const OverTime& over_time, const DeviceCurve& curve, std::size_t rows,
-                        const Terminal& terminal) {
+// For a device with a caching allocator: all three curves in one chart, then each alone, and the markers below each.
+std::string CachingText(const std::string& label, const OverTimeCurves& over_time, const DeviceCurve& curve,
+                        std::size_t rows, const Terminal& terminal) {
   const auto titled = [&](const std::string& title) {
     return "\n" + Painted(terminal, Color::kBold, label + ": " + title) + "\n";
   };
@@ -76,7 +76,7 @@ std::string CachingText(const std::string& label, const OverTime& over_time, con
   below += TimeAxis(over_time, curve.allocated.max_bytes.size());
   std::string text = titled("allocated █, active ▒, reserved ░ over time");
   text += Chart(LayeredChart(curve, rows), curve.reserved.peak_bytes) + below;
-  const std::pair<std::string_view, const Level*> alone[] = {
+  const std::pair<std::string_view, const LevelCurve*> alone[] = {
       {"allocated", &curve.allocated}, {"active", &curve.active}, {"reserved", &curve.reserved}};
   for (const auto& [name, level] : alone) {
     text += titled(fmt::format("{}, {}", name, PeakOf(*level)));
@@ -90,7 +90,7 @@ std::string CachingText(const std::string& label, const OverTime& over_time, con
 }
 
 // A small chart for each, all on the device's scale, the one that was ever most first.
-std::string CategoryCharts(const OverTime& over_time, const DeviceCurve& curve, const Terminal& terminal) {
+std::string CategoryCharts(const OverTimeCurves& over_time, const DeviceCurve& curve, const Terminal& terminal) {
   constexpr std::size_t kRows = 2;
   std::vector<std::pair<std::uint64_t, const CategoryCurve*>> order;
   for (const CategoryCurve& category : curve.categories)
@@ -98,7 +98,7 @@ std::string CategoryCharts(const OverTime& over_time, const DeviceCurve& curve, 
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
   for (const auto& [most, category] : order) {
-    const Level level{curve.allocated.peak_bytes, 0, category->bytes};
+    const LevelCurve level{curve.allocated.peak_bytes, 0, category->bytes};
     text += "\n" + Painted(terminal, Color::kBold, LabelOfCategory(category->category)) + ", at most " +
             FormatBytes(most) + " of a bucket's peak\n";
     for (const std::string& line : BlockChart(level, curve.known, kRows))
@@ -114,7 +114,7 @@ std::size_t ChartColumns(const Terminal& terminal) {
   return terminal.width > kAxisWidth + kFewest ? terminal.width - kAxisWidth : kFewest;
 }
 
-std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& known, std::size_t rows) {
+std::vector<std::string> BlockChart(const LevelCurve& level, const std::vector<bool>& known, std::size_t rows) {
   constexpr std::array<std::string_view, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::vector<std::string> lines(rows);
   for (std::size_t i = 0; i < level.max_bytes.size(); ++i) {
@@ -134,7 +134,7 @@ std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>&
 std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows) {
   std::vector<std::string> lines(rows);
   // Characters that are filled, any begun one among them.
-  const auto filled = [&](const Level& level, std::size_t i) {
+  const auto filled = [&](const LevelCurve& level, std::size_t i) {
     return (Eighths(level.max_bytes[i], curve.reserved.peak_bytes, rows) + 7) / 8;
   };
   for (std::size_t i = 0; i < curve.allocated.max_bytes.size(); ++i) {
@@ -154,7 +154,7 @@ std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows
   return lines;
 }
 
-std::string MarkerLine(const OverTime& over_time, const DeviceCurve& curve) {
+std::string MarkerLine(const OverTimeCurves& over_time, const DeviceCurve& curve) {
   constexpr std::array<std::pair<std::string_view, char>, 4> kLetters = {
       {{"fw_start", 'F'}, {"fw_bw_boundary", 'B'}, {"backward_end", 'E'}, {"optimizer_step", 'O'}}};
   const std::size_t buckets = curve.allocated.max_bytes.size();
@@ -172,9 +172,9 @@ std::string MarkerLine(const OverTime& over_time, const DeviceCurve& curve) {
   return line.find_first_not_of(' ') == std::string::npos ? "" : line;
 }
 
-std::string RenderOverTime(const Capture& capture, const OverTime& over_time, const Terminal& terminal) {
+std::string RenderOverTime(const Capture& capture, const OverTimeCurves& over_time, const Terminal& terminal) {
   constexpr std::size_t kTallRows = 8;
-  std::string text = RenderWhatRan(capture, terminal);
+  std::string text = RenderProgram(capture, terminal);
   const std::size_t rows = over_time.devices.size() <= 2 ? kTallRows : 2;
   for (const DeviceCurve& curve : over_time.devices) {
     const std::string label = DeviceLabel(capture, curve.name, curve.process);
@@ -197,7 +197,7 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
 }
 
-Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
+Json OverTimeJson(const Capture& capture, const OverTimeCurves& over_time) {
   Json json = CaptureJson(capture, over_time.report, "over_time");
   json["window"] = {{"begin_ns", over_time.begin_ns}, {"end_ns", over_time.end_ns}};
   json["devices"] = Json::array();
@@ -217,7 +217,7 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
     }
     for (const CategoryCurve& category : curve.categories) {
       const Rule& rule = Rules()[category.category];
-      const Level level{0, 0, category.bytes};
+      const LevelCurve level{0, 0, category.bytes};
       device["categories"].push_back({{"name", LabelOfCategory(category.category)},
                                       {"category", NameOf(rule.kept)},
                                       {"detail", rule.detail},

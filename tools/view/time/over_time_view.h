@@ -1,5 +1,5 @@
-// Live bytes over time, of a GPU allocated, active and reserved ones with the markers of iterations: charts of block
-// characters, and JSON.
+// Prints live bytes over time, for a GPU also active and reserved bytes and the markers of iterations: as charts of
+// block characters, and as JSON.
 #ifndef TOOLS_VIEW_TIME_OVER_TIME_VIEW_H_
 #define TOOLS_VIEW_TIME_OVER_TIME_VIEW_H_
 
@@ -8,28 +8,29 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/time/over_time_curves.h"
 #include "tools/model/capture.h"
 #include "tools/view/json/json.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
-// How many buckets a chart on this terminal shows: what OverTimeOptions::buckets should be.
+// Returns the number of buckets in a chart on this terminal, for OverTimeOptions::buckets.
 std::size_t ChartColumns(const Terminal& terminal);
 
-// `rows` lines of one character per bucket, top line first, filled in eighths; the peak fills all. Anything above 0
-// shows at least an eighth, what lies between windows a dot.
-std::vector<std::string> BlockChart(const Level& level, const std::vector<bool>& known, std::size_t rows);
+// Returns `rows` lines of one character for each bucket, the top line first, filled in eighths. The peak fills all
+// lines. A value above 0 shows at least an eighth; a bucket between windows is a dot.
+std::vector<std::string> BlockChart(const LevelCurve& level, const std::vector<bool>& known, std::size_t rows);
 
-// Allocated, active and reserved in one chart: `rows` lines of whole characters, the darkest for allocated.
+// Draws allocated, active and reserved bytes in one chart: `rows` lines of whole characters, the darkest for allocated.
 std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows);
 
-// A letter for each bucket that has a marker: F, B, E, O for those of MarkersOf in their order, + for several.
-std::string MarkerLine(const OverTime& over_time, const DeviceCurve& curve);
+// Returns a letter for each bucket with a marker: F, B, E, O for the markers of MarkersOf in their order, + for
+// several.
+std::string MarkerLine(const OverTimeCurves& over_time, const DeviceCurve& curve);
 
-std::string RenderOverTime(const Capture& capture, const OverTime& over_time, const Terminal& terminal);
-Json OverTimeJson(const Capture& capture, const OverTime& over_time);
+std::string RenderOverTime(const Capture& capture, const OverTimeCurves& over_time, const Terminal& terminal);
+Json OverTimeJson(const Capture& capture, const OverTimeCurves& over_time);
 
 }  // namespace memoir
 

@@ -9,10 +9,10 @@
 namespace memoir {
 namespace {
 
-constexpr double kLeastQuiet = 0.08;  // of the axis
+constexpr double kLeastQuiet = 0.08;  // part of the axis
 constexpr double kQuietWidth = 44, kTickRoom = 110, kTimeEnough = 60;
 
-// "1:30 h" of steps of minutes, else seconds with the decimals that the step needs.
+// "1:30 h" for steps of minutes, else seconds with as many decimals as the step needs.
 std::string TickText(double seconds, double step) {
   if (step >= kTimeEnough) {
     const auto minutes = static_cast<std::uint64_t>(std::llround(seconds / 60));
@@ -22,7 +22,7 @@ std::string TickText(double seconds, double step) {
   return fmt::format("{:.{}f} s", seconds, decimals);
 }
 
-// At least `least` seconds: 1, 2 or 5 times a power of ten, from a minute on of minutes.
+// Returns at least `least` seconds: 1, 2 or 5 times a power of ten; from a minute on, whole minutes.
 double StepOfSeconds(double least) {
   for (const double minutes : {1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 360.0, 720.0, 1440.0, 2880.0, 7200.0, 14400.0}) {
     if (least > 30 && least <= minutes * 60) return minutes * 60;
@@ -48,10 +48,10 @@ std::uint64_t TimeScale::NsOf(std::size_t bucket) const {
   return begin_ns_ + static_cast<std::uint64_t>(part * static_cast<double>(end_ns_ - begin_ns_));
 }
 
-// Each change stays in a piece that is not quiet, with its bucket.
+// Each change and its bucket stay in a piece that is not quiet.
 void TimeScale::Divide(const std::vector<bool>& changes, std::size_t first) {
   const auto least = static_cast<std::size_t>(std::ceil(kLeastQuiet * static_cast<double>(buckets_ - first)));
-  std::size_t begin = first;  // of what is not in a piece yet
+  std::size_t begin = first;  // begin of what is not in a piece yet
   for (std::size_t at = first; at < changes.size();) {
     std::size_t end = at;
     while (end < changes.size() && !changes[end]) ++end;
@@ -99,7 +99,7 @@ double TimeScale::BucketAt(double x) const {
   return static_cast<double>(piece->begin) + part * static_cast<double>(piece->end - piece->begin);
 }
 
-// A column on the border of two pieces shows the end of one and the begin of the other: no bucket is lost.
+// A column on the border between two pieces shows the end of one and the begin of the other, so that no bucket is lost.
 std::pair<std::size_t, std::size_t> TimeScale::BucketsAt(double x) const {
   const std::size_t first = std::min(static_cast<std::size_t>(BucketAt(x)), buckets_ - 1);
   return {first, std::clamp(static_cast<std::size_t>(std::ceil(BucketAt(x + 1))), first + 1, buckets_)};
@@ -113,14 +113,15 @@ std::vector<TimeScale::Gap> TimeScale::Gaps() const {
   return gaps;
 }
 
-std::vector<TimeScale::Tick> TimeScale::Ticks() const {
+std::vector<TimeScale::AxisTick> TimeScale::Ticks() const {
   const double step = StepOfSeconds(kTickRoom * ns_per_pixel_ / 1e9);
-  std::vector<Tick> ticks = {{pieces_.front().left, FormatMoment(begin_ns())}};
+  std::vector<AxisTick> ticks = {{pieces_.front().left, FormatMoment(begin_ns())}};
   for (const Piece& piece : pieces_) {
     if (piece.quiet) continue;
     const double begin = static_cast<double>(NsOf(piece.begin)) / 1e9, end = static_cast<double>(NsOf(piece.end)) / 1e9;
     const double first = std::ceil(begin / step - 1e-9);
-    const auto most = static_cast<int>((piece.right - piece.left) / kTickRoom) + 2;  // also of times that cannot be
+    // Bounds the loop also for impossible times.
+    const auto most = static_cast<int>((piece.right - piece.left) / kTickRoom) + 2;
     for (int i = 0; i < most; ++i) {
       const double at = (first + i) * step;
       if (at > end * (1 + 1e-12)) break;

@@ -1,5 +1,5 @@
-// The time axis of a picture: from the first allocation on, and stretches in which nothing changes cut short, so that
-// what a program does has the room.
+// The time axis of a picture. It begins with the first allocation, and spans without changes are shortened, so that the
+// program's activity has more room.
 #ifndef TOOLS_VIEW_TIME_TIME_SCALE_H_
 #define TOOLS_VIEW_TIME_TIME_SCALE_H_
 
@@ -13,29 +13,29 @@ namespace memoir {
 
 class TimeScale {
  public:
-  // Of equal buckets from `begin_ns` to `end_ns`, on the pixels from `left` to `right`. `changes`: of each bucket,
-  // whether something happened in it; what lies before `first` is left out.
+  // Places equal buckets from `begin_ns` to `end_ns` on the pixels from `left` to `right`. `changes`: for each bucket,
+  // whether something changed in it. Buckets before `first` are left out.
   TimeScale(std::uint64_t begin_ns, std::uint64_t end_ns, const std::vector<bool>& changes, std::size_t first,
             double left, double right);
 
   std::uint64_t begin_ns() const { return NsOf(pieces_.front().begin); }
   std::uint64_t end_ns() const { return end_ns_; }
   double X(std::uint64_t ns) const;
-  // The buckets [first, second) that the pixel column from `x` to `x + 1` shows, at least one.
+  // Returns the buckets [first, second) that the pixel column from `x` to `x + 1` shows; at least one.
   std::pair<std::size_t, std::size_t> BucketsAt(double x) const;
 
   struct Gap {
     double left, right;
-    std::uint64_t ns;  // that are cut short
+    std::uint64_t ns;  // shortened time
   };
   std::vector<Gap> Gaps() const;
 
-  struct Tick {
+  struct AxisTick {
     double x;
     std::string text;
   };
-  // At the begin, and then at round times, far enough from each other to be written out.
-  std::vector<Tick> Ticks() const;
+  // Returns ticks at the begin and at round times, far enough apart for their texts.
+  std::vector<AxisTick> Ticks() const;
 
  private:
   struct Piece {
@@ -51,7 +51,7 @@ class TimeScale {
   const std::uint64_t begin_ns_, end_ns_;
   const std::size_t buckets_;
   std::vector<Piece> pieces_;  // at least one
-  double ns_per_pixel_ = 1;    // of those that are not quiet
+  double ns_per_pixel_ = 1;    // in pieces that are not quiet
 };
 
 }  // namespace memoir

@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-void WriteTimeline(const CategoryProfile& profile, const WriteText& write) {
+void WriteTimeline(const CategoryProfile& profile, const TextWriter& write) {
   write("\"timeline\": [");
   std::string text;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
@@ -50,11 +50,11 @@ Json TotalsJson(const CategoryProfile& profile) {
   return json;
 }
 
-// "aten::add_.Tensor" and "TFF", as the reference's formatSchemas has them.
+// "aten::add_.Tensor" and "TFF", as formatSchemas of the reference prints them.
 std::string SchemaJson(const EventTree& tree, const TreeNode& node) {
   std::string letters;
-  for (const SchemaMatch::Written written : tree.calls[node.call].written) {
-    letters += written == SchemaMatch::Written::kYes ? 'T' : written == SchemaMatch::Written::kNo ? 'F' : 'N';
+  for (const SchemaMatch::Mutation written : tree.calls[node.call].written) {
+    letters += written == SchemaMatch::Mutation::kYes ? 'T' : written == SchemaMatch::Mutation::kNo ? 'F' : 'N';
   }
   const std::vector<std::string>& overloads = tree.calls[node.call].overloads;
   std::string text = tree.names[node.name];
@@ -63,10 +63,10 @@ std::string SchemaJson(const EventTree& tree, const TreeNode& node) {
   return fmt::format("[{},\"{}\"]", Quoted(text), letters);
 }
 
-// `write` gets one JSON value a line.
+// `write` is called with one JSON value per line.
 class Lines {
  public:
-  Lines(std::string_view key, const WriteText& write) : write_(write), text_(fmt::format(",\n \"{}\": [", key)) {}
+  Lines(std::string_view key, const TextWriter& write) : write_(write), text_(fmt::format(",\n \"{}\": [", key)) {}
   void Add(std::string_view value) {
     text_ += first_ ? "\n  " : ",\n  ";
     text_ += value;
@@ -79,13 +79,13 @@ class Lines {
   void End() { write_(text_ + "\n ]"); }
 
  private:
-  const WriteText& write_;
+  const TextWriter& write_;
   std::string text_;
   bool first_ = true;
 };
 
-// The storages that each range was given, by argument: a row for each of "schemas".
-void WriteArguments(const EventTree& tree, const WriteText& write) {
+// The storages of each range's arguments, one row for each row of "schemas".
+void WriteArguments(const EventTree& tree, const TextWriter& write) {
   Lines lines("arguments", write);
   for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {
     if (tree.nodes[node].kind != TreeNode::Kind::kRange) continue;
@@ -98,14 +98,14 @@ void WriteArguments(const EventTree& tree, const WriteText& write) {
 }
 
 // The storage of each row of "timeline".
-void WriteTimelineStorages(const CategoryProfile& profile, const WriteText& write) {
+void WriteTimelineStorages(const CategoryProfile& profile, const TextWriter& write) {
   Lines lines("timeline_storages", write);
   for (const TimelineRow& row : profile.rows)
     lines.Add(row.storage == kNoAllocation ? "null" : std::to_string(row.storage));
   lines.End();
 }
 
-void WriteStorages(const CategoryProfile& profile, const WriteText& write) {
+void WriteStorages(const CategoryProfile& profile, const TextWriter& write) {
   const EventTree& tree = profile.tree;
   Lines lines("storages", write);
   for (std::size_t i = 0; i < profile.storages.size(); ++i) {
@@ -119,13 +119,13 @@ void WriteStorages(const CategoryProfile& profile, const WriteText& write) {
   lines.End();
 }
 
-// What was seen to be a gradient, and of which parameter, each once.
-void WriteGradients(const EventTree& tree, const WriteText& write) {
+// Writes each known gradient once, with its parameter.
+void WriteGradients(const EventTree& tree, const TextWriter& write) {
   const auto number = [](AllocationId id) { return id == kNoAllocation ? "null" : std::to_string(id); };
   std::set<std::string> rows;
   for (const AllocationId gradient : tree.gradients)
     rows.insert(fmt::format(R"(["accumulated",null,{}])", number(gradient)));
-  for (const EventTree::Held& held : tree.held) {
+  for (const EventTree::ParameterGradient& held : tree.parameter_gradients) {
     if (held.gradient != kNoAllocation)
       rows.insert(fmt::format(R"(["held",{},{}])", number(held.parameter), number(held.gradient)));
   }
@@ -134,7 +134,7 @@ void WriteGradients(const EventTree& tree, const WriteText& write) {
   lines.End();
 }
 
-void WriteTree(const EventTree& tree, const WriteText& write) {
+void WriteTree(const EventTree& tree, const TextWriter& write) {
   Lines lines("tree", write);
   std::string rest;
   WriteTreeText(tree, [&](std::string_view text) {
@@ -151,7 +151,7 @@ void WriteTree(const EventTree& tree, const WriteText& write) {
 
 }  // namespace
 
-void WriteCategoriesJson(const CategoryProfile& profile, const WriteText& write) {
+void WriteCategoriesJson(const CategoryProfile& profile, const TextWriter& write) {
   const EventTree& tree = profile.tree;
   write("{\"version\": 1, \"view\": \"categories\", \"rules\": \"torch\",\n ");
   WriteTimeline(profile, write);

@@ -1,5 +1,5 @@
-// Categories by torch's rules as JSON, section by section, and a memory timeline in the forms of torch.profiler's
-// export_memory_timeline.
+// Prints categories by torch's rules as JSON, section by section, and a memory timeline in the forms of
+// torch.profiler's export_memory_timeline.
 #ifndef TOOLS_VIEW_TORCH_PROFILER_CATEGORY_VIEW_H_
 #define TOOLS_VIEW_TORCH_PROFILER_CATEGORY_VIEW_H_
 
@@ -10,10 +10,10 @@
 
 namespace memoir {
 
-// The sections of docs/json.md.
-void WriteCategoriesJson(const CategoryProfile& profile, const WriteText& write);
+// Writes the sections of docs/json.md.
+void WriteCategoriesJson(const CategoryProfile& profile, const TextWriter& write);
 
-// Of one device, "cpu" or "cuda:0".
+// For one device, "cpu" or "cuda:0".
 std::string TimelineJson(const CategoryProfile& profile, DeviceId device);     // [times, sizes]
 std::string RawTimelineJson(const CategoryProfile& profile, DeviceId device);  // [[ns, action, bytes, category], ...]
 

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
 
-// Collects text and hands it on in large pieces.
+// Collects text and passes it on in large pieces.
 class Pieces {
  public:
-  explicit Pieces(const WriteText& write) : write_(write) {}
+  explicit Pieces(const TextWriter& write) : write_(write) {}
   ~Pieces() { write_(text_); }
   Pieces(const Pieces&) = delete;
   Pieces& operator=(const Pieces&) = delete;
@@ -29,7 +29,7 @@ class Pieces {
   }
 
  private:
-  const WriteText& write_;
+  const TextWriter& write_;
   std::string text_;
 };
 
@@ -70,7 +70,7 @@ std::string ListJson(const EventTree& tree, const DataFlowGraph& graph, std::siz
   return fmt::format(R"("{}":[{}])", list, text);
 }
 
-// Of a choice of blocks only what takes, makes or frees one of them.
+// If blocks are selected, returns true only for nodes that read, make or free one of them.
 bool IsOfChosen(const EventTree& tree, const DataFlowGraph& graph, std::size_t node) {
   return tree.chosen.empty() ||
          std::ranges::any_of(graph.EdgesOf(node), [&](const FlowEdge& edge) { return tree.IsChosen(edge.storage); });
@@ -87,7 +87,7 @@ std::string FlowLine(const EventTree& tree, const DataFlowGraph& graph, std::siz
   return line;
 }
 
-void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write) {
   Pieces pieces(write);
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
     const std::string line = FlowLine(tree, graph, node);
@@ -95,7 +95,7 @@ void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const 
   }
 }
 
-void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write) {
   Pieces pieces(write);
   pieces.Add(R"({"version":1,"view":"data-flow","nodes":[)");
   bool is_first = true;
@@ -111,7 +111,7 @@ void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const 
   pieces.Add("\n]}\n");
 }
 
-void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write) {
   Pieces pieces(write);
   pieces.Add("digraph data_flow {\n  node [fontname=\"sans-serif\"];\n");
   std::vector<bool> drawn(tree.tensors.size());
@@ -136,7 +136,7 @@ void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const W
   pieces.Add("}\n");
 }
 
-void WriteTreeText(const EventTree& tree, const WriteText& write) {
+void WriteTreeText(const EventTree& tree, const TextWriter& write) {
   Pieces pieces(write);
   WalkDepthFirst(tree, [&](std::size_t depth, const TreeNode& node) {
     const bool is_range = node.kind == TreeNode::Kind::kRange;

@@ -1,4 +1,4 @@
-// A data-flow graph as torch's own tests print it, as JSON, and for Graphviz.
+// Prints a data-flow graph as torch's own tests print it, as JSON, and for Graphviz.
 #ifndef TOOLS_VIEW_TORCH_PROFILER_DATA_FLOW_VIEW_H_
 #define TOOLS_VIEW_TORCH_PROFILER_DATA_FLOW_VIEW_H_
 
@@ -11,18 +11,18 @@
 
 namespace memoir {
 
-using WriteText = std::function<void(std::string_view)>;
+using TextWriter = std::function<void(std::string_view)>;
 
-// "aten::mul                 T0(v0), T1(v0)   ->  T2(v0)"; a version with a '*' is the last: the node frees it. Nodes
-// that take and make nothing are left out. Without line end.
+// Returns "aten::mul                 T0(v0), T1(v0)   ->  T2(v0)", without a newline. '*' marks a version that the node
+// frees. Nodes without inputs and outputs are left out.
 std::string FlowLine(const EventTree& tree, const DataFlowGraph& graph, std::size_t node);
 
-void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write);
-void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write);
-void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write);
+void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write);
+void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write);
+void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write);
 
-// The event tree, two spaces a level, without overloads.
-void WriteTreeText(const EventTree& tree, const WriteText& write);
+// Writes the event tree with two spaces for each level, without overloads.
+void WriteTreeText(const EventTree& tree, const TextWriter& write);
 
 }  // namespace memoir
 

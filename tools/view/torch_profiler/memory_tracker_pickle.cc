@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBytesPerMb = 1024 * 1024;
 
-// {0: ("forward.addmm.default_0", 12.5), ...}. The first dictionary tells the names, the others repeat them.
+// {0: ("forward.addmm.default_0", 12.5), ...}. The first dictionary defines the names; the others refer to them.
 void WriteColumn(const MemoryTrackerStats& stats, std::uint64_t DeviceBytes::*column, bool first, Pickle& pickle) {
   pickle.BeginDictionary();
   for (std::size_t i = 0; i < stats.rows.size(); ++i) {
@@ -48,7 +48,7 @@ void WriteMemoryTrackerPickle(const MemoryTrackerStats& stats, std::function<voi
   pickle.EndDictionary();
   pickle.Text("num_alloc_retries");
   pickle.Integer(stats.num_alloc_retries);
-  pickle.Text("op_index");  // what torch 2.15 counts by after loading
+  pickle.Text("op_index");  // torch 2.15 counts by it after loading
   pickle.Integer(stats.rows.size());
   pickle.EndDictionary();
   pickle.End();

@@ -1,4 +1,4 @@
-// The file that torch's MemoryTracker.save_stats writes and MemoryTracker.load reads.
+// Writes the file of torch's MemoryTracker.save_stats, which MemoryTracker.load reads.
 #ifndef TOOLS_VIEW_TORCH_PROFILER_MEMORY_TRACKER_PICKLE_H_
 #define TOOLS_VIEW_TORCH_PROFILER_MEMORY_TRACKER_PICKLE_H_
 

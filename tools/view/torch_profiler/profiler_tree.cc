@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// PRUNE_FUNCTIONS: what depends on the version, or on the device, is left out.
+// PRUNE_FUNCTIONS: leaves out what depends on the version or the device.
 enum class Prune : std::uint8_t { kNothing, kAll, kKeepEllipses, kKeepName };
 constexpr std::pair<std::string_view, Prune> kPruned[] = {
     {"torch/utils/_pytree.py(...): tree_map", Prune::kKeepName},
@@ -49,7 +49,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWord(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// "FILE.py(12): FUNCTION" without its line; empty: it is none.
+// Removes the line from "FILE.py(12): FUNCTION"; nullopt for other names.
 std::optional<std::string> WithoutLine(std::string_view name) {
   constexpr std::string_view kFile = ".py(";
   for (std::size_t at = name.rfind(kFile); at != std::string_view::npos;
@@ -63,17 +63,17 @@ std::optional<std::string> WithoutLine(std::string_view name) {
   return std::nullopt;
 }
 
-// Where the last ">(" stands behind which there is an argument and, at the end, a ")"; npos: nowhere.
+// Position of the last ">(" that is followed by an argument and, at the end, a ")"; npos if it does not occur.
 std::size_t LastArguments(std::string_view name) {
   return name.size() < 4 || !name.ends_with(')') ? std::string_view::npos : name.rfind(">(", name.size() - 4);
 }
 
-// Whether "<...>(...)" is all that stands from `at` on.
+// Returns true if the rest of the name from `at` on is "<...>(...)".
 bool HasArguments(std::string_view name, std::size_t at, std::size_t last) {
   return at < name.size() && name[at] == '<' && last != std::string_view::npos && last >= at + 2;
 }
 
-// The end of "void WORD_kernel" that begins at `at`; npos: there is none.
+// Returns the end of the "void WORD_kernel" that begins at `at`; npos if it does not begin there.
 std::size_t EndOfKernel(std::string_view name, std::size_t at) {
   constexpr std::string_view kVoid = "void ", kKernel = "_kernel";
   std::size_t end = at + kVoid.size();
@@ -159,14 +159,14 @@ class Flattener {
   static constexpr std::size_t kNone = ~std::size_t{0};
   const bool memory_;
   const std::string memory_name_ = "[memory]", ellipses_ = "...";
-  std::vector<std::string> names_;  // as EventTree::names
+  std::vector<std::string> names_;  // as in EventTree::names
   std::vector<Prune> prunes_;
   std::vector<Line> lines_;
   std::size_t pruned_ = kNone;  // depth of the event whose children are left out
-  bool ellipses_due_ = false;   // for the first of them
+  bool ellipses_due_ = false;   // for the first of the left-out children
 };
 
-// torch.profiler waits for the device when it stops.
+// Removes calls in which torch.profiler waits for the device when it stops.
 void DropEndOfProfiler(std::vector<Line>& lines) {
   if (lines.size() >= 2 && *lines[lines.size() - 2].name == "cudaDeviceSynchronize") lines.resize(lines.size() - 2);
   for (const std::string_view name : {"cudaDeviceSynchronize", "hipDeviceSynchronize"}) {

@@ -18,7 +18,7 @@ ChromeTrace::ChromeTrace(std::function<void(std::string_view)> write, const Chro
   write_(frame.before);
 }
 
-// Microseconds.
+// Writes times in microseconds.
 void ChromeTrace::BeginEvent(char phase, const TraceThread& thread, std::uint64_t ns) {
   const std::int64_t shown_ns = static_cast<std::int64_t>(ns) + shift_ns_;
   const std::uint64_t size_ns =
@@ -82,7 +82,7 @@ void ChromeTrace::Instant(const TraceThread& thread, std::uint64_t ns, std::stri
   EndEvent();
 }
 
-// One value a counter: viewers stack what is in one.
+// Writes one value per counter, because viewers stack the values of one counter.
 void ChromeTrace::Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) {
   BeginEvent('C', {pid, 0}, ns);
   fmt::format_to(std::back_inserter(text_), R"(,"name":{},"args":{{"bytes":{}}})", QuotedName(name), bytes);

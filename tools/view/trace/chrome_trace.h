@@ -1,4 +1,5 @@
-// Trace events as JSON, which chrome://tracing and https://ui.perfetto.dev open: "Trace Event Format" of Chromium.
+// Writes trace events as JSON ("Trace Event Format" of Chromium), which chrome://tracing and https://ui.perfetto.dev
+// open.
 #ifndef TOOLS_VIEW_TRACE_CHROME_TRACE_H_
 #define TOOLS_VIEW_TRACE_CHROME_TRACE_H_
 
@@ -13,17 +14,17 @@
 
 namespace memoir {
 
-// What stands around the events: a document of its own, or a trace of torch.profiler (kineto_trace.h).
+// The text around the events: a new document, or a trace of torch.profiler (kineto_trace.h).
 struct ChromeFrame {
   std::string_view before = R"({"displayTimeUnit":"ns","traceEvents":[)";
   std::string_view after = "\n]}\n";
-  bool has_events = false;    // `before` ends with one
+  bool has_events = false;    // `before` ends with an event
   std::int64_t shift_ns = 0;  // added to all times
 };
 
 class ChromeTrace : public TraceSink {
  public:
-  // `write` gets the file's bytes in order. The frame's texts must outlive it.
+  // `write` gets the file's bytes in order. The texts of `frame` must outlive the object.
   explicit ChromeTrace(std::function<void(std::string_view)> write, const ChromeFrame& frame = {});
 
   void AddProcess(std::uint64_t pid, std::string_view name) override;

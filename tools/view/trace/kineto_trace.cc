@@ -15,10 +15,10 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{8} << 30;
-// Later than 2001 where it is time since 1970. Without a base, times of torch 2.2 and earlier are.
+// Larger times are since 1970, because they are after 2001. torch 2.2 and earlier write such times, without a base.
 constexpr double kLeastEpochUs = 1e15;
 
-// Says how far the parser has read.
+// Input whose iterators store how far the parser has read.
 class CountedText {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -45,7 +45,7 @@ class CountedText {
   const char** read_;
 };
 
-// What the trace is made of, in the order of the text:
+// The structure of a trace, in the order of the text:
 //     {"baseTimeNanoseconds": 1, "traceEvents": [{"ph": "X", "pid": 7, "ts": 1.5, "dur": 2, "args": {...}}, ...], ...}
 //     depth 1                                    depth 3
 class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
@@ -131,7 +131,7 @@ class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
 
   KinetoTrace& trace_;
   const char* const& read_;
-  std::string key_;  // the newest that is not deeper than an event's
+  std::string key_;  // the last key at an event's depth or above
   std::size_t depth_ = 0;
   bool in_events_ = false, found_ = false, has_base_ = false, is_metadata_ = false;
   std::uint64_t pid_ = 0;
@@ -145,7 +145,7 @@ absl::Status NoTrace(const std::string& why) {
       absl::StrCat("not a trace of torch.profiler (export_chrome_trace writes one): ", why));
 }
 
-// No time of a trace is outside of 64 bits: a number that is does not count.
+// Times outside of 64 bits are impossible in a trace, and count as 0.
 std::uint64_t Since1970(double us, std::int64_t base_ns) {
   const double ns = us * 1000 + static_cast<double>(base_ns);
   return ns > 0 && ns < 9e18 ? static_cast<std::uint64_t>(ns) : 0;
@@ -170,7 +170,9 @@ absl::StatusOr<KinetoTrace> ReadKinetoTrace(std::string text) {
   if (!handler.found()) return NoTrace("it has no \"traceEvents\"");
   if (handler.first_us() > handler.last_us()) return NoTrace("it has no event with a time");
   if (!handler.has_base() && handler.first_us() < kLeastEpochUs)
-    return NoTrace("it does not say when it was made (\"baseTimeNanoseconds\"), so it cannot be put beside a capture");
+    return NoTrace(
+        "it does not contain the time at which it was made (\"baseTimeNanoseconds\"), so it cannot be merged with a "
+        "capture");
   trace.begin_ns = Since1970(handler.first_us(), trace.base_ns);
   trace.end_ns = Since1970(handler.last_us(), trace.base_ns);
   return trace;

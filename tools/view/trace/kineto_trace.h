@@ -1,5 +1,5 @@
-// A trace that torch.profiler's export_chrome_trace wrote (Kineto's format), as far as others' events can be put into
-// it: its text stays as it is.
+// Reads a trace of torch.profiler's export_chrome_trace (Kineto's format) so that other events can be inserted. The
+// text of the trace stays unchanged.
 #ifndef TOOLS_VIEW_TRACE_KINETO_TRACE_H_
 #define TOOLS_VIEW_TRACE_KINETO_TRACE_H_
 
@@ -15,19 +15,19 @@ namespace memoir {
 
 struct KinetoTrace {
   std::string text;
-  std::size_t events_end = 0;  // in `text`, of the "]" behind the last event
+  std::size_t events_end = 0;  // position in `text` of the "]" after the last event
   bool has_events = false;
-  std::int64_t base_ns = 0;    // since 1970: what is time 0 in it
-  std::uint64_t begin_ns = 0;  // since 1970: of its first event, and the end of its last
+  std::int64_t base_ns = 0;    // its time 0, since the Unix epoch
+  std::uint64_t begin_ns = 0;  // begin of its first event, and end of its last, since the Unix epoch
   std::uint64_t end_ns = 0;
-  absl::flat_hash_set<std::uint64_t> pids;  // processes that it has events of
+  absl::flat_hash_set<std::uint64_t> pids;  // processes with events in it
 
   std::string_view before() const { return std::string_view(text).substr(0, events_end); }
   std::string_view after() const { return std::string_view(text).substr(events_end); }
 };
 
-// `text`: the file's contents, as they are or packed by gzip. InvalidArgument: it is no such trace, or says no time
-// since 1970 (torch before 2.3).
+// `text`: the file's contents, plain or gzip. InvalidArgument if it is not such a trace, or contains no time since 1970
+// (torch before 2.3).
 absl::StatusOr<KinetoTrace> ReadKinetoTrace(std::string text);
 
 }  // namespace memoir

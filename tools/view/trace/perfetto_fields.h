@@ -1,4 +1,4 @@
-// Numbers of the fields of Perfetto's published protos that several of our files write: Trace, TracePacket.
+// Field numbers of Perfetto's published protos that several files use: Trace, TracePacket.
 #ifndef TOOLS_VIEW_TRACE_PERFETTO_FIELDS_H_
 #define TOOLS_VIEW_TRACE_PERFETTO_FIELDS_H_
 
@@ -17,9 +17,9 @@ enum PacketField : std::uint32_t {
   kTrackDescriptor = 60,
 };
 enum SequenceFlags : std::uint32_t { kStateCleared = 1, kNeedsState = 2 };
-enum TextField : std::uint32_t { kTextIid = 1, kText = 2 };  // of an interned one
+enum TextField : std::uint32_t { kTextIid = 1, kText = 2 };  // fields of an interned text
 
-// pid and tid are of 32 bits with a sign there, and the system's fit.
+// In Perfetto pid and tid are signed 32-bit numbers. The system's numbers fit.
 constexpr std::int32_t SystemNumber(std::uint64_t id) { return static_cast<std::int32_t>(id & 0x7fffffff); }
 
 }  // namespace memoir::perfetto

@@ -1,4 +1,5 @@
-// Who holds a device's memory, as Perfetto shows heaps: a flame graph of stacks behind a mark on the process.
+// The owners of a device's memory in the form of Perfetto's heap profiles: a flame graph of stacks at a mark on the
+// process.
 #ifndef TOOLS_VIEW_TRACE_PERFETTO_HEAP_H_
 #define TOOLS_VIEW_TRACE_PERFETTO_HEAP_H_
 
@@ -12,12 +13,12 @@ namespace memoir {
 struct PerfettoHeapFacts {
   std::string name;  // "cuda:0"
   std::uint64_t pid = 0;
-  std::uint64_t ns = 0;        // of its peak
-  std::uint32_t sequence = 0;  // of packets: one of its own, for numbers of texts are of a sequence
+  std::uint64_t ns = 0;        // time of the device's peak
+  std::uint32_t sequence = 0;  // sequence of the packets; must be unique, because numbers of texts belong to a sequence
 };
 
-// Bytes to put behind those of a trace. "Unreleased" bytes of a stack are those at the peak; allocated ones those of
-// the whole window.
+// Returns bytes to append to a trace. "Unreleased" bytes of a stack are its bytes at the peak; allocated bytes cover
+// the whole selection.
 std::string PerfettoHeap(const PerfettoHeapFacts& facts, const FlameSamples& samples);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Field numbers are those of the published protos.
+// Field numbers are from the public protos.
 #include "tools/view/trace/perfetto_trace.h"
 
 #include "fmt/format.h"

@@ -32,9 +32,9 @@ class PerfettoTrace : public TraceSink {
   void Finish() override;
 
  private:
-  // What stands for texts in one packet and all behind it.
+  // Numbers of texts that a packet defines for itself and all later packets.
   struct Texts {
-    std::uint32_t field;  // of InternedData
+    std::uint32_t field;  // field of InternedData
     absl::flat_hash_map<std::string, std::uint64_t> numbers;
   };
   struct NewText {
@@ -56,8 +56,9 @@ class PerfettoTrace : public TraceSink {
   std::string bytes_;
   bool first_ = true;
   std::uint64_t tracks_ = 0;
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> processes_;                          // by number of the system
-  absl::flat_hash_map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> threads_;  // the latest of a number
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> processes_;  // by the system's number
+  // The newest thread with a number.
+  absl::flat_hash_map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> threads_;
   absl::flat_hash_map<std::pair<std::uint64_t, std::string>, std::uint64_t> counters_;
   Texts categories_{1, {}}, names_{2, {}}, note_names_{3, {}};
   std::vector<NewText> new_;

@@ -8,8 +8,8 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kNextSame = 10'000'000;       // more than any system numbers
-constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // of a stream of a device
+constexpr std::uint64_t kNextSame = 10'000'000;       // more than the process numbers of any system
+constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // for the streams of devices
 constexpr std::uint64_t kStepTrack = kFirstTrack - 1;
 
 std::string_view CategoryOf(const StreamedNode& node) {
@@ -58,12 +58,12 @@ TraceFeed::Thread& TraceFeed::ThreadOf(ThreadId id, ProcessId process, const Dic
   return thread;
 }
 
-void TraceFeed::Saw(ProcessId process, std::uint64_t ns) {
-  const auto [shown, added] = shown_.try_emplace(process, Shown{ns, ns});
+void TraceFeed::NoteTime(ProcessId process, std::uint64_t ns) {
+  const auto [shown, added] = shown_.try_emplace(process, TimeExtent{ns, ns});
   shown->second.latest_ns = std::max(shown->second.latest_ns, ns);
 }
 
-// The innermost that is open. Where its end was lost, it ends with what comes next.
+// Closes the innermost open slice. If its end was lost, it ends with the next event.
 void TraceFeed::Close(Thread& thread, std::uint64_t ns) {
   const std::uint64_t end_ns = thread.open.back().end_ns.value_or(ns);
   thread.open.pop_back();
@@ -71,12 +71,12 @@ void TraceFeed::Close(Thread& thread, std::uint64_t ns) {
   sink_.End(thread.shown, thread.latest_ns);
 }
 
-// All that has ended when a node begins: what is not around it.
+// Closes everything that has ended when a node begins: all slices that do not contain it.
 void TraceFeed::CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns) {
-  const auto around = [&](const Open& open) { return open.node == node.parent; };
+  const auto around = [&](const OpenSlice& open) { return open.node == node.parent; };
   const bool inside = node.parent != kNoTreeNode && std::ranges::any_of(thread.open, around);
   while (!thread.open.empty()) {
-    const Open& last = thread.open.back();
+    const OpenSlice& last = thread.open.back();
     if (inside ? around(last) : last.end_ns && *last.end_ns > ns) return;
     Close(thread, ns);
   }
@@ -86,7 +86,7 @@ std::string_view TraceFeed::ModuleText(ModuleId id, const Dictionary& dictionary
   if (!id.valid()) return "";
   const auto [known, added] = modules_.try_emplace(id);
   const Module& module = dictionary.module(id);
-  if (added) known->second = module.whole();
+  if (added) known->second = module.full_path();
   return known->second;
 }
 
@@ -95,7 +95,7 @@ std::string_view TraceFeed::CallText(ModuleId id, const Dictionary& dictionary) 
   if (!added) return known->second;
   if (!id.valid()) return known->second = "(unnamed module)";
   const Module& module = dictionary.module(id);
-  known->second = module.place();
+  known->second = module.display_path();
   if (!module.path.empty() && !module.class_name.empty()) known->second += " (" + module.class_name + ")";
   return known->second;
 }
@@ -131,7 +131,7 @@ std::string_view TraceFeed::KernelText(NameId kernel, const Dictionary& dictiona
 }
 
 LaunchedRuns& TraceFeed::RunsOf(ProcessId process) {
-  if (runs_process_ != process) runs_.TakeOthers();
+  if (runs_process_ != process) runs_.TakeRunsWithoutCall();
   runs_process_ = process;
   return runs_;
 }
@@ -140,7 +140,7 @@ TraceFeed::Thread& TraceFeed::TrackOf(ProcessId process, const DeviceRun& run, c
   const auto [known, added] = tracks_.try_emplace({process, {run.device, run.stream}});
   if (!added) return known->second;
   const std::uint64_t pid = PidOf(process);
-  std::uint64_t tid = kFirstTrack + run.stream;  // no thread of the system's has that number
+  std::uint64_t tid = kFirstTrack + run.stream;  // no system thread has that number
   while (!used_tids_.insert({pid, tid}).second) ++tid;
   known->second.shown = {pid, tid};
   sink_.AddThread(known->second.shown,
@@ -148,7 +148,7 @@ TraceFeed::Thread& TraceFeed::TrackOf(ProcessId process, const DeviceRun& run, c
   return known->second;
 }
 
-// What runs in a stream runs in order, and is told so.
+// The runs of one stream are in order, and reported in order.
 void TraceFeed::ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state) {
   const Dictionary& dictionary = state.dictionary();
   const NameId kernel = run.kernel.valid() ? run.kernel : call.kernel;
@@ -165,9 +165,9 @@ void TraceFeed::ShowRun(ProcessId process, const LaunchingCall& call, const Devi
   sink_.End(track.shown, track.latest_ns);
 }
 
-void TraceFeed::Ran(const KernelRunEvent& event, const ReplayState& state) {
-  const DeviceRun run = RunOf(event);
-  if (const LaunchingCall* call = RunsOf(event.process).Run(event.correlation, run); call != nullptr)
+void TraceFeed::AddKernelRun(const KernelRunEvent& event, const ReplayState& state) {
+  const DeviceRun run = DeviceRunOf(event);
+  if (const LaunchingCall* call = RunsOf(event.process).AddRun(event.correlation, run); call != nullptr)
     ShowRun(event.process, *call, run, state);
 }
 
@@ -187,11 +187,11 @@ void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state
   sink_.Begin(thread.shown, thread.latest_ns, slice);
   thread.latest_ns = std::max(thread.latest_ns, state.Nanoseconds(call.process, call.tick));
   sink_.End(thread.shown, thread.latest_ns);
-  Saw(node.process, ns);
-  Saw(node.process, thread.latest_ns);
+  NoteTime(node.process, ns);
+  NoteTime(node.process, thread.latest_ns);
   if (call.correlation == 0) return;
   const LaunchingCall launching{true, ToString(call.call), call.copy_kind, call.kernel, call.leaf_name};
-  for (const DeviceRun& run : RunsOf(call.process).Call(call.correlation, launching))
+  for (const DeviceRun& run : RunsOf(call.process).AddCall(call.correlation, launching))
     ShowRun(call.process, launching, run, state);
 }
 
@@ -199,8 +199,8 @@ void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
   if (node.kind == StreamedNode::Kind::kDeviceCall) return AddDeviceCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
-  Saw(node.process, ns);
-  if (node.end) Saw(node.process, state.Nanoseconds(node.process, *node.end));
+  NoteTime(node.process, ns);
+  if (node.end) NoteTime(node.process, state.Nanoseconds(node.process, *node.end));
   if (node.kind == StreamedNode::Kind::kMemory) {
     const bool failed = node.action == MemoryAction::kOutOfMemory || node.action == MemoryAction::kDriverRefused;
     if (!failed) return;
@@ -228,14 +228,14 @@ TraceFeed::Counters& TraceFeed::CountersOf(DeviceId device, const Dictionary& di
              {name + " allocated", name + " allocated, chosen blocks", name + " active", name + " reserved"}, {}};
 }
 
-void TraceFeed::Changed(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
+void TraceFeed::AddDeviceChange(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
   Counters& counters = CountersOf(device, state.dictionary());
   const DeviceMemory& memory = state.memory(device);
   const std::uint64_t bytes[] = {memory.caching() ? memory.allocated().all : live.all, live.chosen, memory.active().all,
                                  memory.reserved().all};
   const bool counted[] = {true, counts_chosen_, memory.caching(), memory.caching()};
   const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
-  Saw(event.process, ns);
+  NoteTime(event.process, ns);
   for (std::size_t i = 0; i < kCounters; ++i) {
     if (!counted[i] || counters.shown[i] == bytes[i]) continue;
     counters.shown[i] = bytes[i];
@@ -243,15 +243,15 @@ void TraceFeed::Changed(const Event& event, DeviceId device, LiveBytes live, con
   }
 }
 
-void TraceFeed::Marked(const MarkEvent& event, const ReplayState& state) {
+void TraceFeed::AddMark(const MarkEvent& event, const ReplayState& state) {
   const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
-  Saw(event.process, ns);
+  NoteTime(event.process, ns);
   const std::string_view name = state.dictionary().text(event.name);
   sink_.Instant(ThreadOf(event.thread, event.process, state.dictionary()).shown, ns, name.empty() ? "(unnamed)" : name,
                 std::nullopt);
 }
 
-// On a track of each process: a step ends where the next one begins.
+// Steps are on a track of each process. A step ends when the next one begins.
 void TraceFeed::ShowSteps(const std::vector<StepTime>& steps) {
   absl::flat_hash_set<ProcessId> begun;
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -1,4 +1,4 @@
-// A capture told to a format of traces (trace_sink.h), so that all formats have the same content.
+// Passes a capture to a trace format (trace_sink.h), so that all formats have the same content.
 #ifndef TOOLS_VIEW_TRACE_TRACE_FEED_H_
 #define TOOLS_VIEW_TRACE_TRACE_FEED_H_
 
@@ -22,45 +22,45 @@ namespace memoir {
 
 class TraceFeed {
  public:
-  // `taken_pids`: of processes that the viewer shows besides.
+  // `taken_pids`: processes that the viewer shows in addition to the capture.
   TraceFeed(const Capture& capture, TraceSink& sink, absl::flat_hash_set<std::uint64_t> taken_pids = {})
       : capture_(capture), sink_(sink), has_others_(!taken_pids.empty()), used_pids_(std::move(taken_pids)) {}
 
-  // A counter more of each device: of the blocks that the selection takes by their module and size.
+  // Adds a counter for each device: the blocks that the selection contains by module and size.
   void CountChosenBlocks() { counts_chosen_ = true; }
 
-  // The number that the process has for the viewer.
+  // Returns the number that the process has in the viewer.
   std::uint64_t PidOf(ProcessId process);
   void Add(const StreamedNode& node, const ReplayState& state);
-  // Shown where its call was, on a track of its device and stream.
-  void Ran(const KernelRunEvent& event, const ReplayState& state);
-  void Changed(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state);
-  void Marked(const MarkEvent& event, const ReplayState& state);
-  // After all. `steps`: as FindStepTimes gives them; shown as far as they are in the time that was shown.
+  // Shows the run on a track of its device and stream, if its call is known.
+  void AddKernelRun(const KernelRunEvent& event, const ReplayState& state);
+  void AddDeviceChange(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state);
+  void AddMark(const MarkEvent& event, const ReplayState& state);
+  // Call it last. `steps`: the result of FindStepTimes. Steps outside of the shown time are left out.
   void Finish(const std::vector<StepTime>& steps);
   bool is_empty() const { return shown_.empty(); }
 
  private:
   static constexpr std::size_t kCounters = 4;
-  struct Open {
+  struct OpenSlice {
     std::uint32_t node;
-    std::optional<std::uint64_t> end_ns;  // none: not recorded
+    std::optional<std::uint64_t> end_ns;  // nullopt: not recorded
   };
   struct Thread {
     TraceThread shown;
-    std::vector<Open> open;       // outermost first
-    std::uint64_t latest_ns = 0;  // of what was shown last: nothing after it may be earlier
+    std::vector<OpenSlice> open;  // outermost first
+    std::uint64_t latest_ns = 0;  // time of the newest shown event; a later event must not be earlier
   };
   struct Counters {
     std::array<std::string, kCounters> names;
     std::array<std::optional<std::uint64_t>, kCounters> shown;
   };
 
-  struct Shown {
+  struct TimeExtent {
     std::uint64_t first_ns = 0, latest_ns = 0;
   };
 
-  void Saw(ProcessId process, std::uint64_t ns);
+  void NoteTime(ProcessId process, std::uint64_t ns);
   void ShowSteps(const std::vector<StepTime>& steps);
   Thread& ThreadOf(ThreadId id, ProcessId process, const Dictionary& dictionary);
   void Close(Thread& thread, std::uint64_t ns);
@@ -69,7 +69,7 @@ class TraceFeed {
   std::string_view KernelText(NameId kernel, const Dictionary& dictionary);
   void ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state);
   Thread& TrackOf(ProcessId process, const DeviceRun& run, const Dictionary& dictionary);
-  // Those of a process: its correlations are no other's.
+  // Returns the runs of one process, because correlation ids are unique only within it.
   LaunchedRuns& RunsOf(ProcessId process);
   std::string_view ModuleText(ModuleId id, const Dictionary& dictionary);
   std::string_view CallText(ModuleId id, const Dictionary& dictionary);
@@ -83,14 +83,15 @@ class TraceFeed {
   bool counts_chosen_ = false;
   absl::flat_hash_map<ProcessId, std::uint64_t> pids_;
   absl::flat_hash_set<std::uint64_t> used_pids_;
-  absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> used_tids_;  // with their process
-  absl::flat_hash_map<ProcessId, Shown> shown_;
+  absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> used_tids_;  // thread and process
+  absl::flat_hash_map<ProcessId, TimeExtent> shown_;
   absl::flat_hash_map<ThreadId, Thread> threads_;
   absl::flat_hash_map<DeviceId, Counters> counters_;
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
   absl::flat_hash_map<CodeId, std::string> functions_;
   absl::flat_hash_map<NameId, std::string> kernels_;
-  absl::flat_hash_map<std::pair<ProcessId, std::pair<DeviceId, std::uint32_t>>, Thread> tracks_;  // by device, stream
+  // By device and stream.
+  absl::flat_hash_map<std::pair<ProcessId, std::pair<DeviceId, std::uint32_t>>, Thread> tracks_;
   LaunchedRuns runs_;
   ProcessId runs_process_;
 };

@@ -102,7 +102,7 @@ void TreeJsonWriter::AddMemory(const StreamedNode& node, const Dictionary& dicti
   const auto out = std::back_inserter(lines_);
   fmt::format_to(out, R"(,"action":"{}")", ToString(node.action));
   if (node.device.valid()) fmt::format_to(out, R"(,"device":{})", Quoted(ToString(dictionary.device(node.device))));
-  fmt::format_to(out, R"(,"bytes":{}{})", GivesBack(node.action) && node.bytes > 0 ? "-" : "", node.bytes);
+  fmt::format_to(out, R"(,"bytes":{}{})", ReturnsMemory(node.action) && node.bytes > 0 ? "-" : "", node.bytes);
   if (node.address != 0) fmt::format_to(out, R"(,"address":"{:#x}")", node.address);
   if (node.serial != 0) fmt::format_to(out, R"(,"serial":{})", node.serial);
   if (node.stream != 0) fmt::format_to(out, R"(,"stream":"{:#x}")", node.stream);

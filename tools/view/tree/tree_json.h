@@ -1,4 +1,4 @@
-// The nodes of a tree as JSON lines (docs/json.md), one object for each, streamed.
+// Writes the nodes of a tree as JSON lines (docs/json.md), one object for each node, in bounded memory.
 #ifndef TOOLS_VIEW_TREE_TREE_JSON_H_
 #define TOOLS_VIEW_TREE_TREE_JSON_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Give Add to StreamTree. `write` gets whole lines, some thousand at a time; call Flush at the end.
+// Pass Add to StreamTree. `write` gets whole lines, some thousand at a time. Call Flush at the end.
 class TreeJsonWriter {
  public:
   explicit TreeJsonWriter(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
@@ -20,7 +20,7 @@ class TreeJsonWriter {
   void Flush();
 
  private:
-  void AddNumber(std::string_view key, std::uint32_t number);  // null: none
+  void AddNumber(std::string_view key, std::uint32_t number);  // null: no number
   void AddModule(const StreamedNode& node, const Dictionary& dictionary);
   void AddCode(CodeId code, const Dictionary& dictionary);
   void AddRange(const StreamedNode& node, const ReplayState& state);
@@ -30,7 +30,7 @@ class TreeJsonWriter {
 
   std::function<void(std::string_view)> write_;
   std::string lines_;
-  std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every node
+  std::vector<std::string> names_;    // by id, as JSON, so that a name is escaped once and not at every node
   std::vector<std::string> modules_;  // by id: ,"module":...
   std::vector<std::string> codes_;    // by id: ,"function":...
 };

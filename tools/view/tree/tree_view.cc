@@ -9,14 +9,14 @@
 #include "fmt/format.h"
 #include "tools/model/kernel_name.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/text_table.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// Deeper ones are told apart by a number: a margin of their depth would leave no room for names.
+// Deeper levels are shown by a number, because an indent of their depth would leave no room for names.
 constexpr std::uint32_t kMostIndented = 8;
 constexpr std::size_t kWide = 110;
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
@@ -33,7 +33,7 @@ std::vector<std::string> Cells(const std::string& name, const RangeNode& node) {
 
 const std::string& Place(const Module& module) { return module.path.empty() ? module.root : module.path; }
 
-// The path from a module that is around it on.
+// Returns the path relative to the module around it.
 std::string_view PathInside(const RangeTree& tree, const RangeNode& node) {
   const RangeNode& parent = tree.nodes[node.parent];
   std::string_view path = node.name;
@@ -43,8 +43,8 @@ std::string_view PathInside(const RangeTree& tree, const RangeNode& node) {
   return path.starts_with(prefix) ? path.substr(prefix.size()) : path;
 }
 
-// Of a node of autograd's, "of MODULE (OPERATOR)": the engine's range around it has its name already. Without the
-// operator where there is little room.
+// "of MODULE (OPERATOR)" for an autograd node, whose name the engine's range around it already shows. Leaves out the
+// operator if there is little room.
 std::string BackwardName(const RangeTree& tree, const RangeNode& node, bool wide) {
   const std::string& around = tree.nodes[node.parent].name;
   const bool named = around.starts_with(kEngine) && around.substr(kEngine.size()) == node.name;
@@ -80,7 +80,7 @@ std::string ShownNodeName(const RangeTree& tree, const RangeNode& node, bool wid
                                        : fmt::format("{} ({} without end)", text, FormatCount(node.unfinished));
 }
 
-// Of a template, too, its name alone, where there is little room.
+// The name of a kernel, without template arguments if there is little room.
 std::string KernelText(const std::string& symbol) {
   if (symbol.empty()) return "?";
   const std::string name = ShortKernelName(symbol);
@@ -155,12 +155,13 @@ std::vector<std::string> MemoryCells(const std::string& name, const TreeMemory& 
     return {name, FormatCount(memory.count), "", "", "", memory.ns == 0 ? "" : FormatDuration(memory.ns)};
   const auto bytes = static_cast<std::int64_t>(memory.bytes);
   const bool added = memory.action != MemoryAction::kBefore && memory.action != MemoryAction::kElsewhere;
-  return {name, FormatCount(memory.count), added ? FormatSignedBytes(GivesBack(memory.action) ? -bytes : bytes) : "",
+  return {name, FormatCount(memory.count),
+          added ? FormatSignedBytes(ReturnsMemory(memory.action) ? -bytes : bytes) : "",
           IsLive(memory.action) ? FormatBytes(memory.bytes_at_peak) : "",
           IsLive(memory.action) ? FormatBytes(memory.net_bytes) : ""};
 }
 
-// What its row does not say already.
+// Returns true if the call shows something that the row does not.
 bool IsShown(const RangeNode& node, const TreeMemory& memory) {
   return memory.action != MemoryAction::kAllocate || memory.bytes != node.allocated_bytes;
 }
@@ -187,7 +188,7 @@ std::string Margin(const std::string& margin, std::uint32_t depth, bool last) {
   return depth > kMostIndented ? fmt::format("  …{} ", depth) : margin + (last ? "└ " : "├ ");
 }
 
-// Of the calls of CUDA those that were made most often, behind what was done to memory.
+// Keeps the most frequent CUDA calls, after the rows of memory.
 void CutCalls(std::vector<const TreeMemory*>& leaves) {
   constexpr std::ptrdiff_t kMostCalls = 5;
   const auto calls =
@@ -196,8 +197,9 @@ void CutCalls(std::vector<const TreeMemory*>& leaves) {
   if (std::ranges::distance(calls) > kMostCalls) leaves.erase(calls.begin() + kMostCalls, leaves.end());
 }
 
-// Depth is bounded by RangeTreeOptions::kMostDepth, so recursion is too.
-void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::string& margin, bool wide, Table& table) {
+// The recursion is bounded by RangeTreeOptions::kMostDepth.
+void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::string& margin, bool wide,
+                 TextTable& table) {
   std::vector<const TreeMemory*> leaves;
   for (const TreeMemory& memory : parent.memory) {
     if (IsShown(parent, memory)) leaves.push_back(&memory);
@@ -207,7 +209,7 @@ void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::stri
     if (tree.nodes[child].kind != RangeNode::Kind::kDeeper) children.push_back(child);
   }
   CutCalls(leaves);
-  // What the last level shown did itself is not apart from what was done inside it.
+  // On the last level, a node's own memory includes its children's memory.
   const bool cut = children.size() != parent.children.size();
   if (cut) leaves.clear();
   const std::uint32_t depth = parent.depth + 1;
@@ -233,7 +235,7 @@ Json MemoryJson(const TreeMemory& memory) {
   Json json = {{"action", std::string(ToString(memory.action))},
                {"device", memory.device},
                {"count", memory.count},
-               {"bytes", GivesBack(memory.action) ? -bytes : bytes}};
+               {"bytes", ReturnsMemory(memory.action) ? -bytes : bytes}};
   if (IsDeviceCall(memory.action)) {
     json["call"] = std::string(ToString(memory.device_call));
     if (memory.action == MemoryAction::kLaunch) json["kernel"] = memory.kernel.empty() ? Json() : Json(memory.kernel);
@@ -279,7 +281,7 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
   return json;
 }
 
-// How much is not there, and how to see it.
+// Says how much is not shown and how to see it.
 std::string CutNote(const RangeTree& tree) {
   std::string note;
   const std::uint64_t hidden = tree.all_nodes - tree.shown_nodes;
@@ -300,17 +302,17 @@ std::string CutNote(const RangeTree& tree) {
 }  // namespace
 
 std::string RenderTree(const Capture& capture, const RangeTree& tree, const Terminal& terminal) {
-  Table table({"name", "calls", "allocated", "at peak", "kept", "time"});
+  TextTable table({"name", "calls", "allocated", "at peak", "kept", "time"});
   constexpr std::string_view kColumns =
       "allocated; at peak (of it, live at the peak of its device); kept (of it, live at the end): under the node and "
-      "all inside it; [freed] and what else has a sign adds to no sum; time: all calls together. ";
+      "all inside it; [freed] and other rows with a sign are in no sum; time: all calls together. ";
   if (!tree.nodes.empty()) {
     table.AddRow(Cells(ShownNodeName(tree, tree.nodes.front(), true), tree.nodes.front()));
     AddChildren(tree, tree.nodes.front(), "", terminal.width >= kWide, table);
   }
   std::string note = CutNote(tree) + std::string(kColumns);
   note.pop_back();
-  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) + Wrapped(note, terminal.width, 0) +
+  return RenderProgram(capture, terminal) + "\n" + table.Render(terminal, 0) + Wrapped(note, terminal.width, 0) +
          "\n\n" + RenderLosses(capture, tree.report, terminal);
 }
 

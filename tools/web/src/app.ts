@@ -1,4 +1,4 @@
-// What all views share: the report, the device that is chosen, and where in it the reader is.
+// State that all views share: the report, the chosen device, and the reader's place in it.
 import {Device} from './device';
 import type {Facts, GroupingFacts, Instant, Tables} from './facts';
 
@@ -61,7 +61,7 @@ export class App {
         this.facts.summary.processes.map((process) => process.simulated_device).filter((name) => name !== ''))];
   }
 
-  // Of a window "the window", else "the recording".
+  // "the window" for a part of a recording, otherwise "the recording".
   get span(): string { return this.facts.part?.window ? 'the window' : 'the recording'; }
 
   // Whether blocks are left out by their module or size.
@@ -72,7 +72,7 @@ export class App {
     return this.facts.summary.processes.some((process) => process.sources.includes('torch-snapshot'));
   }
 
-  // By what blocks are told apart at first. Of a memory snapshot no categories are known.
+  // The grouping that separates blocks at first. A memory snapshot has no categories.
   get mainGrouping(): 'category'|'line' { return this.isSnapshot && this.facts.has_lines ? 'line' : 'category'; }
 
   private wholeOf(device: Device): Pick<Place, 'instant'|'from'|'to'> {
@@ -81,7 +81,7 @@ export class App {
     return {instant: peak ? peak.time_ns : end_ns, ...busyTimeOf(device)};
   }
 
-  // How blocks of the device can be told apart: pools are of a caching allocator.
+  // The groupings of the device's blocks; pools exist only with a caching allocator.
   groupings(): GroupingFacts[] {
     return this.facts.groupings.filter((grouping) => grouping.word !== 'pool' || this.device.facts.caching);
   }
@@ -117,7 +117,7 @@ export class App {
     });
   }
 
-  // What is being drawn: `data-drawing` of the page counts it.
+  // Counts a running drawing in the page's `data-drawing`.
   draws(drawing: Promise<unknown>): void {
     const count = (by: number): void => {
       this.drawing += by;

@@ -17,7 +17,7 @@ interface Band {
 const beginOf = (iteration: Iteration|undefined): number|undefined =>
     iteration?.fw_start ?? iteration?.fw_bw_boundary ?? iteration?.backward_end ?? iteration?.optimizer_step;
 
-// What of the steps and iterations is not drawn.
+// Describes the steps and iterations that are not drawn.
 export function cutText(app: App): string {
   const {steps_ns, all_steps, iterations, all_iterations} = app.device.process;
   const cut = (kept: number, all: number, one: string): string[] =>

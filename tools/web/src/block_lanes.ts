@@ -1,5 +1,5 @@
-// Where the bands of blocks lie: each as high as its bytes, at the lowest place that is free for its whole life. So a
-// band stays where it is, and what is free below the top is what was given back.
+// Places the bands of blocks: each is as high as its bytes, at the lowest place that is free for its whole life. So a
+// band never moves, and gaps below the top are freed memory.
 
 export interface Lanes {
   offset: Float64Array;  // by place in `which`

@@ -244,10 +244,10 @@ export function blocksView(app: App): View {
     note.textContent = drawn.which.length < facts.all_blocks ?
         `The ${formatCount(drawn.which.length)} bands that take most room, of ${
             formatCount(
-                facts.all_blocks)} blocks. A band stays at its height; what is free below is what was given back.` :
+                facts.all_blocks)} blocks. A band stays at its height; the space below it is freed memory.` :
         `All ${
             formatCount(
-                facts.all_blocks)} blocks. A band stays at its height; what is free below is what was given back.`;
+                facts.all_blocks)} blocks. A band stays at its height; the space below it is freed memory.`;
     chosen = -1;
     canvas.draw();
     app.draws(showDetails());

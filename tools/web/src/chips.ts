@@ -16,7 +16,7 @@ export const momentOf = (instant: Instant): string => instant.kind === 'regular'
     formatMoment(instant.time_ns) :
     `${instantName(instant)}, ${formatMoment(instant.time_ns)}`;
 
-// What of marks and errors the report has no instant of.
+// Describes the marks and errors for which the report has no instant.
 function leftOut(app: App): string {
   const {instants, all_marks, all_out_of_memory} = app.device.facts;
   const cut = (kind: Instant['kind'], all: number, one: string): string[] => {

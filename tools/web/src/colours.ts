@@ -1,4 +1,4 @@
-// Colours: those of categories are tools/view/time/over_time_picture.cc's. In the dark they are a little lighter.
+// Colours. Categories have the colours of tools/view/time/over_time_picture.cc, a little lighter in the dark theme.
 
 const kCategories: Record<string, [number, number, number]> = {
   PARAMETER: [31, 119, 180],
@@ -35,8 +35,8 @@ export const kOther = (): string => (isDark() ? 'rgb(92 98 108)' : 'rgb(198 202 
 
 export function rowColour(rank: number): string { return rank < kRow.length ? css(kRow[rank]!) : kOther(); }
 
-// Of what had `before` bytes: red where it has more now, blue where it has less, the stronger the more of it is new or
-// gone.
+// The colour of a row that had `before` bytes: red if it has more now, blue if it has fewer, the stronger the larger
+// its new or lost share.
 export function changeColour(before: number, now: number): string {
   const same = isDark() ? [84, 89, 98] : [214, 217, 222];
   const [more, less] = isDark() ? [[222, 92, 82], [92, 142, 222]] : [[205, 62, 52], [52, 108, 196]];

@@ -1,5 +1,5 @@
-// What the timeline draws: for a span of time, points with the most bytes at any instant of each, and what those were
-// made of. No maximum is ever left out, whatever the zoom.
+// The points of the timeline: for a span of time, the maximum of each point and its composition. No zoom level omits a
+// maximum.
 import type {Blocks, Device} from './device';
 
 export interface Points {
@@ -139,7 +139,7 @@ function sweep(blocks: Blocks, word: string, from: number, to: number, width: nu
   const openAt = (ns: number): void => {
     const index = Math.min(width - 1, Math.floor((ns - from) / step));
     if (index === open) return;
-    // What there is lasts until the next change: the points on the way are one.
+    // A value lasts until the next change, so the points between are one.
     for (const wanted of index > open + 1 ? [open + 1, index] : [index]) {
       points.ns.push(from + wanted * step);
       note(points.ns.length - 1, from + wanted * step);
@@ -164,7 +164,7 @@ function sweep(blocks: Blocks, word: string, from: number, to: number, width: nu
   return points;
 }
 
-// In which order blocks began and ended that did so in one nanosecond they do not say; the most of each bucket is known.
+// The order of blocks that began and ended within one nanosecond is unknown; the maximum of each bucket is known.
 async function withMost(points: Points, device: Device, word: string): Promise<Points> {
   const curve = await device.curve();
   const stack = await device.stack(word);

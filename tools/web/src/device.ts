@@ -27,7 +27,7 @@ export interface Blocks {
   caller: Float64Array;
 }
 
-// Bytes of the nodes of a flame graph, without those of the nodes inside them.
+// Bytes of the nodes of a flame graph, without their children.
 export interface Sums {
   allocated: Float64Array;
   temporary: Float64Array;
@@ -97,7 +97,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= {value: make()}).value;
 }
 
-// Of a device in the capture that this one is compared with.
+// The same device in the baseline capture.
 export interface Before {
   labels: Record<string, string[]>;
   places: Places;
@@ -164,7 +164,7 @@ export class Device {
   // The file of another program that it was made of; "" for none.
   get imported(): string { return this.all.summary.processes[this.facts.process]?.imported_from ?? ''; }
 
-  // Whose active bytes are not known has no segments either: a trace of torch.profiler.
+  // A device without known active bytes has no segments either: a trace of torch.profiler.
   get hasSegments(): boolean { return this.summary.peak_active_bytes !== null; }
 
   readonly curve = once(async(): Promise<Curve> => {
@@ -230,7 +230,7 @@ export class Device {
 
   readonly callers = once(() => readCallers(`callers${this.number}`));
 
-  // Of the capture that the report compares its own with.
+  // True if the baseline capture has this device.
   get hasBefore(): boolean { return this.all.baseline?.devices.includes(this.number) ?? false; }
 
   readonly before = once(async(): Promise<Before> => ({

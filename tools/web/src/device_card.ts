@@ -39,7 +39,7 @@ export function deviceCard(app: App): HTMLElement|null {
     allocated === 0 ?
         'nothing was allocated' :
         `${formatBytes(then)} at the peak, ${formatBytes(unused)} (${formatShare(unused, then)}) of these in no block`,
-    rounding > 0 ? `${formatBytes(rounding)} of what was active then is rounding` : '',
+    rounding > 0 ? `${formatBytes(rounding)} of the active bytes then are rounding` : '',
     summary.num_alloc_retries ? plural(summary.num_alloc_retries, 'allocation retry', 'allocation retries') : '',
     summary.num_ooms ? plural(summary.num_ooms, 'out-of-memory error') : '',
   ].filter((fact) => fact !== '');

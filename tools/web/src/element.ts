@@ -18,7 +18,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-// What is made anew takes the place of what was there; what had the focus has it again.
+// Replaces the children, and restores the focus to the element that had it.
 export function replaceContent(parent: Element, ...children: Child[]): void {
   const active = document.activeElement;
   const had = active && active !== parent && parent.contains(active) ? nameOf(active) : '';
@@ -49,7 +49,7 @@ export function chosenByClick(row: HTMLElement, choose: () => void): void {
 
 const tip = (): HTMLElement => document.getElementById('tip')!;
 
-// Beside the pointer; lines are shown one below the other, the first in bold.
+// Shows a tip at the pointer, one line below the other, the first in bold.
 export function showTip(event: {clientX: number; clientY: number}, lines: string[]): void {
   const box = tip();
   box.replaceChildren(...lines.map((line, i) => el(i === 0 ? 'strong' : 'span', {}, line)));

@@ -1,4 +1,4 @@
-// The documents "facts" and "tables" of a report: keys as in docs/json.md and docs/report.md.
+// The documents "facts" and "tables" of a report: keys as in docs/json.md and docs/hacking.md.
 
 export interface Columns {
   allocations: number;
@@ -170,7 +170,7 @@ export interface Finding {
   command: string;
 }
 
-// What the report is of (tools/view/report/report_part.h).
+// The part of the recording that the report covers (tools/view/report/report_part.h).
 export interface Part {
   text: string;
   window: string;   // '': all of the recording
@@ -190,7 +190,7 @@ export interface Facts {
   format: number;
   path: string;
   what_ran: string;
-  part: Part|null;  // null: the report is of everything
+  part: Part|null;  // null: the report covers everything
   losses: {
     notes: string; lines: string;  // what went wrong, "! " before each
     is_lossy: boolean;             // events are missing, or may be

@@ -1,4 +1,4 @@
-// What the checks found, each with its command.
+// The findings of the checks, each with its command.
 import type {App} from './app';
 import {command, el} from './element';
 import type {Finding} from './facts';
@@ -28,7 +28,7 @@ export function findings(app: App): HTMLElement {
   return el('div', {class: 'card'}, el('h2', {}, 'Findings'), ...cards);
 }
 
-// What the program ended with, if it did: before everything else.
+// The out-of-memory error that ended the program, if there was one; it stands first.
 export function outOfMemory(app: App): HTMLElement|null {
   const finding = app.facts.findings.find((one) => one.check === 'oom' && one.answer === 'found');
   if (!finding) return null;

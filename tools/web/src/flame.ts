@@ -96,7 +96,7 @@ export function flameView(app: App): View {
     if (bytes(top()) > 0) visit(top(), focus.slice(0, -1), 0, width, 0);
   }
 
-  // Of all nodes, the narrow ones that are not drawn included; one inside another that matches is in its bytes.
+  // Includes narrow nodes that are not drawn; the bytes of a match inside of another match count once.
   const matched = (node: Node, isWanted: (node: Node) => boolean): number =>
       isWanted(node) ? bytes(node) : [...node.children.values()].reduce((all, one) => all + matched(one, isWanted), 0);
 
@@ -142,8 +142,8 @@ export function flameView(app: App): View {
         const all = tree ? bytes(tree) : 0;
         note.textContent = all === 0 ? 'Nothing to show: no block has bytes of this kind.' :
             wanted === '' && measure === 'either' ?
-                                       `Red has more than ${app.facts.baseline!.path}, blue less. Widths are the larger ${
-                                           ''}of both, of what is innermost. Click to focus, Escape to go back.${
+                                       `Red has more than ${app.facts.baseline!.path}, blue less. The width of an innermost ${
+                                           ''}frame is the larger of both. Click to focus, Escape to go back.${
                                            app.facts.baseline!.notes}` :
             wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}${missing()}` :
                                        `“${wanted}” matches ${formatBytes(matched(top(), isWanted))}, ${
@@ -178,7 +178,7 @@ export function flameView(app: App): View {
     tree = made.root;
     const nodes = nodesAt(tree, path);
     setFocus(nodes && nodes.every((node) => bytes(node) > 0) ? nodes : []);
-    // What is not found as it is named may be a part of a name.
+    // A name that is not found exactly may be a part of a name.
     if (path.length > 0 && focus.length === 0) find.value = `"${path[path.length - 1]!}"`;
     if (find.value.startsWith('"') && matched(tree, matcher(find.value)) === 0)
       find.value = find.value.replace(/^"(.*)"$/, '$1');

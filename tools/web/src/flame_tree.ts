@@ -23,7 +23,7 @@ export const kMeasures = [
 export type Measure = (typeof kMeasures)[number]['value'];
 const kAtPeak = 0;
 const kGrown = 4;
-const kEither = 5;  // own: the larger of what it is and what it was; so wide, with all inside, is a node of a comparison
+const kEither = 5;  // own: the larger of the two values; the width of a node in a comparison, with its children
 const kBefore = 6;
 
 export const changeOf = (of: Node): {before: number; now: number} =>
@@ -81,7 +81,7 @@ export async function rangeTree(app: App): Promise<FlameTree> {
 // The nodes of a module, from its root down.
 export const modulePath = (name: string): string[] => (name.startsWith('(') ? [name] : name.split('.'));
 
-// Those of the modules, one in the other, that are called so; nothing where there are none.
+// Returns the nodes of the nested modules in `path`; undefined if there are none.
 export function nodesAt(root: Node, path: string[]): Node[]|undefined {
   const nodes: Node[] = [];
   for (const part of path) {
@@ -170,7 +170,8 @@ export async function comparedTree(app: App, by: 'modules'|'callers'): Promise<F
   return {root: addUp(compare(root)), nodeOf: () => root};
 }
 
-// What is live at `to` and was not at `from`. What is from before the recording was live all the time before.
+// Adds the bytes that are live at `to` and not at `from`. Blocks from before the recording were live all the time
+// before.
 export async function addGrowth(app: App, tree: FlameTree, from: number, to: number): Promise<void> {
   const clear = (one: Node): void => {
     one.own[kGrown] = 0;

@@ -1,4 +1,4 @@
-// What is live at the instant that is chosen: a treemap, rows of a grouping, and single blocks.
+// The live blocks at the chosen instant: a treemap, rows of a grouping, and single blocks.
 import type {App} from './app';
 import {fitted, kFont, surface, type Surface} from './canvas';
 import {instantChips, momentOf} from './chips';
@@ -124,7 +124,7 @@ function rowTable(
   });
 }
 
-// Of one from before it is not known how long it had lived.
+// The age of a block from before the recording is unknown.
 export function lifeText(blocks: Blocks, block: number): string {
   if (blocks.end[block] === Infinity) return 'to the end';
   const life = formatDuration(blocks.end[block]! - blocks.begin[block]!);
@@ -137,7 +137,7 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
   const label = (word: string) => (block: number) => names[word]?.[blocks.labels[word]![block]!] ?? '';
   const most = which.reduce((largest, block) => Math.max(largest, blocks.bytes[block]!), 1);
   const groupings = app.groupings().filter((grouping) => grouping.word in blocks.labels);
-  // What tells a block from its neighbours first; the rest is a scroll away.
+  // The columns that distinguish a block from its neighbours come first; the others need a scroll.
   const first = ['shape', 'category', 'parameter', 'module'];
   const shown = [
     ...first.flatMap((word) => groupings.filter((grouping) => grouping.word === word)),

@@ -1,4 +1,4 @@
-// What the rows of a grouping are called and how they are coloured: the same in every view.
+// Names and colours of the rows of a grouping, the same in every view.
 import type {App} from './app';
 import {categoryColour, kOther, rowColour} from './colours';
 import {el} from './element';
@@ -35,7 +35,7 @@ export async function labelsOf(app: App, word: string): Promise<Labels> {
   };
 }
 
-// What the colours mean where there is no table beside: those rows that have a colour of their own.
+// The legend of the rows with their own colour, for views without a table.
 export async function legendOf(app: App, labels: Labels): Promise<HTMLElement[]> {
   const entry = (name: string, colour: string): HTMLElement => {
     const swatch = el('i', {class: 'swatch'});

@@ -1,4 +1,4 @@
-// What is live at an instant: from the blocks that the report has singly.
+// The live blocks at an instant, from the blocks that the report contains.
 import type {Device} from './device';
 import type {Instant} from './facts';
 
@@ -6,7 +6,7 @@ export interface LiveSet {
   ns: number;
   blocks: number[];     // indices into Device.blocks
   bytes: number;        // of these
-  exact: Instant|null;  // every live block is among them: the instant that says so, or the report has all blocks
+  exact: Instant|null;  // set if every live block is included: at an exact instant, or if the report has all blocks
   complete: boolean;
   allBytes: number|null;  // live then; null: not known, because some blocks are not in the report
 }

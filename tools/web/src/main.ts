@@ -200,7 +200,7 @@ async function main(): Promise<void> {
     setTheme(dark.matches ? 'dark' : 'light');
     shell.show();
   });
-  // Paper is white. What is shown is drawn again as it is: what is made anew would come too late.
+  // Paper is white. The current view is drawn again in place, because a new one would come too late.
   let theme = '';
   addEventListener('beforeprint', () => {
     theme = document.documentElement.dataset['theme'] ?? '';

@@ -34,13 +34,13 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
   const {snapshot} = app.device;
   const of = snapshot === '' ? null :
                                el('p', {class: 'kind measured'}, el('strong', {}, 'SNAPSHOT'),
-                                  el('bdi', {}, `of one instant, asked for by: ${snapshot}`));
+                                  el('bdi', {}, `of one instant, requested by: ${snapshot}`));
   const label = snapshot !== '' ? 'allocated then' : 'peak allocated';
   const see = el('button', {type: 'button', class: 'primary'}, 'What was live then →');
   see.addEventListener('click', () => open('timeline'));
   const evicted = summary.peak_in_folded_parts ?
       el('p', {class: 'note'},
-         'The peak lies in parts of the recording that are gone (--max-size): what was live at it is not known.') :
+         'The peak is in parts of the recording that --max-size evicted: the blocks of the peak are not known.') :
       null;
   return el(
       'div',
@@ -58,7 +58,7 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
 
 const kMostDevices = 200;
 
-// What is missing in everything below, or how the program ended.
+// Describes missing parts of the recording, or the end of the program.
 function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
   if (lines === '') return null;
   return el(
@@ -68,7 +68,7 @@ function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
       el('pre', {}, lines.trim()));
 }
 
-// What the report leaves out, of this device in bytes, and what is of more nevertheless.
+// Describes the bytes of this device that the report omits, and the figures that include them.
 function partCard(app: App): HTMLElement|null {
   const {part} = app.facts;
   if (!part) return null;

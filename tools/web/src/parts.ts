@@ -1,4 +1,4 @@
-// What a number of bytes is made of: a stacked bar, and a list.
+// The composition of a number of bytes: a stacked bar, and a list.
 import type {App} from './app';
 import {categoryColour, kOther} from './colours';
 import {el, hideTip, showTip} from './element';
@@ -6,7 +6,7 @@ import type {Columns, Row} from './facts';
 import {labelsOf} from './labels';
 import {formatBytes, formatCount, formatShare} from './units';
 
-// Of a row what the chosen device has. With one device that is the row.
+// The columns of a row for the chosen device. With one device these are the row's.
 export function columnsOf(app: App, row: Row): Columns|null {
   if (app.facts.summary.devices.length < 2) return row;
   const {device, process} = app.device.facts;

@@ -1,4 +1,4 @@
-// Reads the sections that `memoir report` put into the page (tools/view/report/section.h): columns of varints behind
+// Reads the sections that `memoir report` put into the page (tools/view/report/report_section.h): columns of varints behind
 // raw deflate and base64.
 
 export class Reader {
@@ -67,7 +67,7 @@ export async function sectionJson<T>(name: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await sectionBytes(name))) as T;
 }
 
-// What the page cannot do without; "" where all is there.
+// The missing feature of the browser; empty if it has all that the page needs.
 export function missingFeature(): string {
   if (typeof DecompressionStream === 'undefined') return 'DecompressionStream (Chrome 103, Firefox 113, Safari 16.4)';
   try {

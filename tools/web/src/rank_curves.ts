@@ -20,7 +20,7 @@ export function kindsOf(app: App): Map<string, Device[]> {
   return new Map([...kinds].filter(([, devices]) => devices.length > 1));
 }
 
-// What stands side by side: ranks, or where one process has several of them the devices.
+// The compared objects: ranks, or the devices of one process with several.
 export function nounOf(devices: Device[]): 'rank'|'device' {
   return new Set(devices.map((device) => device.facts.process)).size === devices.length ? 'rank' : 'device';
 }
@@ -115,8 +115,8 @@ async function curveOf(device: Device, align: Alignment, from: number, to: numbe
 export async function rankCurves(
     devices: Device[], align: Alignment, from: number, to: number, cells: number): Promise<RankCurves> {
   const ranks = await Promise.all(devices.map((device) => curveOf(device, align, from, to, cells)));
-  // Ranks do the same at slightly different times, and a step begins in the middle of what it is about: what is compared
-  // is the most of each step, or of each of 40 spans, and of both neighbours.
+  // Ranks do the same at slightly different times, and a step begins in the middle of its work. So the view compares
+  // the maximum of each step, or of each of 40 spans, and its two neighbours.
   const spans = align === 'step' ? Math.min(400, Math.max(1, Math.round(to - from))) : 40;
   const compared = await Promise.all(devices.map((device) => curveOf(device, align, from, to, spans)));
   const around = compared.map((rank) => rank.bytes.map((_, span) => spanOfMost(rank.bytes, span)));

@@ -1,5 +1,5 @@
-// Ranks, or the devices of one process, side by side over time: all in one chart, and each in a row of its own beside the
-// median of all. A click shows the rank at that instant.
+// Ranks, or the devices of one process, over time: all in one chart, and each in a separate row with the median of all.
+// A click shows the rank at that instant.
 import type {App} from './app';
 import {byteTicks, kFont, surface, type Surface, timeTicks} from './canvas';
 import {rowColour, variable} from './colours';

@@ -1,4 +1,4 @@
-// Modules, operators, lines and parameters as tables. Their numbers are those of `memoir show --json`.
+// Modules, operators, lines and parameters as tables, with the numbers of `memoir show --json`.
 import type {App, Place} from './app';
 import {el, replaceContent} from './element';
 import type {Columns, Row} from './facts';

@@ -1,5 +1,5 @@
-// What the caching allocator had reserved at an instant, from its changes; with the blocks that were live in it, and
-// where those lie that the report leaves out.
+// The segments of the caching allocator at an instant, from its changes, with the blocks that were live in them and the
+// places of blocks that the report omits.
 import {lowerBound} from './curves';
 import type {Device, SegmentChanges} from './device';
 import type {LiveSet} from './live';
@@ -29,10 +29,10 @@ function poolName(changes: SegmentChanges, i: number): string {
   return graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
 }
 
-// Of the first `count` changes, what is reserved after them: every address has what the newest change that covers it
-// says. Painted from the newest to the oldest, so that each stretch between two borders is painted once. As
-// DeviceMemory::RemoveSegment and tools/analyze/segments/segment_map.cc, touching pieces of an expandable segment are
-// one, if they are of one pool and stream.
+// Returns the reserved ranges after the first `count` changes: every address has the state of the newest change that
+// covers it. Changes are painted from the newest to the oldest, so that each stretch between two borders is painted
+// once. As in DeviceMemory::RemoveSegment and tools/analyze/segments/segment_map.cc, touching pieces of an expandable
+// segment are one if they have the same pool and stream.
 function reservedAfter(changes: SegmentChanges, count: number): Segment[] {
   const ends = (i: number): number => changes.address[i]! + changes.bytes[i]!;
   const borders = new Float64Array(2 * count);

@@ -136,12 +136,12 @@ export function segmentsView(app: App): View {
     const mine = ++asked;
     if (!app.device.facts.caching) {
       element.replaceChildren(
-          el('p', {class: 'empty'}, `${app.device.name} has no caching allocator: segments are of CUDA devices.`));
+          el('p', {class: 'empty'}, `${app.device.name} has no caching allocator: only CUDA devices have segments.`));
       return;
     }
     if (!app.device.hasSegments) {
       element.replaceChildren(
-          el('p', {class: 'empty'}, `Not known: ${app.device.imported} has sums of segments, and not where they lie.`));
+          el('p', {class: 'empty'}, `Not known: ${app.device.imported} has sums of segments, but not their addresses.`));
       return;
     }
     const live = await liveAt(app.device, app.place.instant);

@@ -1,4 +1,4 @@
-// The timeline: bytes over time by category, module or operator, and what is live at the instant that is clicked.
+// The timeline: bytes over time by category, module or operator, and the live blocks at the clicked instant.
 import type {App} from './app';
 import {bands, cutText} from './bands';
 import {kOther} from './colours';
@@ -15,7 +15,7 @@ export interface View {
   print?(): void;  // draws at once what canvas.ts does not draw
 }
 
-// `ofAll`: said of lines that are of all blocks, where the rest is not.
+// `ofAll` labels lines that contain all blocks, if the rest does not.
 function legend(chart: TimelineChart, points: Points, labels: Labels, ofAll: string): HTMLElement[] {
   const others = points.most.some((most, i) => most - points.parts.reduce((sum, part) => sum + part[i]!, 0) > 0);
   const entry = (place: number, name: string, colour: string): HTMLElement => {
@@ -103,7 +103,7 @@ export function timelineView(app: App): View {
             button('+', 'zoom in (+)', () => chart.zoomBy(1 / 1.6)),
             button('whole', `all of ${app.span} (0)`, () => app.wholeTime()),
             ),
-        el('span', {class: 'hint'}, 'drag or scroll to zoom · shift-scroll to move · click for what is live then'),
+        el('span', {class: 'hint'}, 'drag or scroll to zoom · shift-scroll to move · click for the live blocks then'),
     );
   }
 

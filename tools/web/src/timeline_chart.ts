@@ -75,7 +75,7 @@ export class TimelineChart {
         .sort((a, b) => a.time_ns - b.time_ns);
   }
 
-  // What of the marks is not drawn.
+  // Describes the marks that are not drawn.
   cutText(): string {
     const count = this.marksInView().length;
     const {marks, mark_count} = this.app.facts.summary;

@@ -14,7 +14,7 @@ IValues Top(const torch::jit::Stack& stack, std::size_t count) {
   return IValues(stack.data() + stack.size() - count, count);
 }
 
-// Calls visit for each tensor in `value` that is defined, until one says false.
+// Calls `visit` for each defined tensor in `value`, until `visit` returns false.
 template <typename Visit>
 bool EachTensor(const c10::IValue& value, const Visit& visit) {
   if (value.isTensor()) return !value.toTensor().defined() || visit(value.toTensor());
@@ -25,7 +25,8 @@ bool EachTensor(const c10::IValue& value, const Visit& visit) {
   return true;
 }
 
-// The GPU that the arguments name: of a tensor, or the device of a factory.
+// Sets *device to the GPU of the call: the device of a tensor, or the device argument of an operator that makes a
+// tensor.
 bool FindDevice(IValues arguments, c10::Device* device) {
   for (const c10::IValue& argument : arguments) {
     if (argument.isDevice() && argument.toDevice().is_cuda()) {
@@ -53,7 +54,7 @@ bool CanBeComputed(const OperatorPlan& plan, IValues arguments) {
   return true;
 }
 
-// Copies between host and device are real, whatever their size.
+// Returns true for a copy between host and device. The simulated device makes such copies whatever their size is.
 bool CrossesDevices(const OperatorPlan& plan, IValues arguments) {
   return plan.copies && arguments[0].toTensor().device().type() != arguments[1].toTensor().device().type();
 }
@@ -69,7 +70,7 @@ ComputedCall::ComputedCall(const c10::OperatorHandle& op, const OperatorPlan& pl
   draws_ = now && plan.draws;
   if (computed_ || plan.shape != nullptr) {
     arguments_.assign(arguments.begin(), arguments.end());
-  } else {  // only what it writes
+  } else {  // keeps only the arguments that the operator writes
     for (std::size_t i = 0; i < arguments.size(); ++i)
       arguments_.push_back(Writes(plan.uses[i]) ? arguments[i] : c10::IValue());
   }
@@ -83,7 +84,7 @@ ComputedCall::ComputedCall(const c10::OperatorHandle& op, const OperatorPlan& pl
 
 std::optional<AnswerGuard> ComputedCall::Prepare() {
   if (arguments_.empty()) return std::nullopt;
-  if (!computed_) ForgetWritten();
+  if (!computed_) MarkWrittenUnknown();
   if (plan_.shape == nullptr) {
     if (computed_) SaveUpdated();
     return std::nullopt;
@@ -101,8 +102,8 @@ void ComputedCall::Finish(torch::jit::Stack& stack, bool worked) {
   const IValues results = Top(stack, plan_.fresh.size());
   if (computed_ && !results_.has_value()) {
     RestoreUpdated();
-    if (ResultsAreSmall(results) && KnowWritten()) Run();
-    if (!results_.has_value()) ForgetWritten();
+    if (ResultsAreSmall(results) && MarkWrittenKnown()) Run();
+    if (!results_.has_value()) MarkWrittenUnknown();
   }
   if (draws_) {
     const RandomPosition after = PositionOf(generator_, device_);
@@ -112,10 +113,11 @@ void ComputedCall::Finish(torch::jit::Stack& stack, bool worked) {
       KeepHostGenerator(host_generator_, after);
   }
   if (!results_.has_value()) {
-    // It may have filled its result first, by an operator that is computed, and then launched what adds to that.
+    // Launches of the kernel itself write nothing, so its results are unknown. An operator that the kernel called may
+    // have marked them as known: for example, the operator fills a result, and a launch would then have added to it.
     if (worked) {
-      ForgetWritten();
-      ForgetFresh(results);
+      MarkWrittenUnknown();
+      MarkFreshUnknown(results);
     }
     return;
   }
@@ -128,11 +130,12 @@ void ComputedCall::Finish(torch::jit::Stack& stack, bool worked) {
 void ComputedCall::Run() {
   if (draws_) host_generator_ = HostGeneratorAt(position_);
   results_ = RunOnHost(op_, plan_, arguments_, host_generator_);
-  // The kernel is still to come, and what it calls may draw from this thread's generator, too.
+  // torch's kernel runs later, and the operators that it calls may also draw numbers from this thread's generator.
   if (draws_ && plan_.shape != nullptr) host_generator_ = host_generator_.clone();
 }
 
-// The kernel may copy for real into what it updates, and operators that it calls may be computed: it all counts once.
+// Saves the arguments that the operator updates. torch's kernel may change them, with copies that are real, or with
+// operators that are computed. They are restored before the host updates them, so that the update is made only once.
 void ComputedCall::SaveUpdated() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (plan_.uses[i] != ArgumentUse::kUpdated) continue;
@@ -144,36 +147,36 @@ void ComputedCall::SaveUpdated() {
 }
 
 void ComputedCall::RestoreUpdated() {
-  for (const Saved& saved : saved_) PutBytes(saved.tensor, saved.bytes);
+  for (const SavedTensor& saved : saved_) PutBytes(saved.tensor, saved.bytes);
 }
 
-bool ComputedCall::KnowWritten() {
+bool ComputedCall::MarkWrittenKnown() {
   bool room = true;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!Writes(plan_.uses[i])) continue;
     EachTensor(arguments_[i], [&](const at::Tensor& tensor) {
-      room = room && (!tensor.is_cuda() || (IsSmall(tensor) && Know(tensor)));
+      room = room && (!tensor.is_cuda() || (IsSmall(tensor) && MarkKnown(tensor)));
       return room;
     });
   }
   return room;
 }
 
-void ComputedCall::ForgetWritten() {
+void ComputedCall::MarkWrittenUnknown() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!Writes(plan_.uses[i])) continue;
     EachTensor(arguments_[i], [](const at::Tensor& tensor) {
-      if (tensor.is_cuda()) Forget(tensor);
+      if (tensor.is_cuda()) MarkUnknown(tensor);
       return true;
     });
   }
 }
 
-void ComputedCall::ForgetFresh(IValues results) {
+void ComputedCall::MarkFreshUnknown(IValues results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!plan_.fresh[i]) continue;
     EachTensor(results[i], [](const at::Tensor& tensor) {
-      if (tensor.is_cuda()) Forget(tensor);
+      if (tensor.is_cuda()) MarkUnknown(tensor);
       return true;
     });
   }

@@ -1,8 +1,9 @@
-// One call of an operator on the simulated GPU: what is to be known before its kernel runs, and what is written after.
+// One call of an operator on the simulated GPU. Prepares the call before torch's kernel runs, and writes the results
+// after the kernel has run.
 //
 //   ComputedCall ─► Prepare ─► torch's kernel for CUDA ─► Finish
 //
-// On the thread of the call; calls nest, as kernels call other operators.
+// Used on the thread of the call. Calls are nested, because kernels call other operators.
 #ifndef TRACKER_TORCH_SIMULATED_COMPUTED_CALL_H_
 #define TRACKER_TORCH_SIMULATED_COMPUTED_CALL_H_
 
@@ -12,53 +13,55 @@
 #include <utility>
 #include <vector>
 
-#include "tracker/torch/simulated/device_memory.h"
 #include "tracker/torch/simulated/host_run.h"
 #include "tracker/torch/simulated/operator_plan.h"
 #include "tracker/torch/simulated/random_state.h"
+#include "tracker/torch/simulated/simulated_memory.h"
 
 namespace memoir {
 
 class ComputedCall {
  public:
-  // `stack` ends with the arguments. Decides whether the call is computed: it can be, the arguments are small, and what
-  // it reads of them is known.
+  // `stack` ends with the arguments. Decides whether the call is computed. A call is computed if the host can compute
+  // the operator, if the arguments are small, and if the values that the operator reads are known.
   ComputedCall(const c10::OperatorHandle& op, const OperatorPlan& plan, const torch::jit::Stack& stack);
   ~ComputedCall() { Release(results_); }
   ComputedCall(const ComputedCall&) = delete;
   ComputedCall& operator=(const ComputedCall&) = delete;
 
-  // What the kernel is to find: its counts, where a shape depends on them. If the call is not computed, what it is
-  // about to write is unknown from now on; operators that the kernel calls may know better.
+  // If the shape of a result depends on values, sets the values that the kernel will read from the device. If the call
+  // is not computed, marks the bytes that it will write as unknown; operators that the kernel calls may make them known
+  // again.
   std::optional<AnswerGuard> Prepare();
 
-  // `stack` ends with the results. `worked`: the kernel launched something itself, not only through operators.
+  // `stack` ends with the results. `worked`: the kernel itself has launched a kernel, not only the operators that it
+  // called.
   void Finish(torch::jit::Stack& stack, bool worked);
 
  private:
-  struct Saved {
+  struct SavedTensor {
     at::Tensor tensor;
     std::vector<char> bytes;
   };
 
   void SaveUpdated();
   void RestoreUpdated();
-  bool KnowWritten();
-  void ForgetWritten();
-  void ForgetFresh(IValues results);
+  bool MarkWrittenKnown();
+  void MarkWrittenUnknown();
+  void MarkFreshUnknown(IValues results);
   bool ResultsAreSmall(IValues results) const;
   void Run();
 
   const c10::OperatorHandle& op_;
   const OperatorPlan& plan_;
-  std::vector<c10::IValue> arguments_;  // kept only where they are needed after the kernel
+  std::vector<c10::IValue> arguments_;  // only those that are needed after the kernel; the others are empty
   bool computed_ = false;
   bool draws_ = false;
-  at::Generator generator_;       // as given; undefined: the default one
-  at::Generator host_generator_;  // that was drawn from
+  at::Generator generator_;       // the argument; undefined: the device's default generator
+  at::Generator host_generator_;  // the host generator from which this call has drawn
   c10::Device device_{c10::DeviceType::CUDA, 0};
   RandomPosition position_;
-  std::vector<Saved> saved_;
+  std::vector<SavedTensor> saved_;
   std::optional<HostResults> results_;
 };
 

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "tracker/torch/simulated/computed_call.h"
-#include "tracker/torch/simulated/device_memory.h"
 #include "tracker/torch/simulated/operator_plan.h"
 #include "tracker/torch/simulated/reused_blocks.h"
+#include "tracker/torch/simulated/simulated_memory.h"
 
 namespace memoir {
 namespace {
 
 constexpr c10::DispatchKey kKey = c10::DispatchKey::CUDA;
 
-// In place of torch's kernel for CUDA.
+// A kernel that replaces one of torch's kernels for CUDA, and calls it.
 class Wrapper : public c10::OperatorKernel {
  public:
   Wrapper(c10::SafeKernelFunction inner, OperatorPlan plan) : inner_(std::move(inner)), plan_(std::move(plan)) {}
@@ -42,7 +42,7 @@ class Wrapper : public c10::OperatorKernel {
   const OperatorPlan plan_;
 };
 
-// Of what allocates and writes nothing: the first of them tells that the allocator is there.
+// Wraps operators that allocate memory and write no values. Their first call shows that the allocator exists.
 class Follower : public c10::OperatorKernel {
  public:
   explicit Follower(c10::SafeKernelFunction inner) : inner_(std::move(inner)) {}
@@ -55,7 +55,7 @@ class Follower : public c10::OperatorKernel {
   const c10::SafeKernelFunction inner_;
 };
 
-// Of a kernel that is put in the place of another, torch warns once.
+// Suppresses torch's warning about replaced kernels.
 class Silence : public c10::WarningHandler {
  public:
   void process(const c10::Warning&) override {}
@@ -63,7 +63,7 @@ class Silence : public c10::WarningHandler {
 
 template <typename Kernel>
 void Put(const c10::OperatorHandle& op, std::unique_ptr<Kernel> kernel) {
-  // Leaked on purpose: operators run until the very end.
+  // Never freed, because operators may run until the process ends.
   static auto* const kept = new std::vector<c10::RegistrationHandleRAII>;
   kept->push_back(c10::Dispatcher::singleton().registerImpl(
       op.operator_name(), kKey, c10::KernelFunction::makeFromBoxedFunctor(std::move(kernel)), std::nullopt, nullptr,

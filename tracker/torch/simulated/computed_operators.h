@@ -1,17 +1,20 @@
-// Small tensors on the simulated GPU have values: torch's kernels for CUDA are wrapped, run as ever, so that memory and
-// launches are those of a GPU, and then their results are computed on the host, into the same memory.
+// Computes values of small tensors on the simulated GPU. torch's kernels for CUDA are wrapped and run as usual, so
+// memory and launches are the same as on a GPU. Then the results of the operators are computed on the host, into the
+// same memory.
 //
-//   dispatcher ─► the wrapper ─► torch's kernel for CUDA: allocates, launches what does nothing
-//                     └────────► its kernel for the CPU, on the same bytes: small tensors whose values are known
+//   dispatcher ─► the wrapper ─► torch's kernel for CUDA: allocates, and launches kernels that do nothing
+//                     └────────► torch's kernel for the CPU, on the same bytes, if the tensors are small and known
 //
-// Wrapped are kernels, not dispatched operators: nothing needs to be included on any thread, modes and recording above
-// see the same operators as ever (docs/decisions has why). Results of operators that are not computed are unknown.
+// Memoir wraps kernels, and registers no fallback in the dispatcher. So no thread needs a dispatch key, and modes and
+// recordings, which are above the kernels, see the same operators (decision 12). The results of operators that are not
+// computed are unknown.
 #ifndef TRACKER_TORCH_SIMULATED_COMPUTED_OPERATORS_H_
 #define TRACKER_TORCH_SIMULATED_COMPUTED_OPERATORS_H_
 
 namespace memoir {
 
-// Wraps them all, for the life of the process; once, before other threads run operators. Throws what torch throws.
+// Wraps the kernels of all operators that can be computed, until the process ends. Call it once, before other threads
+// run operators. Throws torch's exceptions.
 void ComputeSmallOperators();
 
 }  // namespace memoir

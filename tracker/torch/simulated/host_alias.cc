@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tracker/torch/simulated/device_memory.h"
+#include "tracker/torch/simulated/simulated_memory.h"
 
 namespace memoir {
 namespace {
 
-// Between the first and the last element: a small view of a large tensor may be spread over all of it.
+// Most bytes between the first and the last element of a small tensor. Without this bound, a small view could extend
+// over all of a large tensor.
 constexpr std::int64_t kLargestSpan = 16 << 20;
 
 std::int64_t ItemBytes(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.dtype().itemsize()); }
@@ -26,13 +27,14 @@ std::uint8_t* Data(const at::Tensor& tensor) {
   return static_cast<std::uint8_t*>(const_cast<void*>(tensor.const_data_ptr()));
 }
 
-// How many of the innermost dimensions lie in one piece, and of how many elements that is.
-struct Piece {
+// Splits the dimensions of a tensor. The innermost dimensions are contiguous in memory and have `elements` elements;
+// the other `outer_dimensions` dimensions are outside of them.
+struct ContiguousPart {
   std::int64_t outer_dimensions;
   std::int64_t elements;
 };
-Piece InnerPiece(const at::Tensor& tensor) {
-  Piece piece{tensor.dim(), 1};
+ContiguousPart InnerPiece(const at::Tensor& tensor) {
+  ContiguousPart piece{tensor.dim(), 1};
   while (piece.outer_dimensions > 0) {
     const std::int64_t i = piece.outer_dimensions - 1;
     if (tensor.size(i) != 1 && tensor.stride(i) != piece.elements) break;
@@ -42,10 +44,11 @@ Piece InnerPiece(const at::Tensor& tensor) {
   return piece;
 }
 
-// Calls visit(address, bytes) for each piece of memory that the elements from dimension `i` on fill, until one says
-// false.
+// Calls visit(address, bytes) for each contiguous piece of memory with elements of the dimensions from `i` on, until
+// `visit` returns false.
 template <typename Visit>
-bool EachPiece(const at::Tensor& tensor, const Piece& piece, std::int64_t i, std::uint8_t* data, const Visit& visit) {
+bool EachPiece(const at::Tensor& tensor, const ContiguousPart& piece, std::int64_t i, std::uint8_t* data,
+               const Visit& visit) {
   const std::int64_t item = ItemBytes(tensor);
   if (i == piece.outer_dimensions) return visit(data, static_cast<std::size_t>(piece.elements * item));
   const std::int64_t repeated = tensor.stride(i) == 0 ? 1 : tensor.size(i);
@@ -77,18 +80,18 @@ bool IsKnown(const at::Tensor& tensor) {
   return EachPiece(tensor, [](const std::uint8_t* data, std::size_t bytes) { return IsKnown(data, bytes); });
 }
 
-bool Know(const at::Tensor& tensor) {
-  return EachPiece(tensor, [](std::uint8_t* data, std::size_t bytes) { return Know(data, bytes); });
+bool MarkKnown(const at::Tensor& tensor) {
+  return EachPiece(tensor, [](std::uint8_t* data, std::size_t bytes) { return MarkKnown(data, bytes); });
 }
 
-void Forget(const at::Tensor& tensor) {
+void MarkUnknown(const at::Tensor& tensor) {
   if (tensor.layout() != at::kStrided || !tensor.has_storage()) return;
-  if (!IsSmall(tensor)) {  // rather too much than piece by piece
-    Forget(Data(tensor), static_cast<std::size_t>(SpanBytes(tensor)));
+  if (!IsSmall(tensor)) {  // also marks the gaps between the elements, to save time
+    MarkUnknown(Data(tensor), static_cast<std::size_t>(SpanBytes(tensor)));
     return;
   }
   EachPiece(tensor, [](std::uint8_t* data, std::size_t bytes) {
-    Forget(data, bytes);
+    MarkUnknown(data, bytes);
     return true;
   });
 }
@@ -103,7 +106,7 @@ std::vector<char> CopyOfBytes(const at::Tensor& tensor) {
 }
 
 void PutBytes(const at::Tensor& tensor, const std::vector<char>& bytes) {
-  if (!Know(tensor)) return;
+  if (!MarkKnown(tensor)) return;
   const char* from = bytes.data();
   EachPiece(tensor, [&](std::uint8_t* data, std::size_t count) {
     std::memcpy(data, from, count);

@@ -1,5 +1,6 @@
-// Tensors on the simulated GPU, looked at from the host: device memory is memory of this process, so a tensor of the
-// CPU can stand for the same bytes. Any thread; tensors are strided and on the simulated GPU unless said otherwise.
+// Accesses tensors of the simulated GPU from the host. The memory of the simulated device is memory of this process, so
+// a CPU tensor can refer to the same bytes. Any thread. Arguments must be strided tensors on the simulated GPU, unless
+// a comment states otherwise.
 #ifndef TRACKER_TORCH_SIMULATED_HOST_ALIAS_H_
 #define TRACKER_TORCH_SIMULATED_HOST_ALIAS_H_
 
@@ -10,25 +11,27 @@
 
 namespace memoir {
 
-// What is computed: operators whose tensors all hold at most so many bytes.
+// Most bytes of each tensor of an operator that is computed.
 inline constexpr std::size_t kLargestComputed = 64 << 10;
 
-// Any tensor: plain (strided, with memory), on the GPU or the CPU, and at most kLargestComputed.
+// Returns true if the tensor is strided, has memory on the GPU or the CPU, and has at most kLargestComputed bytes.
+// Accepts any tensor.
 bool IsSmall(const at::Tensor& tensor);
 
-// Of the tensor's own elements; bytes between those of a strided one do not matter.
+// Returns true if all bytes of the tensor's elements are known. Bytes between the elements of a strided tensor do not
+// matter.
 bool IsKnown(const at::Tensor& tensor);
-// False: there is no room for its bytes. It may not be written then.
-bool Know(const at::Tensor& tensor);
-// Large ones too.
-void Forget(const at::Tensor& tensor);
+// Marks the tensor's bytes as known. False if there is no room to store this; then the bytes must not be written.
+bool MarkKnown(const at::Tensor& tensor);
+// Marks the tensor's bytes as unknown. Also accepts large tensors.
+void MarkUnknown(const at::Tensor& tensor);
 
-// The elements' bytes, and those bytes put back. Of small tensors that have room (Know).
+// Copy the bytes of a small tensor's elements, and write them back. PutBytes does nothing if MarkKnown fails.
 std::vector<char> CopyOfBytes(const at::Tensor& tensor);
 void PutBytes(const at::Tensor& tensor, const std::vector<char>& bytes);
 
-// The same elements as a tensor of the CPU, without autograd; valid as long as the memory is. Nothing is allocated for
-// its elements.
+// Returns a CPU tensor with the same elements, without autograd. It is valid as long as the memory of `tensor` is.
+// Nothing is allocated for the elements.
 at::Tensor HostAlias(const at::Tensor& tensor);
 
 }  // namespace memoir

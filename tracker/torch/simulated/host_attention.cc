@@ -21,7 +21,7 @@ at::ScalarType ComputeType(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-// A head of keys for each of the query's.
+// Repeats the heads of `tensor`, so that the result has as many heads as the query.
 at::Tensor Spread(const at::Tensor& tensor, const at::Tensor& query) {
   const at::Tensor wide = tensor.to(ComputeType(tensor));
   return tensor.size(1) == query.size(1) ? wide : wide.repeat_interleave(query.size(1) / tensor.size(1), 1);
@@ -42,7 +42,7 @@ at::Tensor Scores(const Attention& attention) {
   return scores.masked_fill(seen.logical_not(), -std::numeric_limits<double>::infinity());
 }
 
-// Of a query that sees no key at all: nothing.
+// Returns the weights of the attention. If a query may attend to no key, its weights are 0.
 at::Tensor Weights(const at::Tensor& scores, const at::Tensor& log_sum_exp) {
   return at::nan_to_num(at::exp(scores - log_sum_exp.unsqueeze(-1)), 0.0);
 }

@@ -9,9 +9,10 @@
 
 namespace memoir {
 
-// query [batch, heads, length, size]; key and value may have fewer heads, each for a group of the query's.
+// The arguments. The shape of `query` is [batch, heads, length, size]. Key and value may have fewer heads; each of
+// their heads then serves a group of the query's heads.
 struct Attention {
-  at::Tensor query, key, value, bias;  // bias: undefined, or added to the scores
+  at::Tensor query, key, value, bias;  // `bias` is added to the scores; undefined: no bias
   bool is_causal = false;
   std::optional<double> scale;
 };
@@ -21,7 +22,7 @@ struct AttentionResult {
 };
 AttentionResult Attend(const Attention& attention);
 
-// Of query, key, value and bias (undefined without one).
+// Returns the gradients of query, key, value and bias. The last one is undefined if there is no bias.
 std::array<at::Tensor, 4> AttendBackward(const Attention& attention, const at::Tensor& output,
                                          const at::Tensor& output_gradient);
 

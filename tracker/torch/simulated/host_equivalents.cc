@@ -23,7 +23,7 @@ using Results = std::optional<std::vector<c10::IValue>>;
 
 at::Tensor OptionalTensor(const c10::IValue& value) { return value.isTensor() ? value.toTensor() : at::Tensor(); }
 
-// As torch's dropout for the CPU draws and scales.
+// Draws and scales in the same way as torch's dropout on the CPU.
 Results Dropout(const Arguments& arguments, const at::Generator& generator) {
   const at::Tensor& input = arguments[0].toTensor();
   const double kept = 1 - arguments[1].toDouble();
@@ -48,7 +48,7 @@ Results BatchNormBackward(const Arguments& a, const at::Generator&) {
   return Arguments{input, weight, bias};
 }
 
-// Where the arguments of the fused kernels stand.
+// Positions of the arguments of a fused kernel.
 struct Places {
   std::size_t query, bias, dropout, is_causal, scale;  // key and value follow the query; kNone: no such argument
 };
@@ -82,7 +82,7 @@ Results Backward(const Arguments& a, const at::Generator&) {
   return Arguments(gradients.begin(), gradients.begin() + kResults);
 }
 
-// What one step of a cell does with its gates, in torch's order: input, forget, cell, output.
+// Computes one step of an LSTM cell. The order of the gates is torch's: input, forget, cell, output.
 Results LstmCell(const Arguments& a, const at::Generator&) {
   at::Tensor gates = a[0].toTensor() + a[1].toTensor();
   if (a[3].isTensor()) gates = gates + a[3].toTensor() + a[4].toTensor();
@@ -107,7 +107,8 @@ Results LstmCellBackward(const Arguments& a, const at::Generator&) {
   return Arguments{to_gates, to_state * forget, a[5].toBool() ? c10::IValue(to_gates.sum(0)) : c10::IValue()};
 }
 
-// Torch's order: reset, update, new; the workspace is for a gradient that is not computed.
+// Computes one step of a GRU cell. The order of the gates is torch's: reset, update, new. The workspace is not
+// computed, because it is only needed for a gradient that is not computed either.
 Results GruCell(const Arguments& a, const at::Generator&) {
   const bool biased = a[3].isTensor();
   const auto in = (biased ? a[0].toTensor() + a[3].toTensor() : a[0].toTensor()).chunk(3, 1);

@@ -1,4 +1,5 @@
-// Operators that torch has for CUDA alone, or in another way, in terms of those for the CPU.
+// Computes operators with CPU operators, if torch has the operator only for CUDA, or computes it in another way on
+// CUDA.
 #ifndef TRACKER_TORCH_SIMULATED_HOST_EQUIVALENTS_H_
 #define TRACKER_TORCH_SIMULATED_HOST_EQUIVALENTS_H_
 
@@ -14,16 +15,16 @@ namespace memoir {
 
 struct HostEquivalent {
   std::string_view name;
-  // `arguments`: the operator's, on the CPU. Its results, in order; None for those that nobody looks at. Nothing where
-  // these arguments have no equivalent.
+  // Computes the operator. `arguments` are the operator's arguments, on the CPU. Returns the results in order; a result
+  // that is not used is None. nullopt if there is no equivalent for these arguments.
   std::optional<std::vector<c10::IValue>> (*run)(const std::vector<c10::IValue>& arguments,
                                                  const at::Generator& generator);
-  std::uint32_t unread;   // arguments that `run` does without, a bit for each
-  std::uint32_t updated;  // arguments that are written to, though the schema does not say so
-  bool draws;             // from the default generator
+  std::uint32_t unread;   // one bit for each argument that `run` does not read
+  std::uint32_t updated;  // one bit for each argument that is written, although the schema does not mark it
+  bool draws;             // the operator draws random numbers from the default generator
 };
 
-// nullptr: no such operator.
+// Returns the equivalent of the operator `name`; nullptr if the operator has no equivalent.
 const HostEquivalent* FindHostEquivalent(std::string_view name);
 
 }  // namespace memoir

@@ -23,7 +23,7 @@ class Silence : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-// torch's allocators report to the profiler that the thread carries with it; here it carries none.
+// Hides the profiler from this thread, because torch's allocators would report to it.
 class NoProfiler {
  public:
   NoProfiler() : carried_(c10::ThreadLocalDebugInfo::current()) {
@@ -96,9 +96,9 @@ void Write(const at::Tensor& from, const at::Tensor& to, IValues arguments) {
   if (!from.defined() || !to.defined() || !to.is_cuda() || !IsSmall(to)) return;
   if (from.sizes() != to.sizes() || from.dtype() != to.dtype() || to.numel() == 0) return;
   for (const c10::IValue& argument : arguments) {
-    if (Holds(argument, to)) return;  // handed back as it came, whatever the schema says
+    if (Holds(argument, to)) return;  // the result is one of the arguments, even if the schema does not declare this
   }
-  if (!Know(to)) return;
+  if (!MarkKnown(to)) return;
   if (from.is_contiguous() && to.is_contiguous()) {
     std::memcpy(const_cast<void*>(to.const_data_ptr()), from.const_data_ptr(), to.nbytes());
   } else {

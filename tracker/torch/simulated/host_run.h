@@ -1,5 +1,5 @@
-// Runs operators on the host for the simulated GPU, unseen: no operator, warning or allocation of it shows in a
-// recording or to torch.profiler, and what the thread has of modes, autograd and autocast does not apply.
+// Runs operators on the host for the simulated GPU, invisibly. Neither recordings nor torch.profiler contain these
+// operators, their warnings and their allocations. The thread's modes, autograd and autocast do not apply to them.
 //
 // Any thread.
 #ifndef TRACKER_TORCH_SIMULATED_HOST_RUN_H_
@@ -17,17 +17,18 @@ namespace memoir {
 
 using HostResults = std::vector<c10::IValue>;
 
-// `arguments` as they were given on the GPU; what is written is written to their own memory (Know was called for it).
-// `generator`: of the CPU, where the operator draws. Nothing when the host cannot: it has no such kernel for this type,
-// or finds an index out of bounds.
+// Runs the operator on the host. `arguments` are the operator's arguments on the GPU. The host writes directly into the
+// arguments that the operator writes; the caller has marked these with MarkKnown. `generator`: a CPU generator, for
+// operators that draw. nullopt if the host cannot run the operator, because torch has no CPU kernel for this type, or
+// because an index is out of bounds.
 std::optional<HostResults> RunOnHost(const c10::OperatorHandle& op, const OperatorPlan& plan, IValues arguments,
                                      const at::Generator& generator);
 
-// Gives back what RunOnHost returned.
+// Frees the results of RunOnHost.
 void Release(std::optional<HostResults>& results);
 
-// Writes a result of the host's into the tensor, or tensors, that the operator made on the GPU; where it does not fit
-// them, they stay as they are.
+// Writes a result of the host into the tensor, or tensors, that the operator has made on the GPU. A tensor whose shape
+// or type differs stays unchanged.
 void WriteResult(const c10::IValue& host, const c10::IValue& device, IValues arguments);
 
 }  // namespace memoir

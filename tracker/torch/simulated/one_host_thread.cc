@@ -6,12 +6,13 @@
 namespace memoir {
 namespace {
 
-// Not at::set_num_threads: that sets the whole process.
+// at::set_num_threads would change the number for the whole process. These functions change it for one thread.
 using SetNumber = void (*)(int);
 using ExchangeNumber = int (*)(int);
 
-// Of the OpenMP that torch's kernels call: this library's symbols are looked for where those of torch's are. A torch
-// that was built without OpenMP, or without MKL, has none.
+// Finds a function of OpenMP or MKL. The result is the copy that torch's kernels call, because the loader resolves
+// symbols in the same order for Memoir's library and for torch. A torch that was built without OpenMP, or without MKL,
+// has no such function.
 template <typename Function>
 Function Find(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
@@ -29,7 +30,8 @@ ExchangeNumber MklOfThisThread() {
 
 }  // namespace
 
-// at::get_num_threads also does what torch would do at this thread's first parallel work, which sets the number anew.
+// Torch sets a thread's number of OpenMP threads when the thread first runs parallel work. The call of
+// at::get_num_threads makes torch do this now, so that torch does not change the number later.
 OneHostThread::OneHostThread() : openmp_before_(at::get_num_threads()) {
   if (openmp_before_ <= 1) return;
   if (const SetNumber set = OpenMpOfThisThread()) set(1);

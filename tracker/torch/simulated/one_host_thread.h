@@ -1,8 +1,8 @@
-// Small values are computed by the thread that asks for them, alone. Torch's kernels for the CPU would wake a thread
-// for each core, whatever the size: for a few kilobytes that costs more than the work, and OpenMP's threads spin
-// between two pieces of it.
+// While this object exists, torch's CPU kernels on this thread use no other thread. Without it, a kernel wakes one
+// thread for each core, even for a few kilobytes. That takes longer than the work itself, and OpenMP's threads spin
+// between two pieces of work.
 //
-// Any thread. Nothing of another thread is touched: how many threads the program's own work gets stays as it was.
+// Any thread. Other threads are not affected, and the number of threads for the program's work is restored.
 #ifndef TRACKER_TORCH_SIMULATED_ONE_HOST_THREAD_H_
 #define TRACKER_TORCH_SIMULATED_ONE_HOST_THREAD_H_
 

@@ -7,13 +7,14 @@
 namespace memoir {
 namespace {
 
-// In place, and nothing of what was there is read.
+// Operators that write in place without reading the previous values.
 constexpr std::array<std::string_view, 12> kOverwriting = {"aten::fill_",      "aten::zero_",    "aten::copy_",
                                                            "aten::normal_",    "aten::uniform_", "aten::random_",
                                                            "aten::bernoulli_", "aten::cauchy_",  "aten::log_normal_",
                                                            "aten::geometric_", "aten::eye_",     "aten::exponential_"};
 
-// They make or move memory, or note something; no kernel of theirs writes values. What they copy is real.
+// Operators that make or move memory, or that record something. Their kernels write no values. The copies that they
+// make are real copies on the simulated device.
 constexpr std::array<std::string_view, 12> kWithoutValues = {"aten::empty",
                                                              "aten::empty_strided",
                                                              "aten::resize_",
@@ -34,7 +35,7 @@ bool IsTensor(const c10::TypePtr& type) {
   return type->kind() == c10::TypeKind::TensorType;
 }
 
-// Operators whose schema does not say that they update their running statistics.
+// Operators that update their running statistics, although their schema does not declare it.
 constexpr std::array<std::string_view, 4> kWithRunningStatistics = {
     "aten::native_batch_norm", "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
     "aten::batch_norm_update_stats"};
@@ -86,8 +87,8 @@ bool WritesValues(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string_view name = schema.name();
   if (!name.starts_with("aten::") || std::ranges::count(kWithoutValues, name) > 0) return false;
-  // The one operator without a kernel of its own for CUDA that launches kernels itself; and one whose parts have no
-  // kernels for the CPU.
+  // aten::copy_ is the only operator that has no CUDA kernel and launches kernels itself. aten::convolution calls
+  // operators that have no CPU kernels.
   const bool composed = name == "aten::copy_" || name == "aten::convolution";
   if (!composed && !op.hasKernelForDispatchKey(c10::DispatchKey::CUDA)) return false;
   const auto fresh = [](const c10::Argument& r) { return IsTensor(r.type()) && r.alias_info() == nullptr; };

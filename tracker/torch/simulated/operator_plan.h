@@ -1,5 +1,5 @@
-// What must be known of an operator to compute it on the host: which arguments it writes, what it returns, what it
-// draws. Made once for each operator, when values start.
+// The properties of an operator that the host needs to compute it: the written arguments, the results, and whether it
+// draws random numbers. Made once for each operator, when the computation of values starts.
 #ifndef TRACKER_TORCH_SIMULATED_OPERATOR_PLAN_H_
 #define TRACKER_TORCH_SIMULATED_OPERATOR_PLAN_H_
 
@@ -15,31 +15,32 @@
 namespace memoir {
 
 enum class ArgumentUse : std::uint8_t {
-  kUnread,  // nothing that the host needs
+  kUnread,  // not needed on the host
   kRead,
-  kUpdated,      // read and written: add_
-  kOverwritten,  // written, without a look at what was there: out=, fill_
+  kUpdated,      // read and written, like the first argument of add_
+  kOverwritten,  // written, and the old values are not read, like `out` or the first argument of fill_
 };
 
 struct OperatorPlan {
   std::string name;  // "aten::nonzero"
   std::vector<ArgumentUse> uses;
-  std::vector<bool> fresh;                     // of each result: a tensor, or tensors, of its own
-  std::int64_t generator = -1;                 // its place among the arguments
-  bool computed = false;                       // it can be, on the host
-  bool answers = false;                        // its result is a value, not a tensor: equal
-  bool copies = false;                         // aten::copy_
-  bool draws = false;                          // random numbers
-  ShapeRule shape = nullptr;                   // when its result has a shape that depends on values
-  const HostEquivalent* equivalent = nullptr;  // instead of the operator itself
+  std::vector<bool> fresh;      // for each result: true if it is a new tensor, or a list of new tensors
+  std::int64_t generator = -1;  // index of the generator among the arguments; -1: no generator
+  bool computed = false;        // the operator can be computed on the host
+  bool answers = false;         // the result is a value, not a tensor: aten::equal
+  bool copies = false;          // the operator is aten::copy_
+  bool draws = false;           // the operator draws random numbers
+  ShapeRule shape = nullptr;    // nullptr: the shapes of the results do not depend on values
+  // Computed in place of the operator; nullptr: the operator itself is computed.
+  const HostEquivalent* equivalent = nullptr;
 };
 
 OperatorPlan PlanOf(const c10::OperatorHandle& op);
 
-// Whether it writes to an argument of that use.
+// Returns true if an argument with this use is written.
 inline bool Writes(ArgumentUse use) { return use == ArgumentUse::kUpdated || use == ArgumentUse::kOverwritten; }
 
-// Whether the operator's kernel for CUDA writes bytes of tensors that somebody might look at.
+// Returns true if the operator's CUDA kernel writes values of tensors.
 bool WritesValues(const c10::OperatorHandle& op);
 
 }  // namespace memoir

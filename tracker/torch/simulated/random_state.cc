@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Each is 2.5 KiB. Enough for the drawings between a state that is kept and its return.
+// Each state has 2.5 KiB. The number is enough for the draws that a program makes between saving and restoring a state.
 constexpr std::size_t kMostStates = 512;
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;
@@ -29,7 +29,7 @@ struct States {
   std::deque<Key> oldest_first;
 };
 
-// Never destroyed: operators run until the very end.
+// Never freed, because operators may run until the process ends.
 States& All() {
   static States* const states = new States;
   return *states;
@@ -40,7 +40,8 @@ at::CPUGeneratorImpl* ThisThreads() {
   return generator->get<at::CPUGeneratorImpl>();
 }
 
-// Positions that no drawing led to: of a large tensor's, or of another process.
+// Returns the seed for a position at which no draw on the host has ended. Such a position follows a draw of a large
+// tensor, or comes from another process.
 std::uint64_t Mixed(RandomPosition position) {
   std::uint64_t mixed = (position.seed ^ (position.offset * 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
   return mixed ^ (mixed >> 31);

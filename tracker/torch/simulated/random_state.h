@@ -1,9 +1,10 @@
-// What a generator of the simulated GPU draws, when it is drawn on the host.
+// Draws random numbers of a simulated GPU's generator on the host.
 //
-// A CUDA generator is a seed and an offset, which torch's own code moves on. The host draws from a Mersenne twister:
-// one that manual_seed(seed) would give where the offset is 0, and otherwise the one that the last drawing left behind
-// at this seed and offset. So a program that draws on the GPU alone gets what it would on the CPU, and states that are
-// put back (set_rng_state, checkpointing) give the same values again. The CPU's own generators are not touched.
+// The state of a CUDA generator is a seed and an offset; torch's own code advances the offset. The host draws from a
+// Mersenne twister. At offset 0, the twister has its state after manual_seed(seed). At another offset, it has its state
+// after the draw that moved the GPU's generator to this offset. So a program that draws only on the GPU gets the same
+// numbers as on the CPU, and a restored state (set_rng_state, checkpointing) repeats the same values. The program's CPU
+// generators do not change.
 //
 // Any thread.
 #ifndef TRACKER_TORCH_SIMULATED_RANDOM_STATE_H_
@@ -16,17 +17,18 @@
 
 namespace memoir {
 
-// Where a generator of the GPU stands.
+// The position of a GPU generator.
 struct RandomPosition {
   std::uint64_t seed = 0, offset = 0;
 };
 
-// `generator`: the one given to an operator; undefined: the default one of `device`.
+// Returns the position of a generator. `generator`: the operator's argument; undefined: the default generator of
+// `device`.
 RandomPosition PositionOf(const at::Generator& generator, c10::Device device);
 
-// A generator of the CPU that stands there; this thread's, valid until the next call.
+// Sets this thread's CPU generator to `position`, and returns it. The generator is valid until the next call.
 at::Generator HostGeneratorAt(RandomPosition position);
-// What was drawn from it by an operator that moved the GPU's generator on to `position`.
+// Stores the state of `host` for `position`, to which an operator has moved the GPU's generator.
 void KeepHostGenerator(const at::Generator& host, RandomPosition position);
 
 }  // namespace memoir

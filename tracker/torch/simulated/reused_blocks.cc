@@ -5,7 +5,7 @@
 #include <atomic>
 #include <exception>
 
-#include "tracker/torch/simulated/device_memory.h"
+#include "tracker/torch/simulated/simulated_memory.h"
 
 namespace memoir {
 namespace {
@@ -14,9 +14,9 @@ using c10::cuda::CUDACachingAllocator::TraceEntry;
 
 constinit std::atomic<bool> followed{false};
 
-// Under the allocator's lock.
+// Called under the allocator's lock.
 void OnEvent(const TraceEntry& entry) {
-  if (entry.action_ == TraceEntry::ALLOC) Deal(reinterpret_cast<void*>(entry.addr_), entry.size_);
+  if (entry.action_ == TraceEntry::ALLOC) MarkDealt(reinterpret_cast<void*>(entry.addr_), entry.size_);
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ void FollowReusedBlocks() {
   if (allocator == nullptr || !allocator->initialized() || followed.exchange(true)) return;
   try {
     allocator->attachAllocatorTraceTracker(&OnEvent);
-  } catch (const std::exception&) {  // cudaMallocAsync has none, and the device itself forgets what is freed there
+    // cudaMallocAsync has no trace; there the simulated device forgets freed bytes itself.
+  } catch (const std::exception&) {
   }
 }
 

@@ -1,12 +1,14 @@
-// Blocks that torch's CUDA allocator hands out again read as zero, as device memory does that nothing has written:
-// kernels do not write, and what a copy brought into a block would otherwise be its next owner's result.
+// Makes a block that torch's CUDA allocator reuses read as zeros, like device memory that was never written. Simulated
+// kernels do not write. So if a copy wrote bytes into a block, kernels of the block's next owner would seem to have
+// computed these bytes.
 #ifndef TRACKER_TORCH_SIMULATED_REUSED_BLOCKS_H_
 #define TRACKER_TORCH_SIMULATED_REUSED_BLOCKS_H_
 
 namespace memoir {
 
-// Follows the allocator from now on, once it has its devices; cheap when that was done, or cannot be yet. The first
-// block of a segment is fresh, so it is enough to be called after an operator that may have allocated one. Any thread.
+// Attaches to the allocator once the allocator knows its devices. Cheap if it is attached already, or cannot be
+// attached yet. Call it after each operator that may have allocated the first segment. That is early enough, because
+// the first block of a segment is never a reused block. Any thread.
 void FollowReusedBlocks();
 
 }  // namespace memoir

@@ -12,14 +12,14 @@ std::uint64_t Elements(const c10::IValue& tensor) { return static_cast<std::uint
 
 ShapeAnswers One(std::uint64_t value, bool is_decision) { return {{value, value}, 1, is_decision}; }
 
-// How many are not zero: none, or all.
+// The number of nonzero elements. If the values are unknown, the policy chooses 0, or the number of all elements.
 ShapeAnswers OfNonzero(IValues arguments, IValues results, bool takes_most) {
   if (!results.empty()) return One(static_cast<std::uint64_t>(results[0].toTensor().size(0)), false);
   const std::uint64_t all = Elements(arguments[0]);
   return all == 0 ? ShapeAnswers{} : One(takes_most ? all : 0, true);
 }
 
-// How many different ones: one, or as many as there are.
+// The number of different elements. If the values are unknown, the policy chooses 1, or the number of all elements.
 ShapeAnswers OfUnique(IValues arguments, IValues results, bool takes_most) {
   if (!results.empty()) return One(Elements(results[0]), false);
   const std::uint64_t all = Elements(arguments[0]);
@@ -43,21 +43,24 @@ ShapeAnswers OfUniqueConsecutive(IValues arguments, IValues results, bool takes_
                                : OfSlices(arguments[3], arguments, results, takes_most);
 }
 
-// The smallest and the largest value, which nothing bounds: 0, or one less than there are elements.
+// One value, which torch reads both as the smallest and as the largest element. The largest element has no upper bound.
+// So if the elements are unknown, the policy chooses 0, or the number of elements minus 1.
 ShapeAnswers OfBincount(IValues arguments, IValues results, bool takes_most) {
   const std::uint64_t all = Elements(arguments[0]);
   if (!results.empty() || all == 0) return {};
   return One(takes_most ? all - 1 : 0, true);
 }
 
-// The sum, which nothing bounds either: 0, or one of each; then whether none is negative.
+// The first value is the sum of the repeats, which has no upper bound. If the repeats are unknown, the policy chooses
+// 0, or the number of elements. The second value is 1, because all repeats are nonnegative.
 ShapeAnswers OfRepeatInterleave(IValues arguments, IValues results, bool takes_most) {
   const std::uint64_t all = Elements(arguments[0]);
   if (!results.empty() || all == 0 || !arguments[1].isNone()) return {};
   return {{takes_most ? all : 0, 1}, 2, true};
 }
 
-// No shape: that the probabilities are valid, and that they are not all zero.
+// The results of two checks of the probabilities; no shape depends on them. The first value is 1, because all
+// probabilities are valid. The second value is 0, because at least one probability is not zero.
 ShapeAnswers OfMultinomial(IValues, IValues results, bool) {
   return results.empty() ? ShapeAnswers{{1, 0}, 2, false} : ShapeAnswers{};
 }

@@ -1,4 +1,5 @@
-// Operators whose results have a shape that depends on values: what their kernels would have counted.
+// Operators whose result has a shape that depends on values, such as nonzero. Provides the counts that their kernels
+// would have returned.
 #ifndef TRACKER_TORCH_SIMULATED_VALUE_SHAPES_H_
 #define TRACKER_TORCH_SIMULATED_VALUE_SHAPES_H_
 
@@ -13,17 +14,19 @@ namespace memoir {
 
 using IValues = c10::ArrayRef<c10::IValue>;
 
-// What torch's own code reads from the device while it finds the shape (device_memory.h), `count` values in order.
+// The values that torch's own code reads from the device while it determines the shape (simulated_memory.h), in the
+// order in which it reads them.
 struct ShapeAnswers {
   std::array<std::uint64_t, 2> values;
-  std::size_t count;  // 0: the operator asks for nothing with these arguments
-  bool is_decision;   // it is a shape, and a policy was applied
+  std::size_t count;  // number of values; 0: with these arguments, torch reads no value
+  bool is_decision;   // a policy chose the shape, because the values are unknown
 };
 
-// With `results`, of the host's computation: what they say. Without (empty): by the policy, from the arguments alone.
+// Computes the values from `results`, which the host has computed. If `results` is empty, the policy `takes_most`
+// chooses them from the arguments alone.
 using ShapeRule = ShapeAnswers (*)(IValues arguments, IValues results, bool takes_most);
 
-// nullptr: no such operator.
+// Returns the rule for the operator `name`; nullptr if there is no rule for it.
 ShapeRule FindShapeRule(std::string_view name);
 
 }  // namespace memoir

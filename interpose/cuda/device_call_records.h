@@ -1,0 +1,64 @@
+// Records CUDA calls that queue work on a device, wait for it, or make graphs (docs/event_schema.md, "Calls of CUDA").
+//
+// These calls are recorded while ranges are recorded. With --kernels off, launches are not recorded. Of nested calls
+// (cudaLaunchKernel calls cuLaunchKernel) only the outermost is recorded. libc only. Any thread, also under torch's
+// lock of a device. Only a launch may wait for room in the ring; other records are dropped instead.
+#ifndef INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
+#define INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
+
+#include <cstdint>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/ring_record.h"
+#include "interpose/tick.h"
+
+namespace memoir {
+
+// True if a call is the outermost device call on its thread and is recorded. Allocating calls have a separate counter
+// (OutermostDriverCall), because the instantiation of a graph allocates.
+class OutermostDeviceCall {
+ public:
+  OutermostDeviceCall();
+  ~OutermostDeviceCall();
+  OutermostDeviceCall(const OutermostDeviceCall&) = delete;
+  OutermostDeviceCall& operator=(const OutermostDeviceCall&) = delete;
+  explicit operator bool() const { return recorded_; }
+
+ private:
+  const bool recorded_;
+};
+
+// Properties of a call besides its duration; 0 or nullptr if the call has no such property.
+struct DeviceWork {
+  const void* stream = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint8_t copy_kind = 0;  // cudaMemcpyKind plus 1
+  const void* graph = nullptr;
+  const void* graph_exec = nullptr;
+};
+void RecordDeviceCall(DeviceCallKind call, const DeviceWork& work, int result, std::uint64_t begin_tick);
+
+struct Dimensions {  // dim3
+  unsigned x, y, z;
+};
+struct KernelLaunch {
+  Dimensions grid, block;
+  const void* stream;
+};
+void RecordLaunch(DeviceCallKind call, std::uint32_t kernel, const KernelLaunch& launch, int result);
+
+// Runs `call` and records it if it is the outermost. After the call, `work(result)` returns the properties of the call.
+template <class Call, class Work>
+int RunAndRecord(DeviceCallKind kind, Call call, Work work) {
+  const OutermostDeviceCall outermost;
+  if (!outermost) return call();
+  const std::uint64_t begin = Tick();
+  const int result = call();
+  const ErrnoKeeper errno_keeper;
+  RecordDeviceCall(kind, work(result), result, begin);
+  return result;
+}
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_

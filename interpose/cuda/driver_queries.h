@@ -1,0 +1,58 @@
+// Queries of the driver that never create a CUDA context: they need no context, or one that is current on the calling
+// thread. The functions are found among the loaded objects; without a driver every query returns false.
+//
+// A library may be unloaded together with its functions (a probe opens libcuda.so.1 and closes it). So once any object
+// was unloaded, the next query looks up all functions again. Memoir does not keep the library loaded, because a program
+// that closes the driver before it forks expects to load a new driver in the child.
+//
+// libc only. Any thread, also under torch's lock of a device; not in a forked child that does not record.
+#ifndef INTERPOSE_CUDA_DRIVER_QUERIES_H_
+#define INTERPOSE_CUDA_DRIVER_QUERIES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace memoir {
+
+inline constexpr int kMaxCudaDevices = 64;
+inline constexpr std::uint32_t kCudaOutOfMemory = 2;  // the same number in the runtime and the driver
+
+// Looks up the functions that earlier calls did not find. If objects were unloaded since the last call, looks up all
+// functions. Needs no LoaderListGuard. Does nothing while another thread runs this function.
+void FindCudaFunctions();
+// Resets the state when a recording begins, perhaps in a forked child.
+void ForgetCudaFunctions();
+
+// Returns the device whose context is current on this thread. -1 if no context is current.
+int DeviceOfContext();
+// Whether any query found a current context since the recording began.
+bool HasSeenContext();
+// Returns the context that is current on this thread. 0 if no context is current.
+std::uint64_t CurrentContext();
+// Returns the device that the runtime uses on this thread, even if it has no context yet. -1 if unknown.
+int DeviceOfRuntime();
+// Whether the device has a primary context: 1 or 0. -1 if unknown.
+int HasContext(int device);
+
+// Free and total bytes of the current context's device.
+bool ReadFreeBytes(std::uint64_t* free, std::uint64_t* total);
+// Bytes that the device's default pool has reserved, whether they are used or not.
+bool ReadPoolBytes(int device, std::uint64_t* bytes);
+// The device to which the block at an address belongs.
+bool ReadBlockDevice(std::uint64_t address, int* device);
+// The size of the block around an address.
+bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes);
+// The PCI bus id, by which NVML identifies the device: "00000000:10:00.0".
+bool ReadBusId(int device, char* text, std::size_t bytes);
+// The UUID; for a part of a GPU (MIG), the UUID of the part. `uuid`: 16 bytes.
+bool ReadUuid(int device, unsigned char* uuid);
+// The mangled name of a kernel (CUDA 12.3 and later). Only for kernels that were launched: for another kernel the
+// runtime would set its last error, which the program would see.
+bool ReadHostFunctionName(const void* function, const char** name);
+bool ReadKernelName(const void* kernel, const char** name);      // CUkernel
+bool ReadFunctionName(const void* function, const char** name);  // CUfunction
+bool ReadTotalBytes(int device, std::uint64_t* bytes);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_CUDA_DRIVER_QUERIES_H_

@@ -1,0 +1,26 @@
+// A thread that takes device samples with NVML. A query may take milliseconds, or never return if a card has failed;
+// neither the program nor the writer's thread waits for it.
+//
+//   writer's look ─► RequestSamples ─► thread: ReadWanted ─► records
+//
+// libc only.
+#ifndef INTERPOSE_CUDA_SAMPLING_THREAD_H_
+#define INTERPOSE_CUDA_SAMPLING_THREAD_H_
+
+#include <cstdint>
+
+namespace memoir {
+
+// Ends the use of an earlier recording's thread: it takes no further samples. Called when a recording begins, perhaps
+// in a forked child, and when it ends.
+void ForgetSamplingThread();
+
+// Wakes the thread to take samples, and starts it if it does not run. False if no thread can be started. Called by the
+// writer's thread and by the thread that ends the recording.
+bool RequestSamples();
+// Waits until the thread has served all requests so far, for at most `max_ns` nanoseconds.
+void AwaitSamples(std::uint64_t max_ns);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_CUDA_SAMPLING_THREAD_H_

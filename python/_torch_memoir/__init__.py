@@ -1,0 +1,26 @@
+"""The code of the package `memoir`, under a name that no module of a program has: torch and pytest load their entry points from here.
+
+PYTEST_DONT_REWRITE: with this word pytest, which Memoir has a plug-in for, does not rewrite the package if torch has imported it before.
+"""
+
+from __future__ import annotations
+
+_loaded = False
+
+
+def _autoload() -> None:
+    """Called by torch at the end of its import (entry point group `torch.backends`), once for each installation of Memoir."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    from _torch_memoir import _unseen
+
+    thread = _unseen.thread()
+    _unseen.pause(thread)
+    try:
+        from _torch_memoir import _startup
+
+        _startup.from_torch()
+    finally:
+        _unseen.resume(thread)

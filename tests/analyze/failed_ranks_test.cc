@@ -1,0 +1,116 @@
+// Ranks that a comparison with their role alone hides: killed and failed ranks, and ranks among random lengths.
+#include "tools/analyze/ranks/failed_ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analyze/summarized_rank.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// torchrun kills all other ranks after one has died. Their figures are lower by chance.
+TEST(FailedRanksTest, RanksThatWereAllKilledAreOneFinding) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 2 ? 60 : 100) * kMiB, {"stage" + std::to_string(rank / 3)}));
+    recordings.back().set_steps(6);
+    recordings.back().set_duration_ns(rank == 1 ? 4'000'000'000 : 4'250'000'000);
+    recordings.back().mutable_end()->set_reason(v1::End::MERGED);
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kKilled);
+  EXPECT_EQ(found.odd[0].value, 6u);
+  ASSERT_TRUE(found.odd[0].first.has_value());
+  EXPECT_EQ(found.odd[0].first->rank, 1u);
+  EXPECT_EQ(found.odd[0].first->before_ns, 250'000'000u);
+}
+
+TEST(FailedRanksTest, TheRankThatDiedInAnEarlierStepComesFirst) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().set_steps(rank == 2 ? 6 : 10);
+    recordings.back().mutable_end()->set_reason(v1::End::MERGED);
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(2));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kSteps);
+  EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 1, 3));
+}
+
+TEST(FailedRanksTest, TheExceptionOfOneRankComesBeforeThoseThatFollow) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {rank == 1 ? "a" : "b"}));
+    v1::End& end = *recordings.back().mutable_end();
+    end.set_reason(v1::End::EXITED);
+    end.set_message(rank == 1 ? "AttributeError: no attribute 'x'"
+                              : "RuntimeError: closed by peer " + std::to_string(rank));
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(2));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kFailed);
+  EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 2, 3));
+}
+
+// Rank 0 of a tensor-parallel group scatters the weights to its peers, for which NCCL allocates.
+TEST(FailedRanksTest, MemoryOfNcclAccusesNobody) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_outside_bytes((rank == 0 ? 2500 : 1600) * kMiB);
+    device.set_nccl_bytes((rank == 0 ? 1900 : 1000) * kMiB);
+  }
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[2].mutable_devices(0)->set_outside_bytes(1700 * kMiB);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kOutside);
+}
+
+// Random lengths hide 16 MiB in the peaks, but not in what is live between the steps.
+TEST(FailedRanksTest, ACopyIsFoundBetweenStepsOfRandomLengths) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, 400 * kMiB, {"a"}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_window_steps(1);
+    for (std::uint64_t step = 0; step < 10; ++step) {
+      v1::StepWindow& window = *device.add_windows();
+      window.set_first_step(step);
+      window.set_allocated((350 + (rank * 7 + step * 3) % 11 * 5) * kMiB);
+      if (step > 0) window.set_at_begin((rank == 3 ? 168 : 152) * kMiB + (rank + step) % 3 * (kMiB / 2));
+    }
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kBetween);
+}
+
+TEST(FailedRanksTest, FewerStepsAreAddedToAnotherFinding) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 1 ? 140 : 100) * kMiB, {"a"}));
+    recordings.back().set_steps(rank == 1 ? 4 : 10);
+    recordings.back().mutable_end()->set_reason(v1::End::EXITED);
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kAllocated);
+  EXPECT_EQ(found.odd[0].usual_steps, 10u);
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,53 @@
+// Follows the CUDA graphs of a recording: the capture of a stream, the executable graph, its replays, and the private
+// pool of torch's allocator in which the captured work allocated memory.
+//
+//   begin capture (stream) ── blocks, launches ── end capture: graph ── instantiate: exec ── launch, launch, ...
+//
+// CUDA reuses the handle of a destroyed object, so a handle stands for the newest object that has it.
+#ifndef TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
+#define TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/calls/device_call_summary.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class CudaGraphBook {
+ public:
+  static constexpr std::size_t kMostGraphs = 1u << 16;
+
+  void Begin(ProcessId process) {
+    *this = CudaGraphBook();
+    process_ = process;
+  }
+  // `counts`: true if the call lies in the window. If false, the launch of a graph does not count as a replay.
+  void AddCall(const DeviceCallEvent& event, const Dictionary& dictionary, bool counts);
+  // Counts a kernel launch that a stream capture records into a graph. Returns false if the launch is not captured.
+  bool AddLaunch(const DeviceCallEvent& event);
+  void AddBlock(const Block& block);
+  void AddSegment(const SegmentEvent& event);
+  // Returns the finished graphs of the process.
+  std::vector<GraphRow> Take();
+
+ private:
+  using Pool = std::pair<std::uint32_t, std::uint32_t>;
+
+  std::size_t Add(const DeviceCallEvent& event, const Dictionary& dictionary);
+  GraphRow* FindCapturing(const DeviceCallEvent& event);
+
+  ProcessId process_;
+  std::vector<GraphRow> graphs_;
+  absl::flat_hash_map<std::uint64_t, std::size_t> capturing_;  // by stream
+  absl::flat_hash_map<std::uint64_t, std::size_t> by_graph_, by_exec_;
+  absl::flat_hash_map<Pool, std::uint64_t> reserved_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_

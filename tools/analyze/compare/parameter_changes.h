@@ -1,0 +1,33 @@
+// Finds the changes of parameters that both recordings have: another size, or a gradient in one recording only.
+#ifndef TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
+#define TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analyze/compare/matched_parts.h"
+
+namespace memoir {
+
+// A parameter that both recordings have, under its common name.
+struct MatchedParameter {
+  std::string name;  // "layers.*.up.weight"
+  TensorShape a, b;
+  std::int64_t bytes = 0;  // B's bytes minus A's
+  bool is_trained_in_a = false, is_trained_in_b = false;
+};
+std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const CaptureHoldings& b,
+                                              const MatchedNames& names);
+
+// Returns changes of Kind::kSizes. Sizes that grew by the same factor, such as 128 to 256 and 512 to 1024, are one
+// change. ProgramChange::a and b are the sizes that most parameters have.
+std::vector<ProgramChange> FindSizeChanges(const std::vector<MatchedParameter>& parameters);
+
+// Returns changes of Kind::kTrained and Kind::kFrozen. Empty if a recording trains no parameter: either its program
+// does not train, or its parameters are views of flat ones (FSDP).
+std::vector<ProgramChange> FindTrainedChanges(const std::vector<MatchedParameter>& parameters);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_

@@ -1,0 +1,47 @@
+// A change between A's program and B's program (program_changes.h).
+#ifndef TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGE_H_
+#define TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/compare/module_names.h"
+
+namespace memoir {
+
+struct ProgramChange {
+  enum class Kind : std::uint8_t {
+    kNewModules,     // modules that only B has
+    kGoneModules,    // modules that only A has
+    kLayers,         // another number of alike layers
+    kSizes,          // another size in the shape of parameters
+    kParameterType,  // another data type of parameters
+    kResultType,     // another data type of convolutions and matrix products
+    kTrained,        // parameters that only B trains
+    kFrozen,         // parameters that only A trains
+    kInputs,         // another shape of the outermost module's input
+    kOptimizer,      // another class of optimizers
+    kCheckpointed,   // modules that only B recomputes for backward
+    kKept,           // modules that only A recomputes for backward
+  };
+  Kind kind = Kind::kNewModules;
+  std::string where = {};      // names of the modules or parameters, or the module with the input; may be empty
+  std::string a = {}, b = {};  // values in A and in B: "128" and "256", "bfloat16" and "float32"; may be empty
+  std::size_t count = 0;       // number of parameters, lines or modules with this change
+  double factor = 1;           // kInputs: B's number of elements divided by A's; kSizes: B's size divided by A's
+  std::string dimension = {};  // kInputs: "batch" or "sequence" if only this dimension changed
+  std::int64_t bytes = 0;      // B's bytes minus A's of the changed parameters
+  // kSizes and kInputs: the sizes that differ, in A and in B.
+  std::set<std::pair<std::int64_t, std::int64_t>> sizes = {};
+  std::vector<CommonModule> modules = {};  // kNewModules and kGoneModules
+};
+std::string_view ToString(ProgramChange::Kind kind);  // "new_modules", ...
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGE_H_

@@ -1,0 +1,31 @@
+// Finds how the programs of two recordings differ, as far as the recordings show it: modules, sizes, data types,
+// inputs, optimizers, checkpointing. One such change of the program is often the common cause of differences at many
+// lines.
+#ifndef TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGES_H_
+#define TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/analyze/compare/matched_parts.h"
+
+namespace memoir {
+
+// Returns the changes between the programs of A and B, ordered by kind.
+std::vector<ProgramChange> FindProgramChanges(const CaptureHoldings& a, const CaptureHoldings& b,
+                                              const MatchedNames& names);
+
+// Returns the entries of `changes` that may explain the difference of a device. `parts`: the matched parts of the
+// device.
+std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes,
+                                       const std::vector<MatchedPart>& parts);
+
+// Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
+void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGES_H_

@@ -1,0 +1,123 @@
+#include "tools/analyze/host/host_memory_use.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+class HostPass final : public WindowedVisitor {
+ public:
+  using WindowedVisitor::WindowedVisitor;
+  std::vector<ProcessHostMemory> Take() { return std::move(processes_); }
+
+ private:
+  static constexpr std::size_t kMostInstants = 512;
+
+  void SeeProcessBegin(const ProcessEvent& event) override {
+    now_ = {};
+    now_.process = event.process;
+    now_.rank = capture().processes()[event.process.value].rank();
+    step_.reset();
+    every_ = 1;
+  }
+  void SeeStep(const StepEvent& event) override { step_ = event.step; }
+  void SeeStepBegin(StepSource source, const Event&) override {
+    if (source != StepSource::kProgram) step_ = step_ ? *step_ + 1 : 0;
+  }
+  void SeeHostReading(const HostReadingEvent& event) override {
+    if (!event.numbers.resident_bytes() || (!event.before && !in_window())) return;
+    HostInstant instant =
+        DivideHost(event.numbers, event.before ? 0 : BytesOf("cpu"), event.before ? 0 : BytesOf("pinned"));
+    instant.ns = Nanoseconds(event);
+    instant.step = step_;
+    if (now_.readings == 0) now_.first = now_.highest = now_.nearest = instant;
+    if (instant.resident() > now_.highest.resident()) now_.highest = instant;
+    if (instant.headroom().value_or(UINT64_MAX) < now_.nearest.headroom().value_or(UINT64_MAX)) now_.nearest = instant;
+    now_.last = instant;
+    if (now_.readings++ % every_ != 0) return;
+    now_.over_time.push_back(std::move(instant));
+    if (now_.over_time.size() == kMostInstants) Thin();
+  }
+  void SeeProcessEnd(const ProcessEvent&) override {
+    now_.tensors_at_end = BytesOf("cpu");
+    if (now_.readings == 0) return;
+    if (now_.over_time.back().ns != now_.last.ns) now_.over_time.push_back(now_.last);
+    processes_.push_back(std::exchange(now_, {}));
+  }
+
+  void Thin() {
+    every_ *= 2;
+    std::vector<HostInstant>& instants = now_.over_time;
+    for (std::size_t i = 0; 2 * i < instants.size(); ++i) instants[i] = instants[2 * i];
+    instants.resize(instants.size() / 2);
+  }
+  std::uint64_t BytesOf(std::string_view type) const {
+    std::uint64_t bytes = 0;
+    const Dictionary& dictionary = state().dictionary();
+    for (std::uint32_t i = 0; i < dictionary.devices(); ++i) {
+      const DeviceInfo& device = dictionary.device(DeviceId(i));
+      if (device.process == now_.process && device.type == type) bytes += state().live_bytes(DeviceId(i));
+    }
+    return bytes;
+  }
+
+  ProcessHostMemory now_;
+  std::optional<std::uint64_t> step_;
+  std::size_t every_ = 1;
+  std::vector<ProcessHostMemory> processes_;
+};
+
+bool HasRisen(std::optional<std::uint64_t> before, std::uint64_t after_plus_one) {
+  return before && after_plus_one > *before + 1;
+}
+
+std::vector<HostFinding> FindingsOf(const ProcessHostMemory& host, const v1::End& end) {
+  constexpr std::uint64_t kNear = 10, kKept = 4, kSmallestKept = 512u << 20;
+  std::vector<HostFinding> findings;
+  const HostNumbers& last = host.last.numbers;
+  const bool same_group = last.group_id && end.host().group_id() == *last.group_id + 1;
+  if (same_group && HasRisen(last.group_kills, end.host().group_kills())) {
+    findings.push_back(HostFinding::kKilled);
+  } else if (HasRisen(last.machine_kills, end.host().machine_kills())) {
+    findings.push_back(HostFinding::kKilledHere);
+  }
+  const std::optional<std::uint64_t> left = host.nearest.headroom(), limit = host.nearest.limit();
+  if (left && limit && *left < *limit / kNear) findings.push_back(HostFinding::kNearLimit);
+  if (host.growth) findings.push_back(HostFinding::kGrows);
+  const std::uint64_t kept = last.malloc_free_bytes.value_or(0);
+  if (kept >= kSmallestKept && kept >= host.last.resident() / kKept) findings.push_back(HostFinding::kMallocKeeps);
+  return findings;
+}
+
+}  // namespace
+
+std::string_view ToString(HostFinding finding) {
+  static constexpr std::array<std::string_view, 5> kNames = {"killed", "killed_by_machine", "near_limit", "grows",
+                                                             "malloc_keeps"};
+  return kNames[static_cast<std::size_t>(finding)];
+}
+
+bool HostMemoryUse::has_findings() const {
+  return std::ranges::any_of(processes, [](const ProcessHostMemory& host) { return !host.findings.empty(); });
+}
+
+absl::StatusOr<HostMemoryUse> AnalyzeHostMemory(const Capture& capture, const Selection& selection) {
+  Selection of_all = selection.WithAllBlocks();
+  of_all.device.reset();  // samples of host memory do not belong to a device
+  HostPass pass(capture, of_all);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(of_all, false, false));
+  if (!report.ok()) return report.status();
+  if (!pass.selection_status().ok()) return pass.selection_status();
+  HostMemoryUse memory{*std::move(report), pass.Take()};
+  for (ProcessHostMemory& host : memory.processes) {
+    host.growth = GrowthOf(host.over_time);
+    host.findings = FindingsOf(host, memory.report.processes[host.process.value].end);
+  }
+  return memory;
+}
+
+}  // namespace memoir

@@ -1,0 +1,36 @@
+// Decides which blocks were live at some instant of a window, including blocks that were allocated before the window.
+#ifndef TOOLS_ANALYZE_PASS_BLOCKS_IN_WINDOWS_H_
+#define TOOLS_ANALYZE_PASS_BLOCKS_IN_WINDOWS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/model/event_base.h"
+
+namespace memoir {
+
+class BlocksInWindows {
+ public:
+  void SeeWindowOpen() { ++opened_; }
+  void NoteAllocation(const Block& block, bool in_window) {
+    if (block.slot == Block::kNoSlot) return;
+    if (block.slot >= opened_before_.size()) opened_before_.resize(block.slot + 1);
+    opened_before_[block.slot] = in_window ? 0 : opened_;
+  }
+  // Returns true if `block` was live in a window. Call it at the end of the block, or while the block is live.
+  // `in_window`: whether the call happens in a window.
+  bool WasInWindow(const Block& block, bool in_window) const {
+    if (block.slot == Block::kNoSlot) return in_window;
+    return block.slot < opened_before_.size() && opened_before_[block.slot] < opened_;
+  }
+
+ private:
+  std::uint64_t opened_ = 0;
+  // By slot. For a block that was allocated outside of windows: the number of windows that had opened before its
+  // allocation. 0 for a block that was allocated in a window.
+  std::vector<std::uint64_t> opened_before_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_BLOCKS_IN_WINDOWS_H_

@@ -1,0 +1,49 @@
+// The blocks of CUDA devices that the selection of a report leaves out, for one process. The report keeps their places,
+// so that the map of segments does not show them as free. If there are very many, only blocks that are live at the
+// exact instants are kept.
+#ifndef TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
+#define TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tools/analyze/report/report_content.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class OmittedBlocks {
+ public:
+  // `most`: number of blocks of each device that are kept besides those that are live at an exact instant.
+  explicit OmittedBlocks(std::size_t most) : most_(most) {}
+
+  void NoteAllocation(const Block& block, std::uint64_t ns);
+  // `in_part`: false if the block ends before the selection begins. No report contains such a block.
+  void NoteDeallocation(const Block& block, std::uint64_t ns, bool in_part);
+  // Keeps every block that is live now, even if there are then more than `most`.
+  void Keep(DeviceId device);
+  // Moves the blocks that were live at some time from `begin_ns` to `end_ns` to `shown`, cut to this time.
+  void Take(DeviceId device, std::uint64_t begin_ns, std::uint64_t end_ns, ReportDevice& shown);
+
+ private:
+  struct LiveBlock {
+    ReportOmittedBlock block;
+    DeviceId device;
+    bool kept = false;
+  };
+  struct EndedBlocks {
+    std::vector<ReportOmittedBlock> kept, others;
+    bool all = true;
+  };
+  void Add(const LiveBlock& live);
+
+  std::size_t most_;
+  std::vector<LiveBlock> live_;  // by slot
+  std::map<DeviceId, EndedBlocks> ended_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_

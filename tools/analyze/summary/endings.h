@@ -1,0 +1,91 @@
+// The ends of processes that did not end properly, and where each process was then: the step, the operator and the
+// line.
+#ifndef TOOLS_ANALYZE_SUMMARY_ENDINGS_H_
+#define TOOLS_ANALYZE_SUMMARY_ENDINGS_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct Ending {
+  ProcessId process;
+  v1::End end;
+  std::uint64_t ns = 0;               // newest event of the process
+  std::optional<std::uint64_t> step;  // by the definition of a step in the process; empty: no step
+  // The outermost operator that was running, or that failed with the exception. Empty: none, or unknown.
+  std::string operator_name;
+  std::string module;  // module in which the operator ran; empty: none
+  // The line that raised the exception, or else the line of the operator. not known(): no stack was recorded.
+  SourceLine line;
+};
+
+// Returns true if an uncaught exception ended the process, or it ended without reporting its end: by a signal, os._exit
+// or exec.
+bool IsBadEnd(const v1::End& end);
+
+// Returns the bad ends of the processes that were replayed for `report`, in the order of the processes. Replays the
+// capture again if there is a bad end.
+absl::StatusOr<std::vector<Ending>> AnalyzeEndings(const Capture& capture, const Selection& selection,
+                                                   const ReplayReport& report);
+
+// The pass of AnalyzeEndings. Needs a replay with modules.
+class EndingPass : public WindowedVisitor {
+ public:
+  EndingPass(const Capture& capture, const Selection& selection)
+      : WindowedVisitor(capture, selection), own_(selection.own), lines_(selection.own) {}
+  bool takes_repeats() const override { return true; }
+  void OnCut(const CutEvent& event) override;
+  std::vector<Ending> Take() { return std::move(endings_); }
+
+ protected:
+  void SeeProcessBegin(const ProcessEvent&) override { running_ = failed_ = {}; }
+  void SeeProcessEnd(const ProcessEvent& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeEnd(const ReplayReport& report) override;
+
+ private:
+  using Steps = std::array<std::optional<std::uint64_t>, kStepSources>;
+  // A call of an outermost operator.
+  struct Call {
+    NameId operator_name;  // invalid: no call
+    ModuleId module;
+    SourceLine line;
+    Steps steps;
+    bool is_newest = false;  // for a failed call: no other call has begun since
+  };
+  // The state of a process before its End is read.
+  struct LastCalls {
+    ProcessId process;
+    std::uint64_t ns = 0;
+    StepSource source = StepSource::kNone;
+    Steps steps;
+    Call running, failed;
+  };
+  Steps StepsNow() const;
+  Call CallOf(const OpenRange& range);
+  bool GivesBackNothing(const RangeEndEvent& event) const;
+  SourceLine RaisedAt(const v1::End& end) const;
+  Ending EndingOf(const LastCalls& last, const v1::End& end) const;
+
+  OwnCode own_;
+  SourceLines lines_;
+  Call running_;  // the call that was running at the newest CutEvent
+  Call failed_;   // the newest call without results whose schema has results
+  std::vector<LastCalls> last_;
+  std::vector<Ending> endings_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_ENDINGS_H_

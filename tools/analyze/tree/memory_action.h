@@ -1,0 +1,39 @@
+// The kinds of leaves in a tree: memory events and CUDA calls.
+#ifndef TOOLS_ANALYZE_TREE_MEMORY_ACTION_H_
+#define TOOLS_ANALYZE_TREE_MEMORY_ACTION_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "tools/model/event.h"
+
+namespace memoir {
+
+enum class MemoryAction : std::uint8_t {
+  kAllocate,
+  kFree,
+  kSegmentAllocate,  // the CUDA allocator reserves or releases memory of the device
+  kSegmentFree,
+  kSegmentMap,
+  kSegmentUnmap,
+  kDriverAllocate,  // a driver allocation or free
+  kDriverFree,
+  kDriverRefused,
+  kOutOfMemory,  // out-of-memory error of the CUDA allocator
+  kLaunch,       // not a memory event: a kernel launch
+  kDeviceCall,   // not a memory event: another CUDA call
+  kBefore,       // live memory that was allocated outside of the selection
+  kElsewhere,    // live memory that was allocated by a thread outside of the selection
+};
+// "allocate", "segment_free", ...
+std::string_view ToString(MemoryAction action);
+inline bool IsDeviceCall(MemoryAction action) {
+  return action == MemoryAction::kLaunch || action == MemoryAction::kDeviceCall;
+}
+// Returns true if the action returns memory; its bytes are shown with a minus.
+bool ReturnsMemory(MemoryAction action);
+MemoryAction ActionOf(SegmentAction action);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TREE_MEMORY_ACTION_H_

@@ -1,0 +1,45 @@
+// The places where ranks left their recordings, and how files are copied from there.
+#ifndef TOOLS_CLI_COLLECT_COLLECT_SOURCE_H_
+#define TOOLS_CLI_COLLECT_COLLECT_SOURCE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memoir {
+
+enum class CollectSourceKind : std::uint8_t {
+  kFolder,   // on this host
+  kHost,     // node0:/scratch/run7
+  kAddress,  // s3://bucket/run7, anything that fsspec knows
+};
+
+struct CollectSource {
+  std::string text;  // as given
+  CollectSourceKind kind = CollectSourceKind::kFolder;
+  std::string host, folder;  // both for kHost; for the others `folder` is `text`
+};
+
+CollectSource ParseCollectSource(const std::string& text);
+
+// The default command that copies files from a host.
+extern const char kDefaultCommand[];
+
+// Values for the words in braces of a command line.
+struct Transfer {
+  std::string patterns;            // a file with a pattern of names in each line
+  std::vector<std::string> names;  // the same patterns
+  std::string into;                // a folder for the files
+  std::string job;                 // absolute folder of the files that were collected before
+};
+
+// Returns `command` with {source}, {host}, {folder}, {patterns}, {names}, {into} and {job} replaced, each quoted for a
+// shell. The error names an unknown word in braces.
+absl::StatusOr<std::string> FillCommand(const std::string& command, const CollectSource& source,
+                                        const Transfer& transfer);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_COLLECT_COLLECT_SOURCE_H_

@@ -1,0 +1,44 @@
+// Waits for a recording that has not begun, so that its folder or a file in it does not exist yet.
+#ifndef TOOLS_CLI_LIVE_RECORDING_WAIT_H_
+#define TOOLS_CLI_LIVE_RECORDING_WAIT_H_
+
+#include <chrono>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "tools/cli/live/live_terminal.h"
+
+namespace memoir {
+
+class RecordingWait {
+ public:
+  // `patience`: the longest wait; nullopt: until a signal ends it.
+  RecordingWait(const LiveSignals& signals, std::optional<std::chrono::seconds> patience)
+      : signals_(signals), patience_(patience) {}
+
+  // Calls `look`, which returns a StatusOr, again after each `pause`, until its answer is not "does not exist yet" or
+  // the wait is over. Returns the last answer. A wait of more than a second is reported on standard error.
+  template <class Look>
+  auto Await(std::chrono::milliseconds pause, const Look& look) {
+    auto answer = look();
+    while (IsWorthAWait(answer.status())) {
+      Pause(pause, answer.status());
+      answer = look();
+    }
+    return answer;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool IsWorthAWait(const absl::Status& status) const;
+  void Pause(std::chrono::milliseconds pause, const absl::Status& status);
+
+  const LiveSignals& signals_;
+  const std::optional<std::chrono::seconds> patience_;
+  const Clock::time_point begin_ = Clock::now();
+  bool is_said_ = false;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_LIVE_RECORDING_WAIT_H_

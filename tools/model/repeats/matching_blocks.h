@@ -1,0 +1,102 @@
+// Infers the operators of blocks in steps that were recorded without operators because they repeat an earlier step
+// (detail=auto). The matching block of a block belongs to a step that was recorded in full. It has the same position
+// and the same Python stack as the block. A block with another stack does not match, because other code allocated it.
+//
+// The position of a block is a hash of the allocations from the begin of the step to this block. For a host block these
+// are the host allocations of the thread that marks steps; host blocks of other threads have no position. For a CUDA
+// block these are the allocations of its device. Two blocks have the same position if these allocations have the same
+// requested sizes and streams in the same order. The recorder compares steps by the same rule
+// (tracker/repeated_steps/repeated_steps.h).
+//
+// If no full step has a block of the same size in this place, for example because of a larger batch, the position of
+// the block is unknown. For the first such block of a step, the matching block is the block that follows the same
+// allocations and has the same Python stack. If several blocks fulfil these conditions but belong to different
+// operators or modules, no block matches.
+#ifndef TOOLS_MODEL_REPEATS_MATCHING_BLOCKS_H_
+#define TOOLS_MODEL_REPEATS_MATCHING_BLOCKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/event.h"
+#include "tools/model/ids.h"
+#include "tools/model/repeated_step_counts.h"
+
+namespace memoir {
+
+// The matching blocks of one process.
+class MatchingBlocks {
+ public:
+  // `follows` is true if the recording has detail=auto. If it is false, all functions do nothing.
+  void Begin(bool follows);
+
+  // Begins a step at the current event. `thread` is the thread that marks steps.
+  void BeginStep(ThreadId thread);
+  void SwitchLevel(v1::RecordingLevel level);
+
+  // Visits a block that the visitor is about to receive with `ordinal`. If the operators of the block were not
+  // recorded, copies the operators of its matching block to it, and sets Block::matching_ordinal.
+  void VisitBlock(std::uint64_t ordinal, bool caching, Block& block);
+
+  // Ends a block. `temporary` is true if the recorded operator call that allocated the block has not ended. Returns
+  // `temporary`. For an inferred block, returns the value of the matching block.
+  bool EndBlock(const Block& block, bool temporary);
+
+  // Call this function if blocks of the current step are missing. Later blocks of this step then have no known
+  // position.
+  void LeaveOutStep();
+
+  const RepeatedStepCounts& step_counts() const { return step_counts_; }
+  // Adds the counts of `times` collapsed repeats. `steps` has the counts of one repeat.
+  void AddCollapsed(const RepeatedStepCounts& steps, std::uint64_t times) {
+    const std::uint64_t before = step_counts_.steps;
+    step_counts_.Add(steps, times);
+    for (DevicePosition& device_position : device_positions_) {
+      if (device_position.step == before) device_position.step = step_counts_.steps;
+    }
+  }
+
+ private:
+  struct MatchingBlock {
+    NameId operator_name, leaf_name, user_name, region;
+    StackId forward_callstack;
+    ModuleId module;
+    std::uint64_t ordinal = 0;
+    Phase phase = Phase::kOther;
+    bool in_compiled_region = false, compiling = false, temporary = false;
+    std::uint8_t seen = 0;
+  };
+  // The positions of one block in a step. 0 if there is no position.
+  struct Positions {
+    std::uint64_t exact = 0;
+    std::uint64_t of_any_size = 0;
+  };
+  struct DevicePosition {
+    std::uint64_t position = 0;
+    std::uint64_t step = 0;
+  };
+  DevicePosition& PositionOf(DeviceId device);
+  Positions PositionsOf(bool caching, const Block& block);
+  void Learn(const Positions& positions, std::uint64_t ordinal, const Block& block);
+  void LearnAnySize(const Positions& positions);
+  const MatchingBlock* Find(const Positions& positions, bool* is_resized) const;
+  void Infer(const Positions& positions, Block& block);
+
+  bool follows_ = false;
+  bool full_ = false;    // operators are recorded now
+  bool learns_ = false;  // operators were recorded in the whole step so far
+  ThreadId thread_;
+  std::vector<DevicePosition> device_positions_;                       // by DeviceId
+  absl::flat_hash_map<std::uint64_t, MatchingBlock> matching_blocks_;  // by position and Python stack
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> positions_;  // positions of matching blocks, by their ordinals
+  // Maps Positions::of_any_size to Positions::exact. kSeveral: blocks with this position belong to different operators
+  // or modules.
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> of_any_size_;
+  static constexpr std::uint64_t kSeveral = 0;
+  RepeatedStepCounts step_counts_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPEATS_MATCHING_BLOCKS_H_

@@ -1,0 +1,43 @@
+// The lifetimes of the host blocks of a repeat group. Each repeat of the group allocates and frees the same blocks.
+#ifndef TOOLS_MODEL_REPEATS_REPEAT_GROUP_LIFETIMES_H_
+#define TOOLS_MODEL_REPEATS_REPEAT_GROUP_LIFETIMES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/read/step_pattern.h"
+
+namespace memoir {
+
+// Event 0 is the first event of the group. The numbers continue through the later repeats of the group. Events of
+// earlier repeats have negative numbers. Steps are numbered in the same way.
+class RepeatGroupLifetimes {
+ public:
+  explicit RepeatGroupLifetimes(const std::vector<const StepPattern*>& steps);
+
+  std::size_t steps() const { return begins_.size() - 1; }
+  std::int64_t length() const { return begins_.back(); }
+  // Returns the number of event `event` of step `step`. nullopt if that step has fewer events.
+  std::optional<std::int64_t> EventOf(std::int64_t step, std::uint32_t event) const;
+  std::int64_t BeginOf(std::int64_t step) const;
+  // Returns the event that frees the block which `event` allocates. nullopt if `event` allocates no block that the
+  // group frees.
+  std::optional<std::int64_t> FreeOf(std::int64_t event) const;
+  // Returns the events that allocated the blocks that are live directly before `event`, in ascending order.
+  std::vector<std::int64_t> AllocationsLiveBefore(std::int64_t event) const;
+
+ private:
+  struct Lifetime {
+    std::int64_t event = 0, length = 0;
+  };
+  std::vector<std::int64_t> begins_;  // number of the first event of each step, then of the next repeat
+  std::vector<Lifetime> lifetimes_;   // of the blocks that the group allocates and frees
+  // Lifetime of the block that an event allocates. 0 if the event allocates no block that the group frees.
+  std::vector<std::int64_t> lengths_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPEATS_REPEAT_GROUP_LIFETIMES_H_

@@ -1,0 +1,50 @@
+// Defines Capture::Replay, which reads the chunks of a capture and replays them. It is not in capture.cc, because the
+// files of this folder include files of tools/model, and folders include each other in one direction only.
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "tools/model/capture_contents.h"
+#include "tools/model/chunk_source.h"
+#include "tools/model/replay/chunk_batch.h"
+#include "tools/model/replay/replayer.h"
+
+namespace memoir {
+namespace {
+
+bool IsWanted(const ProcessSummary& process, const ReplayOptions& options) {
+  return !options.rank || (process.is_rank && process.info.rank() == *options.rank);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
+  std::uint64_t file_bytes = 0;
+  std::set<std::size_t> wanted;
+  for (const ProcessSummary& process : contents_->processes) {
+    if (!IsWanted(process, options)) continue;
+    wanted.insert(process.id.value);
+    file_bytes += process.file_bytes;
+  }
+  ReplayReport report;
+  report.damage = contents_->folder.damage;
+  for (std::size_t i = 0; i < contents_->folder.processes.size(); ++i)
+    if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
+  Replayer replayer(contents_->processes, contents_->folder.symbols, visitor, options, &report);
+  for (const std::size_t process : wanted) report.processes[process].replayed = true;
+  ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
+  SourceItem item;
+  ChunkBatch batch(replayer, visitor.takes_repeats());
+  while (source.Next(&item)) {
+    batch.Take(item);
+    item.chunk = nullptr;
+    if (options.progress && file_bytes > 0) {
+      options.progress(static_cast<double>(item.file_bytes_done) / static_cast<double>(file_bytes));
+    }
+    if (options.go_on && !options.go_on()) break;
+  }
+  visitor.OnEnd(report);
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,49 @@
+// Follows the recording level: off, memory or everything. Reports the spans in which less than everything was recorded.
+#ifndef TOOLS_MODEL_REPLAY_EVENTS_RECORDING_LEVELS_H_
+#define TOOLS_MODEL_REPLAY_EVENTS_RECORDING_LEVELS_H_
+
+#include <cstdint>
+
+#include "tools/model/replay/events/driver_events.h"
+#include "tools/model/replay/events/range_events.h"
+#include "tools/model/replay/state/shared_replay_state.h"
+
+namespace memoir {
+
+class RecordingLevels {
+ public:
+  RecordingLevels(SharedReplayState& shared, RangeEvents& ranges, DriverEvents& driver)
+      : context_(shared.context),
+        visibility_(shared.visibility),
+        matching_blocks_(shared.matching_blocks),
+        memories_(shared.memories),
+        blocks_(shared.blocks),
+        ranges_(ranges),
+        driver_(driver) {}
+
+  void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
+
+  // Continues at the level of a keyframe, at the start or after evicted parts.
+  void ApplyKeyframe(const v1::Keyframe& keyframe);
+  // The process ends.
+  void EndProcess() { EndGaps(); }
+
+ private:
+  void NoteSwitch(const SwitchEvent& event);
+  void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
+  void EndGap(std::uint64_t ns, bool ended);
+  void EndGaps();
+
+  ReplayContext& context_;
+  OperatorVisibility& visibility_;
+  MatchingBlocks& matching_blocks_;
+  DeviceMemories& memories_;
+  LiveBlocks& blocks_;
+  RangeEvents& ranges_;
+  DriverEvents& driver_;
+  bool gap_open_ = false;  // less than everything is recorded now
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPLAY_EVENTS_RECORDING_LEVELS_H_

@@ -1,0 +1,49 @@
+// Restores the state of a replay from a keyframe: at the start if earlier parts are missing, after evicted parts, and
+// after a loss. Compares other keyframes with the replay.
+#ifndef TOOLS_MODEL_REPLAY_KEYFRAMES_H_
+#define TOOLS_MODEL_REPLAY_KEYFRAMES_H_
+
+#include <optional>
+
+#include "tools/model/replay/replay_handlers.h"
+
+namespace memoir {
+
+class Keyframes {
+ public:
+  explicit Keyframes(ReplayHandlers& handlers) : handlers_(handlers), context_(handlers.shared.context) {}
+
+  void BeginProcess();
+  // A chunk of the process was taken; its keyframe, if any, before.
+  void NoteChunk() { began_ = true; }
+  // Chunks are missing here: the next keyframe is applied.
+  void NoteLoss() { awaited_ = true; }
+  bool awaited() const { return awaited_; }
+  // Parts were evicted here. The next part begins with a keyframe.
+  void PassEvicted();
+
+  // Returns true if the keyframe of this chunk is to be applied, false if it is only compared.
+  bool IsApplied(const Chunk& chunk) const { return awaited_ || (!began_ && chunk.header.sequence != 0); }
+  // Parses the keyframe of a chunk. nullopt if it is damaged, which is reported.
+  std::optional<v1::Keyframe> Parse(const Chunk& chunk, bool is_applied) const;
+  // Sets the state of the replay. All events before the keyframe must be visited.
+  void Apply(const v1::Keyframe& keyframe);
+  // Counts the keyframe if its totals of devices differ from the replay's.
+  void Compare(const v1::Keyframe& keyframe) const;
+
+ private:
+  void Visit(const v1::Keyframe& keyframe);
+  void NoteEvicted(const v1::Keyframe& keyframe);
+  void NoteEvictedPeaks(const v1::Keyframe& keyframe);
+
+  ReplayHandlers& handlers_;
+  ReplayContext& context_;
+  bool began_ = false;          // a chunk of this process was taken
+  bool awaited_ = false;        // chunks were lost or evicted: the next keyframe is applied
+  bool after_evicted_ = false;  // parts were evicted, and no keyframe was applied since
+  Tick evicted_from_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPLAY_KEYFRAMES_H_

@@ -1,0 +1,30 @@
+// Counts the records of each thread, and finds records that are missing or that a capture contains twice. Counts them
+// as runs are read, because the runs of a thread are in order.
+#ifndef TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
+#define TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
+
+#include "tools/model/replay/state/shared_replay_state.h"
+
+namespace memoir {
+
+class RecordCounts {
+ public:
+  explicit RecordCounts(SharedReplayState& shared) : context_(shared.context), threads_(shared.threads) {}
+
+  void BeginProcess() { passed_evicted_ = false; }
+  // Counts the records of a run. Sets was_shown and lost_records of its cursor.
+  void CountRun(ThreadReplay& thread, RunCursor& cursor);
+  // Counts the records that the pattern rows of a chunk represent.
+  void CountPatternRows(const Payload& payload);
+  // Parts were evicted here: the missing records of threads are not a loss.
+  void PassEvicted();
+
+ private:
+  ReplayContext& context_;
+  ReplayThreads& threads_;
+  bool passed_evicted_ = false;  // parts of the process were evicted before the current chunk
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_

@@ -1,0 +1,32 @@
+// Determines the module, the phase and the Python stacks of a thread (docs/event_schema.md, "Modules").
+//
+// A thread has two stacks, of module calls and of ranges. The innermost module call or the innermost backward range
+// decides: the one that was opened last.
+#ifndef TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
+#define TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
+
+#include "tools/model/replay/state/replay_context.h"
+#include "tools/model/replay/state/replay_threads.h"
+
+namespace memoir {
+
+class ModuleContexts {
+ public:
+  ModuleContexts(ReplayContext& context, ReplayThreads& threads) : context_(context), threads_(threads) {}
+
+  ModuleContext Of(const ThreadReplay& thread) const;
+  Callstacks CallstacksOf(const ThreadReplay& thread) const;
+  // Sets the module and the phase of the innermost range, which has just begun. ReplayOptions::modules only.
+  void SetModule(ThreadReplay& thread);
+
+ private:
+  ForwardOperator ForwardOperatorOf(const OpenRange& backward);
+  void SetModuleOfNode(ThreadReplay& thread, OpenRange& node);
+
+  ReplayContext& context_;
+  ReplayThreads& threads_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_

@@ -1,0 +1,26 @@
+// The processes of a job as text: existing and missing ranks, their hosts, and irregularities.
+#ifndef TOOLS_VIEW_CAPTURE_PROCESS_TEXT_H_
+#define TOOLS_VIEW_CAPTURE_PROCESS_TEXT_H_
+
+#include <string>
+
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// "rank 0, pid 100 on testhost"; "3 processes on testhost, ranks 0-1, 3 of 4; rank 2 is missing".
+std::string RenderProcesses(const Capture& capture);
+
+// "rank 3 (pid 100 on testhost)".
+std::string ProcessName(const Capture& capture, ProcessId process);
+
+// Describes how ranks with contradictory variables were resolved, in one line. Empty without a contradiction. Covers
+// the processes that were replayed.
+std::string RenderRankConflicts(const Capture& capture, const ReplayReport& report);
+
+// Describes forked children without files, in one line for all replayed processes. Empty without such children.
+std::string RenderForkedChildren(const Capture& capture, const ReplayReport& report);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_CAPTURE_PROCESS_TEXT_H_

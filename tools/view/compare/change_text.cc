@@ -1,0 +1,85 @@
+#include "tools/view/compare/change_text.h"
+
+#include <cstddef>
+
+#include "fmt/format.h"
+#include "tools/view/capture/line_text.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kName = 90;
+
+bool IsAboutOne(double factor) {
+  constexpr double kAlike = 0.05;
+  return factor > 1 - kAlike && factor < 1 + kAlike;
+}
+
+std::string FactorText(const ProgramChange& change) {
+  const std::string verb = change.dimension.empty() ? "are" : "is";
+  if (change.factor == 0 || IsAboutOne(change.factor)) return verb + " of another shape";
+  return change.factor > 1 ? fmt::format("{} {:.1f} times as large", verb, change.factor)
+                           : fmt::format("{} smaller by a factor of {:.1f}", verb, 1 / change.factor);
+}
+
+}  // namespace
+
+std::string ChangeText(const ProgramChange& change) {
+  using Kind = ProgramChange::Kind;
+  const std::string where = Shortened(Escaped(change.where), kName), a = Escaped(change.a), b = Escaped(change.b);
+  const bool is_one = change.count == 1;
+  switch (change.kind) {
+    case Kind::kNewModules:
+      return fmt::format("{} {}", is_one ? "a new module," : "new modules,", where);
+    case Kind::kGoneModules:
+      return fmt::format("{} {} {}", is_one ? "the module" : "the modules", where, is_one ? "is gone" : "are gone");
+    case Kind::kLayers:
+      return fmt::format("{} has {} modules, had {}", where, b, a);
+    case Kind::kSizes:
+      if (change.sizes.size() > 1 && !IsAboutOne(change.factor))
+        return fmt::format("sizes {} in {} ({})", FactorText(change),
+                           FormatCounted(change.count, "parameter", "parameters"), where);
+      return fmt::format("a size of {} is {} now, in {} ({})", a, b,
+                         FormatCounted(change.count, "parameter", "parameters"), where);
+    case Kind::kParameterType:
+      return fmt::format("parameters are {}, were {}", b, a);
+    case Kind::kResultType:
+      return fmt::format("{} compute in {}, did in {}", FormatCounted(change.count, "line", "lines"), b, a);
+    case Kind::kTrained:
+    case Kind::kFrozen:
+      return fmt::format("{} {} {} trained ({})", FormatCount(change.count),
+                         change.kind == Kind::kTrained ? "more" : "fewer",
+                         is_one ? "parameter is" : "parameters are", where);
+    case Kind::kInputs:
+      return fmt::format("the {} of {} {} ({}, now {})", change.dimension.empty() ? "inputs" : change.dimension, where,
+                         FactorText(change), a, b);
+    case Kind::kOptimizer:
+      return fmt::format("the optimizer is {}, was {}", b, a);
+    case Kind::kCheckpointed:
+      return fmt::format("{} {} checkpointed now", where, is_one ? "is" : "are");
+    case Kind::kKept:
+      return fmt::format("{} {} not checkpointed any more", where, is_one ? "is" : "are");
+  }
+  return "";
+}
+
+std::string CausesText(const ComparedDevice& device) {
+  constexpr std::size_t kNamed = 2;
+  std::string text;
+  for (std::size_t i = 0; i < device.causes.size() && i < kNamed; ++i)
+    text += (i == 0 ? "" : "; ") + ChangeText(device.causes[i]);
+  if (device.causes.size() > kNamed)
+    text += " and " + FormatCounted(device.causes.size() - kNamed, "more change", "more changes");
+  return text;
+}
+
+std::string BelowPeakText(const ComparedDevice& device) {
+  if (device.below.empty()) return "";
+  const LineBelowPeak& most = device.below.front();
+  return fmt::format("{} has at most {} ({}, {})", ShownPlace(most.source, kName), FormatBytes(most.b),
+                     FormatSignedBytes(most.difference()), Escaped(most.category));
+}
+
+}  // namespace memoir

@@ -1,0 +1,23 @@
+// Describes the changes of B's program in words.
+#ifndef TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_
+#define TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_
+
+#include <string>
+
+#include "tools/analyze/compare/comparison.h"
+
+namespace memoir {
+
+// Returns "the inputs of Net are 2.0 times as large (int64[16, 128], now int64[32, 128])". Escaped, one line.
+std::string ChangeText(const ProgramChange& change);
+
+// Returns the causes of the device's difference, the first two in full. Empty if no cause is known.
+std::string CausesText(const ComparedDevice& device);
+
+// Returns "eval.py:30 evaluate has at most 93.0 MiB (+30.0 MiB, activation (kept))" for the line that differs most
+// below the peak. Empty if no line does.
+std::string BelowPeakText(const ComparedDevice& device);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_

@@ -1,0 +1,19 @@
+// Functions for paths that do not use std::filesystem. Some of torch's wheels export their own copy of std::filesystem,
+// others use the system's libstdc++, and RHEL 8's libstdc++ does not contain std::filesystem. Any thread.
+#ifndef TRACKER_WRITER_FOLDER_PATHS_H_
+#define TRACKER_WRITER_FOLDER_PATHS_H_
+
+#include <string>
+
+namespace memoir {
+
+// Returns the absolute path of `path`, because the program may change its working folder, and memoir-drain has another
+// one. Returns `path` unchanged if this process has no working folder.
+std::string AbsolutePath(const std::string& path);
+
+// Returns true for a folder, or a link to a folder.
+bool IsFolder(const std::string& path);
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_FOLDER_PATHS_H_

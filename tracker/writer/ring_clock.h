@@ -1,0 +1,46 @@
+// One reading of all clocks, as close together as possible. Any thread of a process that has called ChooseTick. A
+// process that only reads the ring of another process must not call this, because its ticks may come from another
+// source.
+#ifndef TRACKER_WRITER_RING_CLOCK_H_
+#define TRACKER_WRITER_RING_CLOCK_H_
+
+#include <ctime>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "interpose/ring_reader.h"
+#include "interpose/tick.h"
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+
+// Reads the clocks several times, because an interrupt or another thread may delay a reading. Returns the reading that
+// took the least time.
+inline RingClock ReadClock() {
+  RingClock best{};
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    timespec real;
+    const std::uint64_t before = Tick();
+    const std::uint64_t monotonic = MonotonicNs();
+    clock_gettime(CLOCK_REALTIME, &real);
+    const std::uint64_t after = Tick();
+    if (after - before >= least) continue;
+    least = after - before;
+    const auto seconds = static_cast<std::uint64_t>(real.tv_sec);
+    best = {before + least / 2, monotonic, seconds * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec)};
+  }
+  return best;
+}
+
+// Appends a ClockSync as the field `tag` of `message`.
+inline void AddClock(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const RingClock& at) {
+  protozero::pbf_writer clock(message, tag);
+  clock.add_uint64(field::clock::kTick, at.tick);
+  clock.add_uint64(field::clock::kMonotonicNs, at.monotonic_ns);
+  clock.add_uint64(field::clock::kRealtimeNs, at.realtime_ns);
+}
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_RING_CLOCK_H_
