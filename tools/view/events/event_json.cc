@@ -277,10 +277,10 @@ void EventJsonWriter::OnCallEnd(const CallEvent& event) {
 void EventJsonWriter::OnHolds(const HoldsEvent& event) {
   const bool is_optimizer = !event.is_module && !event.is_gradient && !event.more;
   line_.Begin(event.more          ? "holds_more"
-        : event.is_module   ? "module_holds"
-        : event.is_gradient ? "gradient_of"
-                            : "optimizer_holds",
-        event);
+              : event.is_module   ? "module_holds"
+              : event.is_gradient ? "gradient_of"
+                                  : "optimizer_holds",
+              event);
   line_.AddModule(event.module);
   if (is_optimizer) line_.AddNumber("optimizer", event.owner);
   line_.AddSignature(event.signature);
