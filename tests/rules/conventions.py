@@ -7,6 +7,17 @@ from sources import Rule, cxx_sources, sources
 MAX_ROOM_LINES = 400
 MAX_FUNCTION_LINES = 80
 MAX_COLUMNS = 120
+MAX_FOLDER_SOURCES = 25
+# Folders with more sources. The first are flat: each file is one call, or a few calls, of NVIDIA's libraries. The others are not divided yet, and may
+# only shrink.
+LARGE_FOLDERS = {
+    "interpose/cuda": 43,
+    "interpose/simcuda/api": 40,
+    "interpose/simcuda": 66,
+    "python/_torch_memoir": 38,
+    "tracker/torch": 64,
+    "tracker/writer": 65,
+}
 
 
 def guards_match_paths(tree):
@@ -47,6 +58,18 @@ def rooms_are_small(tree):
             room = source.path if source.path.startswith("tests/") else f"{source.folder}/{source.stem}".lstrip("/")
             rooms[room] = rooms.get(room, 0) + len(source.lines) - 1
     yield from (f"{room}: {lines} lines, more than {MAX_ROOM_LINES}" for room, lines in rooms.items() if lines > MAX_ROOM_LINES)
+
+
+def folders_are_small(tree):
+    """A folder of the product shows its structure: more than MAX_FOLDER_SOURCES sources and headers are a list, not a room."""
+    found = {}
+    for source in sources(tree):
+        if source.suffix in (".h", ".hpp", ".cc", ".def", ".py") and source.path.startswith(("interpose/", "proto/", "python/", "tools/", "tracker/")):
+            found[source.folder] = found.get(source.folder, 0) + 1
+    for folder, number in found.items():
+        most = LARGE_FOLDERS.get(folder, MAX_FOLDER_SOURCES)
+        if number > most:
+            yield f"{folder}: {number} sources and headers, more than {most}"
 
 
 def functions(source):
@@ -164,6 +187,7 @@ RULES = (
         rooms_are_small,
         ({"tools/read/part.h": "\n" * 200, "tools/read/part.cc": "\n" * 201}, {"python/memoir/start.py": "\n" * 401}, {"tests/read/part_test.cc": "\n" * 401}),
     ),
+    Rule(folders_are_small, ({f"tools/read/part{n}.cc": "" for n in range(MAX_FOLDER_SOURCES + 1)},)),
     Rule(functions_are_short, ({"tools/read/part.cc": _LONG_FUNCTION}, {"tools/read/part.cc": "class A {\n  " + _LONG_FUNCTION.replace("\n", "\n  ") + "};\n"})),
     Rule(
         comments_say_something,

@@ -4,6 +4,7 @@ import pathlib
 
 import bazel_files
 import category_rules
+import class_sizes
 import conventions
 import doctor_lines
 import glossary_words
@@ -19,7 +20,7 @@ import schema_rules
 import wording
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + bazel_files.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES + requirement_rules.RULES + wording.RULES + named_things.RULES + glossary_words.RULES
+RULES = include_arrows.RULES + bazel_files.RULES + class_sizes.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES + requirement_rules.RULES + wording.RULES + named_things.RULES + glossary_words.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 

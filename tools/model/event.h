@@ -334,7 +334,7 @@ class Visitor {
   virtual bool takes_repeats() const { return false; }
   // Returns how many of the next RepeatedEvent::times repeats may be collapsed. 0: the next repeat must be visited.
   virtual std::uint64_t MostRepeats(const RepeatedEvent&) const { return 0; }
-#define MEMOIR_VISITED(Name, EventType, who) \
+#define MEMOIR_VISITED(Name, EventType, who, how) \
   virtual void On##Name(const EventType&) {}
 #include "tools/model/visited.def"
 };

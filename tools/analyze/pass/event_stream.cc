@@ -30,7 +30,7 @@ class StreamPass : public WindowedVisitor {
   void See##Name(const EventType& event) override { \
     if (in_window()) visitor_.On##Name(event);      \
   }
-#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_STREAMED_##who(Name, EventType)
+#define MEMOIR_VISITED(Name, EventType, who, how) MEMOIR_STREAMED_##who(Name, EventType)
 #include "tools/model/visited.def"
 #undef MEMOIR_STREAMED_Process
 #undef MEMOIR_STREAMED_Whole

@@ -31,7 +31,7 @@ class VisitorGroup : public Visitor {
     for (const Visitor* const visitor : visitors_) most = std::min(most, visitor->MostRepeats(event));
     return most;
   }
-#define MEMOIR_VISITED(Name, EventType, who)                           \
+#define MEMOIR_VISITED(Name, EventType, who, how)                      \
   void On##Name(const EventType& event) override {                     \
     for (Visitor* const visitor : visitors_) visitor->On##Name(event); \
   }

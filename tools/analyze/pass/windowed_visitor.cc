@@ -7,6 +7,15 @@ namespace {
 
 constexpr std::size_t kMaxNames = 1000;
 
+template <class EventType>
+DeviceId DeviceOf(const EventType& event) {
+  return event.device;
+}
+DeviceId DeviceOf(const SegmentEvent& event) { return event.segment->device; }
+DeviceId DeviceOf(const OutOfMemoryEvent& event) { return event.asked->device; }
+DeviceId DeviceOf(const DriverAllocateEvent& event) { return event.block->device; }
+DeviceId DeviceOf(const DriverRefusedEvent& event) { return event.asked->device; }
+
 }  // namespace
 
 ReplayOptions ReplayOptionsFor(const Selection& selection, bool tensors, bool first_seen) {
@@ -141,41 +150,6 @@ void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   if (IsSelected(event.block->device)) IsChosen(*event.block) ? SeeDeallocate(event) : SeeOtherDeallocate(event);
 }
 
-void WindowedVisitor::OnFreeCompleted(const FreeCompletedEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.device)) SeeFreeCompleted(event);
-}
-
-void WindowedVisitor::OnSegment(const SegmentEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.segment->device)) SeeSegment(event);
-}
-
-void WindowedVisitor::OnOutOfMemory(const OutOfMemoryEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.asked->device)) SeeOutOfMemory(event);
-}
-
-void WindowedVisitor::OnDeviceStatistics(const DeviceStatisticsEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.device)) SeeDeviceStatistics(event);
-}
-
-void WindowedVisitor::OnDriverAllocate(const DriverAllocateEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.block->device)) SeeDriverAllocate(event);
-}
-
-void WindowedVisitor::OnDriverFree(const DriverFreeEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.device)) SeeDriverFree(event);
-}
-
-void WindowedVisitor::OnDriverRefused(const DriverRefusedEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.asked->device)) SeeDriverRefused(event);
-}
-
 void WindowedVisitor::OnDeviceSample(const DeviceSampleEvent& event) {
   if (!event.before) FollowTime(event);
   if (IsSelected(event.device)) SeeDeviceSample(event);
@@ -186,23 +160,8 @@ void WindowedVisitor::OnHostReading(const HostReadingEvent& event) {
   SeeHostReading(event);
 }
 
-void WindowedVisitor::OnDeviceCall(const DeviceCallEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.device)) SeeDeviceCall(event);
-}
-
-void WindowedVisitor::OnKernelRun(const KernelRunEvent& event) {
-  FollowTime(event);
-  if (IsSelected(event.device)) SeeKernelRun(event);
-}
-
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) SeeFirstSeen(event);
-}
-
-void WindowedVisitor::OnMark(const MarkEvent& event) {
-  FollowTime(event);
-  SeeMark(event);
 }
 
 void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
@@ -215,32 +174,24 @@ void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
   SeeModuleEnter(event);
 }
 
-void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
-  FollowTime(event);
-  SeeModuleExit(event);
-}
-
-void WindowedVisitor::OnStack(const StackEvent& event) {
-  FollowTime(event);
-  SeeStack(event);
-}
-
-void WindowedVisitor::OnCallBegin(const CallEvent& event) {
-  FollowTime(event);
-  SeeCallBegin(event);
-}
-
-void WindowedVisitor::OnCallEnd(const CallEvent& event) {
-  FollowTime(event);
-  SeeCallEnd(event);
-}
-
-void WindowedVisitor::OnHolds(const HoldsEvent& event) {
-  FollowTime(event);
-  SeeHolds(event);
-}
-
 void WindowedVisitor::OnLost(const LostEvent& event) { SeeLost(event); }
+
+#define MEMOIR_ON_Own(Name, EventType)
+#define MEMOIR_ON_Timed(Name, EventType)                   \
+  void WindowedVisitor::On##Name(const EventType& event) { \
+    FollowTime(event);                                     \
+    See##Name(event);                                      \
+  }
+#define MEMOIR_ON_OnDevice(Name, EventType)                \
+  void WindowedVisitor::On##Name(const EventType& event) { \
+    FollowTime(event);                                     \
+    if (IsSelected(DeviceOf(event))) See##Name(event);     \
+  }
+#define MEMOIR_VISITED(Name, EventType, who, how) MEMOIR_ON_##how(Name, EventType)
+#include "tools/model/visited.def"
+#undef MEMOIR_ON_Own
+#undef MEMOIR_ON_Timed
+#undef MEMOIR_ON_OnDevice
 
 bool WindowedVisitor::IsSelected(DeviceId device) {
   if (!selection_.device) return true;

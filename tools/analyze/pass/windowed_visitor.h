@@ -37,7 +37,7 @@ class WindowedVisitor : public Visitor {
 #define MEMOIR_HANDED_ON_Process(Name, EventType) void On##Name(const EventType& event) final;
 #define MEMOIR_HANDED_ON_Windowed(Name, EventType) void On##Name(const EventType& event) final;
 #define MEMOIR_HANDED_ON_Whole(Name, EventType)
-#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_HANDED_ON_##who(Name, EventType)
+#define MEMOIR_VISITED(Name, EventType, who, how) MEMOIR_HANDED_ON_##who(Name, EventType)
 #include "tools/model/visited.def"
 #undef MEMOIR_HANDED_ON_Process
 #undef MEMOIR_HANDED_ON_Windowed
@@ -58,8 +58,8 @@ class WindowedVisitor : public Visitor {
 
   // The functions of a visitor, limited to the selection: OnX arrives here as SeeX. Events of omitted devices are not
   // passed on. Omitted blocks arrive as SeeOtherX.
-  virtual void SeeEnd(const ReplayReport&) {}  // only if the selection was found; state() is still valid
-  virtual void SeeWindowOpen(const Event&) {}  // before the event that opens it
+  virtual void SeeEnd(const ReplayReport&) {}   // only if the selection was found; state() is still valid
+  virtual void SeeWindowOpen(const Event&) {}   // before the event that opens it
   virtual void SeeWindowClose(const Event&) {}  // after the event that closes it
   // For blocks on selected devices that the selection omits by module or size.
   virtual void SeeOtherAllocate(const AllocateEvent&) {}
@@ -74,7 +74,7 @@ class WindowedVisitor : public Visitor {
   virtual void See##Name(const EventType&) {}
 #define MEMOIR_HANDED_ON_Windowed(Name, EventType) \
   virtual void See##Name(const EventType&) {}
-#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_HANDED_ON_##who(Name, EventType)
+#define MEMOIR_VISITED(Name, EventType, who, how) MEMOIR_HANDED_ON_##who(Name, EventType)
 #include "tools/model/visited.def"
 #undef MEMOIR_HANDED_ON_Process
 #undef MEMOIR_HANDED_ON_Windowed

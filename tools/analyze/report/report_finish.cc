@@ -2,10 +2,27 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "tools/analyze/report/report_pass.h"
 
 namespace memoir {
+namespace {
+
+constexpr std::size_t kMostIterations = std::size_t{1} << 14;
+
+// An iteration lasts until the next one begins.
+void KeepIterationsBetween(std::uint64_t begin_ns, std::uint64_t end_ns, std::vector<Iteration>* iterations) {
+  const auto first_ns = [](const Iteration& iteration) {
+    const auto markers = MarkersOf(iteration);
+    return markers.empty() ? std::uint64_t{0} : markers.front().second.ns;
+  };
+  const auto next = std::ranges::upper_bound(*iterations, begin_ns, {}, first_ns);
+  if (next != iterations->begin()) iterations->erase(iterations->begin(), std::prev(next));
+  std::erase_if(*iterations, [&](const Iteration& iteration) { return first_ns(iteration) >= end_ns; });
+}
+
+}  // namespace
 
 void ReportPass::FinishPaths(Track& track) {
   const std::vector<RangePaths::Node>& nodes = paths_.nodes();
@@ -44,27 +61,18 @@ void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
   report_.devices.push_back(std::move(shown));
 }
 
-// Returns the steps and iterations that lie in the window.
-ReportProcess ReportPass::FinishProcess(ProcessId process) {
-  const StepSource source = steps().source();
-  Steps& begun = steps_[static_cast<std::size_t>(source)];
-  std::vector<Iteration> iterations = iterations_.Take();
+// Adds the process, with the steps and iterations that lie in the window.
+void ReportPass::FinishProcess(ProcessId id) {
+  ReportProcess& process = report_.processes.emplace_back();
+  process.process = id;
+  process.iterations = iterations_.Take();
   if (selection().window.kind != SelectionWindow::Kind::kAll) {
-    // A step that begins when the window closes is not in it.
-    const bool last_is_outside = begun.count > begun.ns.size() && begun.last_ns >= end_ns_;
-    begun.count -= std::erase_if(begun.ns, [&](std::uint64_t ns) { return ns >= end_ns_; }) + (last_is_outside ? 1 : 0);
-    const auto first_ns = [](const Iteration& iteration) {
-      const auto markers = MarkersOf(iteration);
-      return markers.empty() ? std::uint64_t{0} : markers.front().second.ns;
-    };
-    // An iteration lasts until the next one begins.
-    const auto next = std::ranges::upper_bound(iterations, begin_ns_, {}, first_ns);
-    if (next != iterations.begin()) iterations.erase(iterations.begin(), std::prev(next));
-    std::erase_if(iterations, [&](const Iteration& iteration) { return first_ns(iteration) >= end_ns_; });
+    steps_.RemoveFrom(end_ns_);
+    KeepIterationsBetween(begin_ns_, end_ns_, &process.iterations);
   }
-  const std::size_t all_iterations = iterations.size();
-  if (iterations.size() > kMostIterations) iterations.resize(kMostIterations);
-  return {process, std::move(iterations), source, std::move(begun.ns), begun.first, begun.count, all_iterations};
+  steps_.Take(steps().source(), &process);
+  process.all_iterations = process.iterations.size();
+  if (process.iterations.size() > kMostIterations) process.iterations.resize(kMostIterations);
 }
 
 void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
@@ -73,7 +81,7 @@ void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
     if (selects_blocks()) others_.Take(id, track.shown.begin_ns, end_ns_, track.shown);
     FinishDevice(track, end_ns_);
   }
-  if (!tracks_.empty()) report_.processes.push_back(FinishProcess(event.process));
+  if (!tracks_.empty()) FinishProcess(event.process);
   tracks_.clear();
   before_.clear();
   others_ = OmittedBlocks(options_.most_others);

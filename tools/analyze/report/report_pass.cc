@@ -3,20 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analyze/pass/layer_pattern.h"
 #include "tools/model/full_steps_note.h"
 #include "tools/model/holder_note.h"
 
 namespace memoir {
-namespace {
-
-std::size_t PlaceOfGrouping(GroupBy by) {
-  const auto found = std::ranges::find_if(
-      kReportGroupings, [by](const ReportGrouping& grouping) { return grouping.by == by && !grouping.merges_layers; });
-  return static_cast<std::size_t>(found - std::begin(kReportGroupings));
-}
-
-}  // namespace
 
 ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   const auto known = tracks_.find(id);
@@ -26,7 +16,7 @@ ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   seen.begin_ns = begin_ns_;
   if (outline != outlines_.end()) seen = outline->second;
   const TimeBuckets buckets = {seen.begin_ns, seen.end_ns, options_.buckets};
-  Track& track = tracks_.try_emplace(id, seen, buckets).first->second;
+  Track& track = tracks_.try_emplace(id, seen, buckets, groupings_).first->second;
   ReportDevice& shown = track.shown;
   shown.name = ToString(state().dictionary().device(id));
   shown.process = process;
@@ -35,39 +25,6 @@ ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   shown.end_ns = buckets.end_ns;
   track.next_regular_ns = buckets.begin_ns;
   return track;
-}
-
-LabelNumber ReportPass::LabelOf(Track& track, std::size_t grouping, Group group, bool before) {
-  const auto [known, added] = track.label_of_group[grouping].try_emplace({group, before});
-  if (!added) return known->second;
-  const std::string then = before && group != kBeforeGroup ? std::string(" ") + kBeforeLabel : "";
-  const Grouping& how = *groupings_[grouping];
-  std::vector<std::string>& labels = track.shown.labels[grouping];
-  const bool merges = kReportGroupings[grouping].merges_layers;
-  std::string label = how.Label(group, capture(), state().dictionary());
-  if (merges) label = WithLayersMerged(label);
-  label += then;
-  const auto [same, is_new] = track.label_of_key[grouping].try_emplace(
-      merges ? label : how.Key(group, capture(), state().dictionary()) + then, static_cast<LabelNumber>(labels.size()));
-  if (is_new) labels.push_back(std::move(label));
-  if (is_new && kReportGroupings[grouping].by == GroupBy::kLine)
-    track.shown.lines.push_back(how.LineOf(group, state().dictionary()));
-  return known->second = same->second;
-}
-
-std::uint32_t ReportPass::PlaceOf(Track& track, const ReportBlock& block) {
-  static const std::size_t kModule = PlaceOfGrouping(GroupBy::kModule);
-  static const std::size_t kOperator = PlaceOfGrouping(GroupBy::kOperator);
-  const LabelNumber module = block.labels[kModule], operator_label = block.labels[kOperator];
-  std::vector<ReportPlace>& places = track.shown.places;
-  const auto [known, added] = track.place_of.try_emplace((std::uint64_t{module} << 32) | operator_label,
-                                                         static_cast<std::uint32_t>(places.size()));
-  if (added) {
-    places.emplace_back();
-    places.back().module = module;
-    places.back().operator_label = operator_label;
-  }
-  return known->second;
 }
 
 template <class Add>
@@ -106,7 +63,8 @@ void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t n
   live.block.from_before = before || block.origin != BlockOrigin::kRecorded;
   for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
     const bool then = before && !NeedsCategories(groupings_[i]->by());
-    live.block.labels[i] = LabelOf(track, i, groupings_[i]->GroupOf(block, process, state().dictionary(), then), then);
+    live.block.labels[i] = track.labels.LabelOf(i, groupings_[i]->GroupOf(block, process, state().dictionary(), then),
+                                                then, capture(), state().dictionary(), &track.shown);
   }
   const bool has_path = !before && event_->stack != nullptr;
   live.block.path = before     ? paths_.BeforeNode()
@@ -114,7 +72,7 @@ void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t n
                                : 0;
   live.block.caller = live.block.from_before ? callers_.NodeOf(CallerNode::Kind::kBefore)
                                              : callers_.NodeOf(block, state().dictionary());
-  live.place = PlaceOf(track, live.block);
+  live.place = track.labels.PlaceOf(live.block, &track.shown);
   if (live.block.path >= track.path_sums.size()) track.path_sums.resize(paths_.nodes().size());
   if (live.block.caller >= track.caller_sums.size()) track.caller_sums.resize(callers_.nodes().size());
   const bool counts = !before && !event_->before;
@@ -220,12 +178,6 @@ void ReportPass::SeeMark(const MarkEvent& event) {
 
 void ReportPass::SeeRangeBegin(const RangeBeginEvent& event) {
   iterations_.SeeRangeBegin(event, state().dictionary().text(event.range->name), Now(event));
-}
-
-void ReportPass::SeeRangeEnd(const RangeEndEvent& event) { iterations_.SeeRangeEnd(event, Now(event)); }
-
-void ReportPass::SeeStepBegin(StepSource source, const Event& event) {
-  if (is_shown()) AddStep(source, Nanoseconds(event));
 }
 
 std::uint32_t ReportPass::NameOf(NameId name) {

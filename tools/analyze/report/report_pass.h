@@ -3,10 +3,8 @@
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,10 +12,12 @@
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/instant.h"
 #include "tools/analyze/report/composition_curve.h"
+#include "tools/analyze/report/device_labels.h"
 #include "tools/analyze/report/omitted_blocks.h"
 #include "tools/analyze/report/range_paths.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/report/report_first_pass.h"
+#include "tools/analyze/report/report_steps.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 
 namespace memoir {
@@ -51,17 +51,18 @@ class ReportPass : public ChangePass {
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
   void SeeMark(const MarkEvent& event) override;
   void SeeRangeBegin(const RangeBeginEvent& event) override;
-  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override { iterations_.SeeRangeEnd(event, Now(event)); }
   void SeeModuleEnter(const ModuleEvent& event) override { iterations_.SeeModuleEnter(event, Now(event)); }
   void SeeModuleExit(const ModuleEvent& event) override { iterations_.SeeModuleExit(event, Now(event)); }
-  void SeeStepBegin(StepSource source, const Event& event) override;
+  void SeeStepBegin(StepSource source, const Event& event) override {
+    if (is_shown()) steps_.Add(source, steps(), Nanoseconds(event));
+  }
   void SeeProcessEnd(const ProcessEvent& event) override;
 
  private:
   static constexpr std::size_t kMostMarks = 64, kRegularInstants = 16;
   static constexpr std::size_t kMostErrors = 1024;  // out-of-memory errors
-  static constexpr std::size_t kMostIterations = std::size_t{1} << 14;
-  static constexpr std::size_t kMostSteps = std::size_t{1} << 16, kMostSegmentChanges = std::size_t{1} << 17;
+  static constexpr std::size_t kMostSegmentChanges = std::size_t{1} << 17;
 
   struct LiveBlock {
     ReportBlock block;
@@ -71,41 +72,31 @@ class ReportPass : public ChangePass {
     bool before = false;      // it was allocated outside of the window
   };
   struct Track {
-    Track(const DeviceOutline& an_outline, const TimeBuckets& buckets)
-        : outline(an_outline), allocated(buckets), active(buckets), reserved(buckets) {}
+    Track(const DeviceOutline& an_outline, const TimeBuckets& buckets, const std::vector<const Grouping*>& groupings)
+        : outline(an_outline), allocated(buckets), active(buckets), reserved(buckets), labels(groupings) {}
     DeviceOutline outline;
     CompositionCurve allocated;
     MostCurve active, reserved;
     ReportDevice shown;
-    std::array<absl::flat_hash_map<std::pair<Group, bool>, LabelNumber>, kReportGroupingCount> label_of_group;
-    std::array<absl::flat_hash_map<std::string, LabelNumber>, kReportGroupingCount> label_of_key;
-    absl::flat_hash_map<std::uint64_t, std::uint32_t> place_of;  // by the labels of module and operator
-    std::vector<ReportSums> path_sums;                           // by node of paths_
-    std::vector<ReportSums> caller_sums;                         // by node of callers_
+    DeviceLabels labels;
+    std::vector<ReportSums> path_sums;    // by node of paths_
+    std::vector<ReportSums> caller_sums;  // by node of callers_
     std::uint64_t next_regular_ns = 0;
     std::size_t regular = 0;  // number of exact instants at regular distances so far
     bool has_peak = false;
   };
-  struct Steps {
-    std::uint64_t first = 0, last = 0, last_ns = 0, count = 0;
-    std::vector<std::uint64_t> ns;  // begins of the first steps
-  };
-
   // Bounds the callers, because a program can have a million and a page cannot show them.
   static CallerNodes NewCallers() { return CallerNodes({.most_nodes = std::size_t{1} << 15}); }
   IterationInstant Now(const Event& event) const { return {Nanoseconds(event), 0}; }
   Track& TrackOf(DeviceId id, ProcessId process);
-  LabelNumber LabelOf(Track& track, std::size_t grouping, Group group, bool before);
   // report_window.cc. The report begins with the first selected time and ends with the last.
   bool is_shown() const { return opened_ > 0 && !is_over_; }
   void NoteBefore(const Block& block);
   void AddBlock(const Block& block, ProcessId process, std::uint64_t ns, bool before);
   void AddReserved(ProcessId process, std::uint64_t ns);
-  void AddStep(StepSource source, std::uint64_t ns);
-  void AddStepZero(ProcessId process);
+  void AddFirstSteps(ProcessId process);
   void NoteMemory(DeviceId id, Track& track, std::uint64_t ns) const;
   void NoteOther(const Event& event, DeviceId id);
-  std::uint32_t PlaceOf(Track& track, const ReportBlock& block);
   LiveBlock& LiveOf(const Block& block);
   void EndBlock(LiveBlock& live, std::uint64_t end_ns, bool is_live);
   void TakeInstant(DeviceId id, Track& track, ReportInstant instant);
@@ -113,7 +104,7 @@ class ReportPass : public ChangePass {
   template <class Add>
   void AddToSums(Track& track, const LiveBlock& live, Add add);
   // report_finish.cc
-  ReportProcess FinishProcess(ProcessId process);
+  void FinishProcess(ProcessId id);
   void FinishDevice(Track& track, std::uint64_t end_ns);
   void FinishPaths(Track& track);
   void FinishCallers(Track& track);
@@ -137,7 +128,7 @@ class ReportPass : public ChangePass {
   const AllocateEvent* event_ = nullptr;    // while it is handled
   const DeallocateEvent* ended_ = nullptr;  // while it is handled
   IterationFinder iterations_;
-  std::array<Steps, kStepSources> steps_;
+  ReportSteps steps_;
   absl::flat_hash_map<NameId, std::uint32_t> name_numbers_;
 };
 

@@ -31,21 +31,19 @@ void ReportPass::SeeWindowOpen(const Event& event) {
     }
     before_ = {};
     AddReserved(event.process, begin_ns_);
-    for (std::size_t i = 0; i < kStepSources; ++i) AddStep(static_cast<StepSource>(i), begin_ns_);
-    AddStepZero(event.process);
+    AddFirstSteps(event.process);
   }
   ChangePass::SeeWindowOpen(event);
 }
 
-// If the selection contains step 0, events before the first step belong to step 0. Step 0 begins with the process.
-void ReportPass::AddStepZero(ProcessId process) {
+// Adds the steps that run when the window opens. If the selection contains step 0, events before the first step belong
+// to step 0, which begins with the process.
+void ReportPass::AddFirstSteps(ProcessId process) {
+  for (std::size_t i = 0; i < kStepSources; ++i) steps_.Add(static_cast<StepSource>(i), steps(), begin_ns_);
   const Selection& asked = selection();
   if (asked.window.kind != SelectionWindow::Kind::kSteps || asked.window.first_step > 0) return;
   if (process.value >= asked.steps.size() || !asked.steps[process.value].first_is_before) return;
-  Steps& begun = steps_[static_cast<std::size_t>(asked.steps[process.value].source)];
-  if (!begun.ns.empty()) return;
-  begun.ns.push_back(begin_ns_);
-  ++begun.count;
+  steps_.AddZero(asked.steps[process.value].source, begin_ns_);
 }
 
 // Blocks that are live when the last window closes are live at the end.
@@ -75,18 +73,6 @@ void ReportPass::SeeOtherAllocate(const AllocateEvent& event) {
 void ReportPass::SeeOtherDeallocate(const DeallocateEvent& event) {
   others_.NoteDeallocation(*event.block, Nanoseconds(event), opened_ > 0);
   NoteOther(event, event.block->device);
-}
-
-// Adds the newest step of a source, unless the step was already added, for example when the window opened.
-void ReportPass::AddStep(StepSource source, std::uint64_t ns) {
-  Steps& begun = steps_[static_cast<std::size_t>(source)];
-  const std::uint64_t step = steps().newest(source);
-  if (steps().begun(source) == 0 || (!begun.ns.empty() && begun.last == step)) return;
-  if (begun.ns.empty()) begun.first = step;
-  begun.last = step;
-  begun.last_ns = ns;
-  ++begun.count;
-  if (begun.ns.size() < kMostSteps) begun.ns.push_back(ns);
 }
 
 }  // namespace memoir

@@ -2,16 +2,14 @@
 #ifndef TOOLS_VIEW_EVENTS_EVENT_JSON_H_
 #define TOOLS_VIEW_EVENTS_EVENT_JSON_H_
 
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
+#include "tools/view/events/event_lines.h"
 
 namespace memoir {
 
@@ -19,10 +17,13 @@ namespace memoir {
 class EventJsonWriter : public Visitor {
  public:
   EventJsonWriter(const Capture& capture, std::function<void(std::string_view)> write)
-      : capture_(capture), write_(std::move(write)) {}
-  void Flush();
+      : capture_(capture), line_(std::move(write)) {}
+  void Flush() { line_.Flush(); }
 
-  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnStart(const ReplayState& state) override {
+    state_ = &state;
+    line_.SetState(state);
+  }
   void OnProcessBegin(const ProcessEvent& event) override;
   void OnProcessEnd(const ProcessEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
@@ -54,40 +55,12 @@ class EventJsonWriter : public Visitor {
   void OnKeyframe(const KeyframeEvent& event) override;
 
  private:
-  // Begins a line with the fields that all events have.
-  void Begin(std::string_view kind, const Event& event);
-  void End();
-  void AddText(std::string_view key, std::string_view text);
-  void AddName(std::string_view key, NameId name);
-  // Adds the phase, and the module if there is one.
-  void AddModule(ModuleId module, Phase phase);
-  void AddModuleEvent(std::string_view kind, const ModuleEvent& event);
-  void AddWritten(SchemaId schema);
-  void AddNumber(std::string_view key, std::uint64_t number);
-  void AddAddress(std::string_view key, std::uint64_t address);
-  void AddBlock(const Block& block);
-  void AddPlace(const Block& block);
-  void AddContext(const Block& block);
-  void AddDriverBlock(const DriverBlock& block);
-  void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: unknown
   void AddLaunch(const DeviceCallEvent& event);
-  void AddSignature(SignatureId signature);
-  void AddTensor(const Tensor& tensor);
-  void AddTensors(absl::Span<const Tensor> tensors);
-  void AddNames(absl::Span<const NameId> names);
-  const std::string& QuotedName(NameId name);
-  const std::string& QuotedLayout(LayoutId layout);
-  const std::string& QuotedCode(CodeId code);
-  void AddFrames(StackId stack);
+  void AddModuleEvent(std::string_view kind, const ModuleEvent& event);
 
   const Capture& capture_;
-  std::function<void(std::string_view)> write_;
   const ReplayState* state_ = nullptr;
-  std::string lines_;
-  std::vector<std::string> names_;    // by id, as JSON, so that a name is escaped once and not at every event
-  std::vector<std::string> modules_;  // by id: ,"module":...
-  std::vector<std::string> layouts_;  // by id: ,"dtype":...
-  std::vector<std::string> codes_;    // by id: "file":...,"function":...
+  EventLines line_;
   absl::flat_hash_set<StackId> stacks_shown_;
 };
 
