@@ -250,7 +250,9 @@ TEST(Evidence, ABucketThatIsNotReducedYet) {
 }
 
 // On a single rank, FSDP copies instead of gathering parameters and reducing gradients.
-TEST(Evidence, FsdpOnOneRank) {
+class FsdpOnOneRankTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FsdpOnOneRankTest, KnowsGatheredParametersAndScatteredGradients) {
   ProcessBuilder process;
   const TensorSpec none{.impl = 0, .sizes = {}};
   process.Begin("aten::randn").Allocate(kWeight, 64).End({At(kWeight)});
@@ -259,13 +261,15 @@ TEST(Evidence, FsdpOnOneRank) {
   process.End({At(kHidden)}).Begin("aten::copy_", {At(kHidden), At(kWeight)}).End({At(kHidden)}).End();
   process.ExitModule("fc", "Linear").BeginBackward("RegisterPostBackwardFunctionBackward", 7, 1);
   process.Begin("aten::empty.memory_format").Allocate(kFlow, 64).End({At(kFlow)});
-  process.Begin("fsdp::chunk_cat", {At(kLoss), At(kFlow)}).End();
+  process.Begin(GetParam(), {At(kLoss), At(kFlow)}).End();
   process.Begin("aten::empty.memory_format").Allocate(kGradient, 64).End({At(kGradient)});
   process.Begin("aten::copy_", {At(kGradient), At(kFlow)}).End({At(kGradient)}).End().Deallocate(kHidden);
   const auto told = Tell(process);
   EXPECT_EQ(told.at(kHidden).rule, "gathered_parameter");
   EXPECT_EQ(told.at(kGradient).rule, "scattered_gradient");
 }
+INSTANTIATE_TEST_SUITE_P(TorchVersions, FsdpOnOneRankTest,
+                         ::testing::Values("fsdp::chunk_cat", "fsdp::chunk_cat_mixed_dtype"));  // the second: 2.15
 
 // A module of a running model has returned, and the model continues. Only kScratch has been read outside of the
 // module, so the module keeps kHidden for its next call.

@@ -11,6 +11,7 @@
 #include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/categories/library_workspaces.h"
+#include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/time/live_block_table.h"
@@ -216,6 +217,20 @@ TEST(Workspaces, AreThoseOfTheRule) {
     found_in_all += wanted.size();
   }
   EXPECT_GT(found_in_all, 1000u);
+}
+
+// A repeated step is recorded without operators: its blocks are inferred from those of the step that it repeats.
+TEST(Workspaces, OfARepeatedStepAreInTheSameRow) {
+  Grouping operators = Grouping::FromCategories(GroupBy::kOperator, {});
+  operators.SeparateWorkspaces({7});
+  Block recorded, inferred, other;
+  recorded.ordinal = 7;
+  inferred.ordinal = 20;
+  inferred.matching_ordinal = 7;
+  other.ordinal = 20;
+  EXPECT_TRUE(operators.IsSeparate(recorded));
+  EXPECT_TRUE(operators.IsSeparate(inferred));
+  EXPECT_FALSE(operators.IsSeparate(other));
 }
 
 }  // namespace

@@ -99,6 +99,14 @@ TEST_F(SwitchesTest, AGapLastsUntilTheEndAndAcrossPartsThatAreGone) {
   EXPECT_FALSE(seen.gaps[0].ended);
 }
 
+TEST_F(SwitchesTest, AnUnrecordedSpanIsReportedOnceAcrossEvictedParts) {
+  ProcessBuilder process;
+  process.Allocate(0x1000, 1).EndPart().Allocate(0x2000, 2).EndPart().Allocate(0x3000, 3);
+  process.info().add_unrecorded()->set_what(v1::Unrecorded::CUDA_MEMORY);
+  process.FoldPart(1);
+  EXPECT_EQ(Replay(process).unrecorded.size(), 1u);
+}
+
 TEST_F(SwitchesTest, AClockThatWasEstimatedTooFastMakesNoTimeNegative) {
   testing::ProcessOptions options;
   options.ns_per_tick = 0.995;

@@ -115,6 +115,8 @@ struct Block {
   std::uint64_t matching_ordinal = kNoMatchingBlock;
   static constexpr std::uint64_t kNoMatchingBlock = ~std::uint64_t{0};
   bool inferred() const { return matching_ordinal != kNoMatchingBlock; }
+  // The ordinal of the block whose operators were recorded: of the matching block, if this block is inferred.
+  std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }
   bool is_resized = false;  // true: the matching block has another size
   bool unseen = false;      // true: the block's operators were neither recorded (operator_visibility.h) nor inferred
   BlockOrigin origin = BlockOrigin::kRecorded;

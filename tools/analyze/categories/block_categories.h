@@ -30,18 +30,15 @@ struct BlockCategories {
   std::vector<Parameter> parameters;  // by ParameterNumber; includes buffers
   std::string missing;                // one line: the information that the capture lacks; empty if complete
 
-  static std::uint64_t OrdinalFor(const Block& block) {
-    return block.inferred() ? block.matching_ordinal : block.ordinal;
-  }
   RuleNumber RuleOf(const Block& block) const {
-    const RuleNumber rule = rules.At(OrdinalFor(block));
+    const RuleNumber rule = rules.At(block.recorded_ordinal());
     return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
   }
   CategoryNumber CategoryOf(const Block& block) const;
   // Returns true if the recording ended before the block showed its category, so the category is taken from earlier
   // blocks of the same place.
-  bool IsExpected(const Block& block) const { return expected.At(OrdinalFor(block)); }
-  ParameterNumber OwnerOf(const Block& block) const { return owners.At(OrdinalFor(block)); }
+  bool IsExpected(const Block& block) const { return expected.At(block.recorded_ordinal()); }
+  ParameterNumber OwnerOf(const Block& block) const { return owners.At(block.recorded_ordinal()); }
 };
 
 // Categorizes the blocks of the whole recording, whatever the selection, because the evidence about a selected block

@@ -56,7 +56,9 @@ class Grouping {
   // Puts the blocks in `workspaces` into a separate group. Without this call, a workspace belongs to the row of its
   // operator, module or line.
   void SeparateWorkspaces(LibraryWorkspaces workspaces) { workspaces_ = std::move(workspaces); }
-  bool IsSeparate(const Block& block) const { return !workspaces_.empty() && workspaces_.contains(block.ordinal); }
+  bool IsSeparate(const Block& block) const {
+    return !workspaces_.empty() && workspaces_.contains(block.recorded_ordinal());
+  }
 
   GroupBy by() const { return by_; }
   const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories(by())

@@ -28,6 +28,7 @@ void LeakPass::SeeProcessBegin(const ProcessEvent& /*event*/) {
   Restart(StepSource::kNone);
   known_.clear();
   memory_.clear();
+  newest_ns_ = last_ns_ = last_but_one_ns_ = 0;
   frozen_ = false;
 }
 

@@ -114,7 +114,7 @@ void MatchingBlocks::LearnAnySize(const Positions& positions) {
 
 bool MatchingBlocks::EndBlock(const Block& block, bool temporary) {
   if (!follows_) return temporary;
-  const auto position = positions_.find(block.inferred() ? block.matching_ordinal : block.ordinal);
+  const auto position = positions_.find(block.recorded_ordinal());
   if (position == positions_.end()) return temporary;
   MatchingBlock& known = matching_blocks_[position->second];
   if (block.inferred()) return known.temporary;

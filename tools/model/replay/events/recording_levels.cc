@@ -31,7 +31,7 @@ void RecordingLevels::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
 }
 
 void RecordingLevels::ApplyKeyframe(const v1::Keyframe& keyframe) {
-  EndGaps();
+  EndOpenGap();
   const v1::RecordingLevel level = !keyframe.ranges_off()  ? v1::LEVEL_ALL
                                    : keyframe.memory_off() ? v1::LEVEL_OFF
                                                            : v1::LEVEL_MEMORY;
@@ -62,10 +62,14 @@ void RecordingLevels::EndGap(std::uint64_t ns, bool ended) {
   gap_open_ = false;
 }
 
-void RecordingLevels::EndGaps() {
-  ReplayReport::Process& process = context_.process_report();
+void RecordingLevels::EndOpenGap() {
   if (gap_open_) EndGap(context_.Nanoseconds(context_.now()), false);
+}
+
+void RecordingLevels::EndProcess() {
+  EndOpenGap();
   // Converts unrecorded spans, which have ticks and may begin before the first event.
+  ReplayReport::Process& process = context_.process_report();
   for (const v1::Unrecorded& span : context_.summary().info.unrecorded()) {
     const bool ended = span.end_tick() != 0;
     const std::uint64_t begin = context_.Nanoseconds(span.begin_tick());

@@ -25,14 +25,14 @@ class RecordingLevels {
 
   // Continues at the level of a keyframe, at the start or after evicted parts.
   void ApplyKeyframe(const v1::Keyframe& keyframe);
-  // The process ends.
-  void EndProcess() { EndGaps(); }
+  // Reports the unrecorded spans of the process. Call once, at its end.
+  void EndProcess();
 
  private:
   void NoteSwitch(const SwitchEvent& event);
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap(std::uint64_t ns, bool ended);
-  void EndGaps();
+  void EndOpenGap();
 
   ReplayContext& context_;
   OperatorVisibility& visibility_;
