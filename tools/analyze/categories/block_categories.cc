@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/model/import_source.h"
 #include "tools/model/snapshot_trigger.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/categories/ordinal_table.h"
-#include "tools/analyze/categories/watched_block.h"
+#include "tools/analyze/categories/evidence/state/watched_block.h"
 
 namespace memoir {
 

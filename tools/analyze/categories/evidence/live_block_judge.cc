@@ -3,7 +3,7 @@
 // is the holder. Otherwise the block is judged like earlier blocks of its place.
 #include <algorithm>
 
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/analyze/driver/refusal.h"
 
 namespace memoir {

@@ -1,5 +1,5 @@
 // Evidence from the events in which modules, optimizers and autograd list the tensors that they hold.
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/model/held_tensor_lists.h"
 
 namespace memoir {

@@ -1,6 +1,6 @@
 // Evidence from collectives, and from FSDP's operators before and after a collective.
 #include "absl/types/span.h"
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 
 namespace memoir {
 

@@ -1,7 +1,7 @@
 // Evidence from copies and views: the source of a copy, and the views of a block.
 #include <utility>
 
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 
 namespace memoir {
 namespace {

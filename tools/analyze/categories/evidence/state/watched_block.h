@@ -1,6 +1,6 @@
 // The state that an EvidencePass stores for each live block, and for each thread.
-#ifndef TOOLS_ANALYZE_CATEGORIES_WATCHED_BLOCK_H_
-#define TOOLS_ANALYZE_CATEGORIES_WATCHED_BLOCK_H_
+#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_WATCHED_BLOCK_H_
+#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_WATCHED_BLOCK_H_
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "tools/analyze/categories/allocation_places.h"
 #include "tools/analyze/categories/autograd_graph_book.h"
 #include "tools/analyze/categories/evidence.h"
-#include "tools/analyze/categories/gradient_wants.h"
+#include "tools/analyze/categories/evidence/state/gradient_wants.h"
 #include "tools/analyze/categories/operator_saves.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/analyze/categories/second_copies.h"
@@ -58,7 +58,7 @@ struct WatchedBlock {
   std::uint64_t copied_from = kNoOrdinal;  // for a copy: ordinal and slot of its source
   std::uint32_t copied_slot = 0;
   std::uint64_t summed_pass = 0;  // for a leaf: number of the pass that adds several gradients of it
-  // The judgement of the newest JudgeLive() (live_block_judgement.cc). Unset again when the block is used.
+  // The judgement of the newest JudgeLive() (live_block_judge.cc). Unset again when the block is used.
   Judgement live_judgement;
 };
 
@@ -110,4 +110,4 @@ struct ThreadFacts {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CATEGORIES_WATCHED_BLOCK_H_
+#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_WATCHED_BLOCK_H_

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 
 namespace memoir {
 

@@ -4,8 +4,8 @@
 // and the evidence of at most 2^20 freed blocks whose category may still change.
 //
 // The functions are in seven source files. Comments in the class name six of them. The other file is evidence_pass.cc.
-#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_PASS_H_
-#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_PASS_H_
+#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_EVIDENCE_PASS_H_
+#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_EVIDENCE_PASS_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,11 +18,11 @@
 #include "tools/analyze/categories/autograd_graph_book.h"
 #include "tools/analyze/categories/evidence.h"
 #include "tools/analyze/categories/freed_block_rules.h"
-#include "tools/analyze/categories/gradient_wants.h"
+#include "tools/analyze/categories/evidence/state/gradient_wants.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/range_traits.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/analyze/categories/watched_block.h"
+#include "tools/analyze/categories/evidence/state/watched_block.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
 
@@ -90,11 +90,11 @@ class EvidencePass : public Visitor {
   void Judge(WatchedBlock& watched, Judgement judgement);
   bool WasCarried(std::uint64_t place) const;
   bool IsKeptForSteps(const WatchedBlock& watched) const;
-  // origins.cc: the allocation of a block
+  // origin_evidence.cc: the allocation of a block
   void NoteOrigin(const AllocateEvent& event, WatchedBlock& watched);
   bool IsOwed(const ThreadFacts& facts, const WatchedBlock& watched) const;
   bool IsOfGenerator(const Block& block) const;
-  // copies.cc: the sources of copies, and second copies
+  // copy_evidence.cc: the sources of copies, and second copies
   void NoteCopy(const RangeBeginEvent& event);
   void NoteCopyOver(const RangeBeginEvent& event);
   void NoteLeaf(const Tensor& leaf, WatchedBlock& watched);
@@ -123,15 +123,15 @@ class EvidencePass : public Visitor {
   void NoteMaker(const RangeStack& stack, ThreadId thread, WatchedBlock& watched, std::uint32_t slot);
   void LeaveComputed(const WatchedBlock& watched, std::uint32_t slot);
   void EndPass();
-  // live_block_judgement.cc: the blocks that are live where a recording ends early
+  // live_block_judge.cc: the blocks that are live where a recording ends early
   void JudgeLive();
   Judgement JudgeLiveBlock(const WatchedBlock& watched, std::uint32_t slot) const;
   Judgement AsBefore(const WatchedBlock& watched, RuleNumber rule) const;
   void CountUnsureNodes(bool counts);
-  // collectives.cc: the exchange between ranks
+  // collective_evidence.cc: the exchange between ranks
   void NoteCollective(const RangeBeginEvent& event, RangeTraits traits);
   void NoteSharding(const RangeBeginEvent& event, RangeTraits traits);
-  // holders.cc: the tensors that modules, optimizers and autograd hold
+  // holder_evidence.cc: the tensors that modules, optimizers and autograd hold
   void HoldByModule(const HoldsEvent& event, ThreadFacts& facts);
   void HoldByOptimizer(const HoldsEvent& event);
   void NoteGradient(const HoldsEvent& event);
@@ -175,4 +175,4 @@ class EvidencePass : public Visitor {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_PASS_H_
+#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_EVIDENCE_PASS_H_

@@ -1,7 +1,7 @@
 // Evidence from the allocation of a block: the ranges and modules that were running.
 #include <algorithm>
 
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 
 namespace memoir {
 

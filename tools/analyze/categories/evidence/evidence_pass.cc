@@ -1,4 +1,4 @@
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 
 #include <algorithm>
 
