@@ -1,10 +1,9 @@
-// Judges the live blocks at an early end: at the end of the recording, at an out-of-memory error, or at a switch to a
-// lower level. Later uses of these blocks are not recorded. If a node that has not run may have saved a block, autograd
-// is the holder. Otherwise the block is judged like earlier blocks of its place.
-#include <algorithm>
+#include "tools/analyze/categories/evidence/live_block_judge.h"
 
-#include "tools/analyze/categories/evidence/evidence_pass.h"
-#include "tools/analyze/driver/refusal.h"
+#include "tools/analyze/categories/allocation_places.h"
+#include "tools/analyze/categories/autograd_graph_book.h"
+#include "tools/analyze/categories/evidence.h"
+#include "tools/analyze/categories/evidence/state/watched_blocks.h"
 
 namespace memoir {
 namespace {
@@ -26,85 +25,64 @@ bool IsCertain(const Rule& rule) {
 
 }  // namespace
 
-void EvidencePass::OnDriverRefused(const DriverRefusedEvent& event) {
-  if (IsOutOfMemory(*state_, event)) JudgeLive();
-}
-
 // The number of judged blocks is bounded, because a program that handles out-of-memory errors may have many such
 // errors.
-void EvidencePass::JudgeLive() {
+void LiveBlockJudge::JudgeLive() {
   constexpr std::uint64_t kMostJudged = std::uint64_t{1} << 26;
   if (ranges_ == ranges_at_early_end_ || judged_at_early_ends_ > kMostJudged) return;
   ranges_at_early_end_ = ranges_;
-  CountUnsureNodes(false);
-  state_->ForEachLiveBlock([&](const Block& block) {
-    WatchedBlock& watched = WatchedOf(block);
+  graph_->CountUnsureNodes(false);
+  shared_->replay->ForEachLiveBlock([&](const Block& block) {
+    WatchedBlock& watched = shared_->blocks.Of(block);
     if (watched.ordinal != block.ordinal) return;
     watched.live_judgement = JudgeLiveBlock(watched, block.slot);
     ++judged_at_early_ends_;
   });
-  CountUnsureNodes(true);
+  graph_->CountUnsureNodes(true);
 }
 
-void EvidencePass::ForEachLive(const std::function<void(const Block&, RuleNumber)>& function) {
-  CountUnsureNodes(false);
-  state_->ForEachLiveBlock([&](const Block& block) {
-    const WatchedBlock& watched = WatchedOf(block);
+void LiveBlockJudge::ForEachLive(const std::function<void(const Block&, RuleNumber)>& function) {
+  graph_->CountUnsureNodes(false);
+  shared_->replay->ForEachLiveBlock([&](const Block& block) {
+    const WatchedBlock& watched = shared_->blocks.Of(block);
     const bool known = watched.ordinal == block.ordinal;
     function(block, known ? JudgeLiveBlock(watched, block.slot).rule : static_cast<RuleNumber>(Rules().size() - 1));
   });
-  CountUnsureNodes(true);
-}
-
-// Sets whether unsure nodes count. Only the next operator of a thread shows whether the newest operator made a node, so
-// the node of the newest operator is unsure. If the operator's arguments already prove that it makes a node, the node
-// is sure. The node of a running operator always counts, because the operator may still make it.
-void EvidencePass::CountUnsureNodes(bool counts) {
-  for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
-    const ThreadFacts& facts = threads_[thread];
-    if (facts.newest != AutogradGraphBook::kNoStep && !facts.newest_is_sure &&
-        !IsOpen(ThreadId{thread}, facts.newest_operator))
-      graph_.SetCounts(facts.newest, counts);
-  }
-}
-
-bool EvidencePass::MayStillBeGiven(const WatchedBlock& watched) const {
-  const auto is = [&](const BlockRef& block) { return block.ordinal == watched.ordinal; };
-  return std::ranges::any_of(threads_, [&](const ThreadFacts& facts) {
-    return std::ranges::any_of(facts.numbered,
-                               [&](const NumberedOperator& open) { return std::ranges::any_of(open.given, is); });
-  });
+  graph_->CountUnsureNodes(true);
 }
 
 // A block whose operator still runs counts as a result of this operator.
-Judgement EvidencePass::JudgeLiveBlock(const WatchedBlock& watched, std::uint32_t slot) const {
+Judgement LiveBlockJudge::JudgeLiveBlock(const WatchedBlock& watched, std::uint32_t slot) const {
+  SharedEvidence& shared = *shared_;
   Evidence evidence = watched.evidence;
-  evidence.trains = trains_;
+  evidence.trains = shared.trains;
   for (const Sign sign : {Sign::kLeftLive, Sign::kOutlivedOperator}) evidence.Note(sign);
   // If the autograd node that made a block has read the block, the block usually serves only the work of that node.
-  if (!IsOpen(watched.thread, watched.node) || !evidence.Has(Sign::kReadByItsNode)) evidence.Note(Sign::kOutlivedNode);
-  if (IsOpen(watched.thread, watched.operation)) evidence.Note(Sign::kTensor);
-  if (!IsOpen(watched.thread, watched.step) || watched.filled) evidence.Note(Sign::kOutlivedStep);
+  if (!shared.IsOpen(watched.thread, watched.node) || !evidence.Has(Sign::kReadByItsNode))
+    evidence.Note(Sign::kOutlivedNode);
+  if (shared.IsOpen(watched.thread, watched.operation)) evidence.Note(Sign::kTensor);
+  if (!shared.IsOpen(watched.thread, watched.step) || watched.filled) evidence.Note(Sign::kOutlivedStep);
   if (watched.model_call != 0 && watched.thread.valid() &&
-      threads_[watched.thread.value].model_call != watched.model_call)
+      shared.module_calls.OpenIn(watched.thread).model_call != watched.model_call)
     evidence.Note(Sign::kOutlivedModel);
-  if (graph_.CountHolders({slot, watched.ordinal}) != 0 || MayStillBeGiven(watched)) evidence.Note(Sign::kPending);
-  if (passes_ended_ > watched.passes_before) evidence.Note(Sign::kPassedOver);
-  if (moved_.contains(watched.ordinal)) evidence.Note(Sign::kMovedParameter);
-  if (CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
+  if (shared.IsPending(watched, slot) || graph_->MayStillBeGiven(watched)) evidence.Note(Sign::kPending);
+  if (shared.passes.ended > watched.passes_before) evidence.Note(Sign::kPassedOver);
+  if (copies_->WasMoved(watched)) evidence.Note(Sign::kMovedParameter);
+  if (copies_->CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
   // No graph keeps the block, and only the model that made the block has read it, so the block is not a result of the
   // model.
   const bool kept_inside = watched.inner && watched.read_call == 0 && !evidence.Has(Sign::kGradMode) &&
                            evidence.Has(Sign::kReadOutside) && !evidence.Has(Sign::kReadByProgram);
-  if (evidence.Has(Sign::kOutlivedModel) && (kept_inside || WasCarried(watched.place))) evidence.Note(Sign::kCarried);
+  if (evidence.Has(Sign::kOutlivedModel) && (kept_inside || shared.WasCarried(watched.place)))
+    evidence.Note(Sign::kCarried);
   // The same applies while the model still runs, if the inner module that made the block has returned. If the block
   // were a result of the inner module, the calling module would have read it.
   const bool inside_runs = watched.thread.valid() && !evidence.Has(Sign::kOutlivedModel) && watched.module_call != 0 &&
-                           !IsCalled(threads_[watched.thread.value], watched);
+                           !shared.module_calls.OpenIn(watched.thread).Contains(watched.module_call);
   if (kept_inside && inside_runs && !evidence.Has(Sign::kReadAfterCall)) evidence.Note(Sign::kCarried);
-  if (IsKeptForSteps(watched)) evidence.Note(Sign::kKeptForSteps);
-  if (!pass_open_ || passes_begun_ != watched.passes_before) evidence.Drop(Sign::kToLeaf);
-  if (stepped_) evidence.Drop(Sign::kLikeLeaf);
+  if (shared.IsKeptForSteps(watched)) evidence.Note(Sign::kKeptForSteps);
+  if (!shared.passes.open || shared.passes.begun != watched.passes_before) evidence.Drop(Sign::kToLeaf);
+  if (holders_->stepped()) evidence.Drop(Sign::kLikeLeaf);
   const RuleNumber rule = RuleFor(evidence);
   return IsCertain(Rules()[rule]) ? Judgement{rule, false} : AsBefore(watched, rule);
 }
@@ -112,38 +90,25 @@ Judgement EvidencePass::JudgeLiveBlock(const WatchedBlock& watched, std::uint32_
 // Returns the rule of the newest judged block of the same place. Returns `rule` if there is no such block. Also returns
 // `rule` for a gradient whose leaf already has a live gradient: autograd adds the new gradient to the old one and frees
 // the new one, so the new one does not become .grad.
-Judgement EvidencePass::AsBefore(const WatchedBlock& watched, RuleNumber rule) const {
-  const AllocationPlaces::Outcome* before = places_.Find(watched.place);
+Judgement LiveBlockJudge::AsBefore(const WatchedBlock& watched, RuleNumber rule) const {
+  const AllocationPlaces::Outcome* before = shared_->places.Find(watched.place);
   if (before == nullptr || Rules()[before->rule].kept == Rules()[rule].kept) return {rule, false};
+  const WatchedBlocks& blocks = shared_->blocks;
   const bool gradient = Rules()[before->rule].holder == HolderKind::kGradient;
-  if (gradient && before->ordinal != watched.ordinal && IsLive({before->slot, before->ordinal})) return {rule, false};
-  const BlockRef leaf{before->leaf_slot, before->leaf};
-  if (gradient && IsLive(leaf) && IsLive(watched_[leaf.slot].gradient)) return {rule, false};
+  if (gradient && before->ordinal != watched.ordinal && blocks.IsLive({before->slot, before->ordinal}))
+    return {rule, false};
+  const AutogradGraphBook::BlockRef leaf{before->leaf_slot, before->leaf};
+  if (gradient && blocks.IsLive(leaf) && blocks.IsLive(blocks.At(leaf.slot).gradient)) return {rule, false};
   return {before->rule, true};
 }
 
-void EvidencePass::OnProcessEnd(const ProcessEvent& event) {
-  JudgeLive();
-  state_->ForEachLiveBlock([&](const Block& block) {
-    WatchedBlock& watched = WatchedOf(block);
-    if (watched.live_judgement.rule == kNotJudged) watched.live_judgement = JudgeLiveBlock(watched, block.slot);
-    NoteEnd(block, watched);
-  });
-  watched_.clear();
-  threads_.clear();
-  graph_.Clear();
-  wants_.Clear();
-  leaf_elements_.clear();
-  places_.EndProcess();
-  moved_.clear();
-  book_.EndProcess(state_->dictionary());
-  FindSecondCopies(event.process);
-  pass_open_ = false;
-  passes_begun_ = passes_ended_ = model_calls_ = 0;
-  let_go_.clear();
+void LiveBlockJudge::JudgeLeft(WatchedBlock& watched, std::uint32_t slot) const {
+  if (watched.live_judgement.rule == kNotJudged) watched.live_judgement = JudgeLiveBlock(watched, slot);
+}
+
+void LiveBlockJudge::EndProcess() {
   ranges_at_early_end_ = ~std::uint64_t{0};
   judged_at_early_ends_ = 0;
-  trains_ = stepped_ = false;
 }
 
 }  // namespace memoir
