@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
 
 namespace memoir::testing {

@@ -10,6 +10,7 @@
 
 #include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/categories/library_workspaces.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/lives/block_lives.h"

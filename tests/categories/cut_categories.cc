@@ -17,7 +17,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/analyze/categories/operator_saves.h"
 #include "tools/model/capture.h"
 

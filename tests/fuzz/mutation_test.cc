@@ -14,6 +14,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/lives/explain.h"
 #include "tools/analyze/pass/event_stream.h"

@@ -100,7 +100,7 @@ VIEW = {
     "brief": "json terminal",
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
-    "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
+    "capture": "json terminal analyze/categories analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
     "database": "summary analyze/categories analyze/grouping analyze/lives analyze/pass analyze/ranks analyze/summary analyze/tree",
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",

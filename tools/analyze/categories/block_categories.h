@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "tools/analyze/categories/freed_block_rules.h"
 #include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/model/capture.h"
+#include "tools/model/event.h"
 
 namespace memoir {
 
@@ -40,10 +39,6 @@ struct BlockCategories {
   bool IsExpected(const Block& block) const { return expected.At(block.recorded_ordinal()); }
   ParameterNumber OwnerOf(const Block& block) const { return owners.At(block.recorded_ordinal()); }
 };
-
-// Categorizes the blocks of the whole recording, whatever the selection, because the evidence about a selected block
-// may lie outside of the selection. A replay of the same rank gives the blocks the same ordinals.
-absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options);
 
 }  // namespace memoir
 

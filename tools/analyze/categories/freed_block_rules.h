@@ -9,10 +9,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/categories/ordinal_table.h"
-#include "tools/analyze/categories/watched_block.h"
+#include "tools/analyze/categories/rules.h"
 
 namespace memoir {
 
+inline constexpr RuleNumber kNotJudged = 0xff;
 using BlockRules = OrdinalTable<RuleNumber, kNotJudged>;
 
 class FreedBlockRules {

@@ -113,7 +113,7 @@ void WorkspacePass::OnDeallocate(const DeallocateEvent& event) {
   unseen_.erase(found);
 }
 
-// Judges the live blocks at an early end of the recording, as live_block_judgement.cc does. A block whose operator
+// Judges the live blocks at an early end of the recording, as live_block_judge.cc does. A block whose operator
 // still runs counts as a result of the operator, so it is no workspace. This must be judged now: later the replay
 // closes the ranges without a recorded end, and the operator no longer counts as running.
 void WorkspacePass::JudgeLive() {

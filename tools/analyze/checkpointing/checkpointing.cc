@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/checkpointing/block_uses.h"
 #include "tools/analyze/checkpointing/checkpoint_pass.h"
 #include "tools/analyze/pass/windowed_visitor.h"

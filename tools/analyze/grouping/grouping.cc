@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/windowed_visitor.h"

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/analyze/live/growth_series.h"
 #include "tools/analyze/live/live_figures.h"
 #include "tools/analyze/pass/step_counter.h"

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/blocks_in_windows.h"
 #include "tools/analyze/pass/operator_numbers.h"
 #include "tools/analyze/pass/windowed_visitor.h"

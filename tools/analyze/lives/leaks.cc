@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leak_causes.h"
 
 namespace memoir {

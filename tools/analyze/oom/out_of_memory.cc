@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/oom/out_of_memory_pass.h"
 #include "tools/analyze/pass/visitor_group.h"

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/lives/leak_causes.h"

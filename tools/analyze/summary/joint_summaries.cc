@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/visitor_group.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/summary/summary_pass.h"

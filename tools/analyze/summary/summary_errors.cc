@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/pass/windowed_visitor.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/instant.h"
 #include "tools/model/snapshot_trigger.h"

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/pass/step_times.h"
 #include "tools/analyze/pass/windowed_visitor.h"

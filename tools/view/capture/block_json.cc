@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/view/json/json.h"

@@ -1,7 +1,7 @@
 // Finds which tensors require a gradient. The recording contains this property only for leaf tensors. For the result of
 // an operator, it is derived from the operator's arguments.
-#ifndef TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
-#define TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
+#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_GRADIENT_WANTS_H_
+#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_GRADIENT_WANTS_H_
 
 #include <cstdint>
 
@@ -50,4 +50,4 @@ class GradientWants {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
+#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_GRADIENT_WANTS_H_

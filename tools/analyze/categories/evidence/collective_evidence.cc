@@ -1,41 +1,43 @@
-// Evidence from collectives, and from FSDP's operators before and after a collective.
+#include "tools/analyze/categories/evidence/collective_evidence.h"
+
 #include "absl/types/span.h"
-#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/evidence.h"
+#include "tools/analyze/categories/evidence/state/watched_block.h"
 
 namespace memoir {
 
 // Notes the tensors of a collective. Programs also reduce and gather other tensors than gradients and parameters, such
 // as metrics and activations.
-void EvidencePass::NoteCollective(const RangeBeginEvent& event, RangeTraits traits) {
+void CollectiveEvidence::NoteCollective(const RangeBeginEvent& event, RangeTraits traits) {
   const bool in_backward = event.range->innermost_backward >= 0;
   if (traits.reduces) {
     for (const Tensor& tensor : event.tensors) {
-      WatchedBlock* watched = FindWatched(tensor);
+      WatchedBlock* watched = shared_->blocks.Find(tensor);
       if (in_backward && watched != nullptr) watched->evidence.Note(Sign::kReduced);
     }
     return;
   }
   if (event.tensors.size() < 2) return;
-  const WatchedBlock* from = FindWatched(event.tensors[1]);
+  const WatchedBlock* from = shared_->blocks.Find(event.tensors[1]);
   if (from == nullptr) return;
   const Evidence& known = from->evidence;
-  WatchedBlock* to = FindWatched(event.tensors[0]);
+  WatchedBlock* to = shared_->blocks.Find(event.tensors[0]);
   if (traits.gathers && to != nullptr && (known.IsParameter() || known.Has(Sign::kGathered)))
     to->evidence.Note(Sign::kGathered);
   if (!traits.scatters || !(in_backward || known.Has(Sign::kScattered) || known.Has(Sign::kParameterGradient))) return;
   for (const Tensor& tensor : event.tensors) {
-    WatchedBlock* watched = FindWatched(tensor);
+    WatchedBlock* watched = shared_->blocks.Find(tensor);
     if (watched != nullptr && !watched->evidence.Has(Sign::kParameterGradient))
       watched->evidence.Note(Sign::kScattered);
   }
 }
 
 // Notes the tensors of the operators that FSDP runs before and after a collective.
-void EvidencePass::NoteSharding(const RangeBeginEvent& event, RangeTraits traits) {
+void CollectiveEvidence::NoteSharding(const RangeBeginEvent& event, RangeTraits traits) {
   const absl::Span<const Tensor> written =
       traits.copies_out ? event.tensors : event.tensors.subspan(event.tensors.size() - 1);
   for (const Tensor& tensor : written) {
-    if (WatchedBlock* watched = FindWatched(tensor))
+    if (WatchedBlock* watched = shared_->blocks.Find(tensor))
       watched->evidence.Note(traits.chunks ? Sign::kScattered : Sign::kGathered);
   }
 }

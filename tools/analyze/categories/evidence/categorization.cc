@@ -1,0 +1,68 @@
+#include "tools/analyze/categories/evidence/categorization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "tools/analyze/categories/evidence/evidence_pass.h"
+#include "tools/analyze/categories/rules.h"
+#include "tools/model/import_source.h"
+#include "tools/model/snapshot_trigger.h"
+
+namespace memoir {
+
+namespace {
+
+std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, double without_operators) {
+  const auto has_modules = [&](const ProcessSummary& process) {
+    return (rank && process.rank() != rank) ||
+           std::ranges::find(process.info.sources(), "modules") != process.info.sources().end();
+  };
+  constexpr double kWorthTelling = 0.01;
+  if (without_operators >= kWorthTelling) {
+    return absl::StrCat(
+        "Operators were not recorded for a time (--detail auto, --start memory, --steps, --range): the categories of ",
+        std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
+  }
+  if (ImportSourceOf(capture) == ImportSource::kTrace)
+    return "A trace of torch.profiler has no tensors: only what optimizers allocate has a category.";
+  if (std::ranges::all_of(capture.processes(), has_modules)) return "";
+  if (ImportSourceOf(capture) == ImportSource::kSnapshot)
+    return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
+  return "No modules were recorded: only parameters of optimizers and autograd are known. Record without --modules "
+         "off.";
+}
+
+// Keeps only the rules for blocks that an optimizer's step allocated. An imported capture has no tensors, so it
+// contains no evidence for the other rules.
+void KeepOptimizers(BlockRules& rules) {
+  const absl::Span<const Rule> all = Rules();
+  const auto unknown = static_cast<RuleNumber>(all.size() - 1);
+  rules.Transform([&](RuleNumber rule) {
+    const bool by_range =
+        all[rule].name == std::string_view("kept_by_step") || all[rule].name == std::string_view("scratch_of_step");
+    return by_range ? rule : unknown;
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options) {
+  EvidencePass pass(IsSnapshot(capture));
+  options.tensors = options.modules = true;
+  options.first_seen = false;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  BlockRules rules = pass.TakeRules();
+  if (IsImported(capture)) KeepOptimizers(rules);
+  return BlockCategories{std::move(rules), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
+                         Missing(capture, options.rank, pass.without_operators())};
+}
+
+}  // namespace memoir

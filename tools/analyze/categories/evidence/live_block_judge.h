@@ -1,0 +1,51 @@
+// Judges the live blocks at an early end: at the end of the recording, at an out-of-memory error, or at a switch to a
+// lower level. Later uses of these blocks are not recorded. If a node that has not run may have saved a block, autograd
+// is the holder. Otherwise the block is judged like earlier blocks of its place.
+#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
+#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "tools/analyze/categories/evidence/copy_evidence.h"
+#include "tools/analyze/categories/evidence/graph_evidence.h"
+#include "tools/analyze/categories/evidence/holder_evidence.h"
+#include "tools/analyze/categories/evidence/state/bound_reference.h"
+#include "tools/analyze/categories/evidence/state/shared_evidence.h"
+#include "tools/analyze/categories/evidence/state/watched_block.h"
+#include "tools/analyze/categories/rules.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class LiveBlockJudge {
+ public:
+  LiveBlockJudge(SharedEvidence& shared, GraphEvidence& graph, const CopyEvidence& copies,
+                 const HolderEvidence& holders)
+      : shared_(shared), graph_(graph), copies_(copies), holders_(holders) {}
+
+  // Notes that a range has begun.
+  void NoteRange() { ++ranges_; }
+  void JudgeLive();
+  // Judges a live block where its process ends, if JudgeLive has not.
+  void JudgeLeft(WatchedBlock& watched, std::uint32_t slot) const;
+  // Calls `function` with each live block, and with the rule that the block would have if the recording ended now.
+  void ForEachLive(const std::function<void(const Block&, RuleNumber)>& function);
+  void EndProcess();
+
+ private:
+  Judgement JudgeLiveBlock(const WatchedBlock& watched, std::uint32_t slot) const;
+  Judgement AsBefore(const WatchedBlock& watched, RuleNumber rule) const;
+
+  BoundReference<SharedEvidence> shared_;
+  BoundReference<GraphEvidence> graph_;
+  BoundReference<const CopyEvidence> copies_;
+  BoundReference<const HolderEvidence> holders_;
+  // The number of ranges that have begun, and this number when JudgeLive() last judged live blocks.
+  std::uint64_t ranges_ = 0, ranges_at_early_end_ = ~std::uint64_t{0};
+  std::uint64_t judged_at_early_ends_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_

@@ -1,0 +1,42 @@
+// The calls of modules that are open, and the numbers of calls so far. Calls are numbered from 1.
+#ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_MODULE_CALLS_H_
+#define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_MODULE_CALLS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/analyze/categories/evidence/state/thread_table.h"
+#include "tools/model/event.h"
+#include "tools/model/ids.h"
+
+namespace memoir {
+
+// The open calls of one thread.
+struct OpenModuleCalls {
+  std::vector<std::uint64_t> module_calls;  // calls of modules that are open, outermost first, by running number
+  std::uint64_t model_call = 0;             // open call of an outermost module; 0: none
+  ModuleId model;                           // the module of model_call
+
+  std::uint64_t innermost() const { return module_calls.empty() ? 0 : module_calls.back(); }
+  bool Contains(std::uint64_t module_call) const;
+};
+
+class ModuleCalls {
+ public:
+  void Enter(const ModuleEvent& event);
+  void Exit(const ModuleEvent& event);
+
+  const OpenModuleCalls& OpenIn(ThreadId thread) { return threads_.Of(thread); }
+  std::uint64_t module_calls() const { return module_calls_; }
+  std::uint64_t model_calls() const { return model_calls_; }
+  void EndProcess();
+
+ private:
+  ThreadTable<OpenModuleCalls> threads_;
+  std::uint64_t module_calls_ = 0;
+  std::uint64_t model_calls_ = 0;  // calls of outermost modules
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_MODULE_CALLS_H_
