@@ -13,8 +13,8 @@
 
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/windowed_visitor.h"
-#include "tools/analyze/summary/compile_peaks.h"
-#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/figures/compile_peaks.h"
+#include "tools/analyze/summary/figures/row_table.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/summary/summary_pass_state.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "memoir/v1/capture.pb.h"
-#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/figures/row_table.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/ids.h"
 
