@@ -42,7 +42,7 @@ class WindowedVisitor : public Visitor {
 #undef MEMOIR_HANDED_ON_Process
 #undef MEMOIR_HANDED_ON_Windowed
 
- protected:
+  // For an analysis, and for the objects to which it passes events. Call them during the replay.
   const Capture& capture() const { return capture_; }
   const Selection& selection() const { return selection_; }
   const ReplayState& state() const { return *state_; }
@@ -56,6 +56,7 @@ class WindowedVisitor : public Visitor {
   bool IsSelected(const Block& block) { return IsSelected(block.device) && IsChosen(block); }
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
+ protected:
   // The functions of a visitor, limited to the selection: OnX arrives here as SeeX. Events of omitted devices are not
   // passed on. Omitted blocks arrive as SeeOtherX.
   virtual void SeeEnd(const ReplayReport&) {}   // only if the selection was found; state() is still valid

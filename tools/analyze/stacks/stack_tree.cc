@@ -6,7 +6,7 @@
 
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/stacks/module_operator_nodes.h"
-#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/figures/row_table.h"
 
 namespace memoir {
 namespace {

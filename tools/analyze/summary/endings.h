@@ -13,21 +13,10 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/selection.h"
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/figures/ending.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct Ending {
-  ProcessId process;
-  v1::End end;
-  std::uint64_t ns = 0;               // newest event of the process
-  std::optional<std::uint64_t> step;  // by the definition of a step in the process; empty: no step
-  // The outermost operator that was running, or that failed with the exception. Empty: none, or unknown.
-  std::string operator_name;
-  std::string module;  // module in which the operator ran; empty: none
-  // The line that raised the exception, or else the line of the operator. not known(): no stack was recorded.
-  SourceLine line;
-};
 
 // Returns true if an uncaught exception ended the process, or it ended without reporting its end: by a signal, os._exit
 // or exec.

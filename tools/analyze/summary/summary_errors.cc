@@ -7,6 +7,7 @@
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/endings.h"
 
 namespace memoir {
 

@@ -1,12 +1,13 @@
 // Computes, for each device, the peak that would have occurred without torch.compile's own allocations.
-#ifndef TOOLS_ANALYZE_SUMMARY_COMPILE_PEAKS_H_
-#define TOOLS_ANALYZE_SUMMARY_COMPILE_PEAKS_H_
+#ifndef TOOLS_ANALYZE_SUMMARY_FIGURES_COMPILE_PEAKS_H_
+#define TOOLS_ANALYZE_SUMMARY_FIGURES_COMPILE_PEAKS_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/figures/row_table.h"
+#include "tools/analyze/summary/figures/summary_figures.h"
 #include "tools/model/event.h"
 
 namespace memoir {
@@ -73,10 +74,10 @@ class CompilePeaks {
   }
 
   std::vector<DevicePeak> devices_;  // by DeviceId
-  std::vector<bool> compiling_;    // by Block::slot
+  std::vector<bool> compiling_;      // by Block::slot
   bool any_ = false;
 };
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_SUMMARY_COMPILE_PEAKS_H_
+#endif  // TOOLS_ANALYZE_SUMMARY_FIGURES_COMPILE_PEAKS_H_

@@ -3,14 +3,14 @@
 // The values at the peak and at the end are known only afterwards. Copying all cells at each new peak would be slow.
 // Instead, a cell stores its value when it first changes after the latest peak. The same is done for the end of each
 // window.
-#ifndef TOOLS_ANALYZE_SUMMARY_ROW_TABLE_H_
-#define TOOLS_ANALYZE_SUMMARY_ROW_TABLE_H_
+#ifndef TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
+#define TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/summary/figures/summary_columns.h"
 #include "tools/model/event.h"
 
 namespace memoir {
@@ -115,4 +115,4 @@ class RowTable {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_SUMMARY_ROW_TABLE_H_
+#endif  // TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_

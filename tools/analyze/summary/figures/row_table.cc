@@ -1,4 +1,4 @@
-#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/figures/row_table.h"
 
 #include <algorithm>
 

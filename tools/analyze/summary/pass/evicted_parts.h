@@ -1,0 +1,69 @@
+// Sums over lost events, from keyframes.
+//
+// A keyframe has the sums of all events before it. The first remaining keyframe covers the evicted parts. A keyframe
+// after a later gap covers the gap, too, so the events that were replayed before the gap are subtracted from its sums.
+#ifndef TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
+#define TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "memoir/v1/capture.pb.h"
+#include "tools/analyze/summary/figures/summary_columns.h"
+#include "tools/analyze/summary/pass/block_counts.h"
+#include "tools/analyze/summary/pass/call_counts.h"
+#include "tools/analyze/summary/pass/shared_summary_state.h"
+#include "tools/analyze/summary/pass/window_events.h"
+#include "tools/analyze/summary/pass/window_times.h"
+#include "tools/model/event.h"
+#include "tools/model/ids.h"
+
+namespace memoir {
+
+struct EvictedDevice {
+  v1::DeviceTotals totals;
+  std::uint64_t peak_ns = 0;
+  // The part of the sums that rows contain. Live bytes are not included, because the keyframe lists the blocks.
+  SummaryColumns columns() const;
+};
+
+struct EvictedProcess {
+  ProcessId process;
+  std::map<DeviceId, EvictedDevice> devices;  // selected devices
+  std::map<NameId, EvictedSums> operators;    // invalid id: outside of operators
+  bool operators_have_one_device = false;     // if false, the sums of operators cannot be assigned to a device
+};
+
+class EvictedParts {
+ public:
+  EvictedParts(SharedSummaryState& shared, WindowEvents& events, WindowTimes& times, CallCounts& calls,
+               BlockCounts& blocks)
+      : shared_(shared), events_(events), times_(times), calls_(calls), blocks_(blocks) {}
+
+  void AddKeyframe(const KeyframeEvent& event);
+
+  const std::vector<EvictedProcess>& processes() const { return processes_; }
+  // Returns the sums of a device. nullptr if no keyframe has any.
+  const EvictedDevice* DeviceOf(DeviceId id) const;
+
+ private:
+  EvictedProcess& ProcessOf(ProcessId process);
+  void TakeDevices(const KeyframeEvent& event, EvictedProcess& evicted);
+  void TakeOperators(const KeyframeEvent& event, EvictedProcess& evicted);
+  // Return the sums of the replayed events of the process: of one device, or of one operator on all selected devices.
+  SummaryColumns ShownOf(DeviceId id);
+  EvictedSums ShownOf(NameId name, ProcessId process);
+  EvictedSums ShownByOperator(NameId name, ProcessId process);
+
+  SharedSummaryState& shared_;
+  WindowEvents& events_;
+  WindowTimes& times_;
+  CallCounts& calls_;
+  BlockCounts& blocks_;
+  std::vector<EvictedProcess> processes_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_

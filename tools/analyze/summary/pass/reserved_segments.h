@@ -1,0 +1,39 @@
+// Assigns the segments that the allocator reserved to rows.
+//
+// Some groupings need facts about a block, such as its category, and a segment has no such facts. They count the
+// segment for the group of its first block, because the segment was reserved for this block.
+#ifndef TOOLS_ANALYZE_SUMMARY_PASS_RESERVED_SEGMENTS_H_
+#define TOOLS_ANALYZE_SUMMARY_PASS_RESERVED_SEGMENTS_H_
+
+#include <vector>
+
+#include "tools/analyze/summary/pass/caching_figures.h"
+#include "tools/analyze/summary/pass/shared_summary_state.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class ReservedSegments {
+ public:
+  ReservedSegments(SharedSummaryState& shared, CachingFigures& caching) : shared_(shared), caching_(caching) {}
+
+  void AddSegment(const SegmentEvent& event);
+  // Counts the new segments around a block for the block's cell.
+  void AssignToBlock(const Block& block, ProcessId process, CellNumber cell) {
+    if (!new_segments_.empty()) CountSegmentsAround(block, process, cell);
+  }
+  // Counts the segments in which no block was allocated.
+  void EndProcess(ProcessId process);
+
+ private:
+  void CountSegmentsAround(const Block& block, ProcessId process, CellNumber cell);
+  void CountForOwnGroup(const Block& segment, ProcessId process);
+
+  SharedSummaryState& shared_;
+  CachingFigures& caching_;
+  std::vector<Block> new_segments_;  // segments in which no block has been allocated yet
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_PASS_RESERVED_SEGMENTS_H_

@@ -1,0 +1,39 @@
+// The times of the window: its begin, end and duration, and the length of a tick in each process.
+#ifndef TOOLS_ANALYZE_SUMMARY_PASS_WINDOW_TIMES_H_
+#define TOOLS_ANALYZE_SUMMARY_PASS_WINDOW_TIMES_H_
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "tools/analyze/pass/window_spans.h"
+#include "tools/analyze/summary/pass/shared_summary_state.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class WindowTimes {
+ public:
+  explicit WindowTimes(SharedSummaryState& shared) : shared_(shared) {}
+
+  // Open or close the window at an event, also in the table.
+  void OpenWindow(const Event& event);
+  void CloseWindow(const Event& event);
+  // Moves the window's begin to the begin of the process, whose first parts were evicted.
+  void AddEvictedProcess(ProcessId process);
+  void EndProcess(const ProcessEvent& event);
+  // Sets the number of windows and their duration.
+  void FillSummary();
+
+  double ns_per_tick(ProcessId process) const { return ns_per_tick_[process.value]; }  // after the end of the process
+
+ private:
+  SharedSummaryState& shared_;
+  WindowSpans spans_;                // of all processes
+  std::set<ProcessId> opened_;       // processes whose selection has begun
+  std::vector<double> ns_per_tick_;  // by ProcessId
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_PASS_WINDOW_TIMES_H_
