@@ -59,6 +59,11 @@ class CallTree {
   const ModuleCall& operator[](CallNumber call) const { return calls_[call]; }
   // Returns the innermost call that contains both calls.
   CallNumber CommonCaller(CallNumber a, CallNumber b) const;
+  // Returns the call at this depth: `call` itself, or a call around it. 0 if `call` is less deep.
+  CallNumber AtDepth(CallNumber call, std::uint32_t depth) const {
+    while (calls_[call].depth > depth) call = calls_[call].caller;
+    return calls_[call].depth == depth ? call : 0;
+  }
   AlikeNumber AlikeOf(ModuleId module, const Dictionary& dictionary);
   const std::vector<AlikeModules>& alike() const { return alike_; }
 

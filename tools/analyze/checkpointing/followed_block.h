@@ -1,0 +1,50 @@
+// A live block, and what checkpointing does to it.
+//
+// The stages of a block, for each call in which it was made:
+//
+//     made ──► last read in forward, ──► backward reads it ──► freed
+//              and its holder returns │                    │
+//                    settled            └─ counts as freed ──┘ all of the call's blocks are recomputed
+//
+// A block leaves a call if an operator outside of the call saved it, or if another call of the same group receives it
+// as an input. Checkpointing of the call does not free such a block.
+#ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCK_H_
+#define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/analyze/checkpointing/call_tree.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+struct FollowedBlock {
+  static constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};  // the block was freed
+  std::uint64_t ordinal = kNoOrdinal;
+  CallNumber call = 0;        // innermost call that made it in forward
+  bool activation = false;    // an activation that a module call made
+  bool cast = false;          // a copy of a parameter, made in forward (autocast)
+  bool may_be_input = false;  // can be an input of calls, because it does not live as long as the model
+  bool settled = false;       // forward does not read the block any more, and its holder has returned
+  CallNumber holder = 0;      // innermost call that contains all readers of the block: its frame may hold it
+  DeviceId device;
+  std::uint64_t bytes = 0;
+  std::uint32_t reads = 0;     // number of reads in forward that are still to come
+  std::uint64_t leaves = 0;    // a bit for each depth: the block leaves the call at this depth
+  std::uint64_t saved_in = 0;  // a bit for each depth: an operator inside of that call saved the block
+  bool freed_in_backward = false;
+  std::vector<CallNumber> inputs_of;
+  bool Leaves(std::uint32_t depth) const { return (leaves & Bit(depth)) != 0; }
+  bool IsSavedIn(std::uint32_t depth) const { return (saved_in & Bit(depth)) != 0; }
+  // Returns true if backward needs this block from a recomputation of the call at `depth`.
+  bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
+  // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first.
+  bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }
+  static constexpr std::uint32_t kMostDepth = 64;  // deeper calls are not followed
+  static std::uint64_t Bit(std::uint32_t depth) { return std::uint64_t{1} << (depth - 1); }
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCK_H_

@@ -1,0 +1,44 @@
+// The inputs of module calls that the program freed. With checkpointing the calls that received them would still hold
+// them.
+#ifndef TOOLS_ANALYZE_CHECKPOINTING_HELD_INPUTS_H_
+#define TOOLS_ANALYZE_CHECKPOINTING_HELD_INPUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tools/analyze/checkpointing/checkpoint_state.h"
+
+namespace memoir {
+
+class HeldInputs {
+ public:
+  explicit HeldInputs(CheckpointState& shared) : devices_(shared.devices), calls_(shared.calls) {}
+
+  // Called when the program frees a block that calls received as an input. With checkpointing the calls that are not
+  // recomputed yet still hold it. The block counts once for each group of such calls. Must be called before the live
+  // bytes change.
+  void Hold(const FollowedBlock& followed, CheckpointedPeaks& peaks);
+  // Called when the graph of the call is freed. The graph's inputs are freed with it.
+  void Release(const FollowedCall& call);
+  void Clear();
+
+ private:
+  struct HeldInput {
+    DeviceId device;
+    AlikeNumber alike = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t calls = 0;
+  };
+
+  std::size_t Add(const HeldInput& held);
+
+  DevicePeaks& devices_;
+  FollowedCalls& calls_;
+  std::vector<HeldInput> held_;
+  std::vector<std::size_t> unheld_;  // free indices of held_
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CHECKPOINTING_HELD_INPUTS_H_
