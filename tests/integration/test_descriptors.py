@@ -111,7 +111,8 @@ if refused:
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(38, 1, 0, 0, 0) == 0
     assert libc.prctl(22, 2, ctypes.byref(Program(len(steps), ctypes.addressof(code)))) == 0
-import memoir, torch  # before the thread runs: Python itself opens and closes files during an import
+import memoir, torch
+memoir.Capture       # memoir.stop() imports it. All imports come before the thread runs, because Python itself opens files for them.
 torch.set_num_threads(1)
 a, done, wrong, rounds = torch.ones(4), threading.Event(), [], 0
 def close_and_open():
