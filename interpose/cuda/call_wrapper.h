@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "interpose/loaded_object.h"
-#include "interpose/loader_list_guard.h"
+#include "interpose/imports/loaded_object.h"
+#include "interpose/imports/loader_list_guard.h"
 
 namespace memoir {
 namespace {

@@ -7,7 +7,7 @@
 #include "interpose/cuda/driver_queries.h"
 #include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
+#include "interpose/system/errno_keeper.h"
 
 namespace memoir {
 namespace {

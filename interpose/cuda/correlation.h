@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "interpose/export.h"
+#include "interpose/system/export.h"
 
 namespace memoir {
 

@@ -2,9 +2,9 @@
 
 #include "interpose/cuda/correlation.h"
 #include "interpose/cuda/driver_queries.h"
-#include "interpose/own_work.h"
-#include "interpose/ring.h"
-#include "interpose/write_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/write_record.h"
+#include "interpose/system/own_work.h"
 
 namespace memoir {
 

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring_record.h"
-#include "interpose/tick.h"
+#include "interpose/records/ring_record.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 

@@ -6,8 +6,8 @@
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/nvml_queries.h"
 #include "interpose/cuda/sampling_thread.h"
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "interpose/cuda/device_samples.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 namespace {

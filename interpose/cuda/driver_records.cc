@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/ring.h"
-#include "interpose/write_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/write_record.h"
 
 namespace memoir {
 namespace {

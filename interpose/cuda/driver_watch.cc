@@ -18,11 +18,11 @@
 #include "interpose/cuda/sampling_thread.h"
 #include "interpose/cuda/simulated_libraries.h"
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
-#include "interpose/import_slots.h"
-#include "interpose/loader_list_guard.h"
-#include "interpose/process_ring.h"
-#include "interpose/tick.h"
+#include "interpose/imports/import_slots.h"
+#include "interpose/imports/loader_list_guard.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

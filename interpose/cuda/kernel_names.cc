@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "interpose/cuda/driver_queries.h"
-#include "interpose/ring.h"
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 namespace {

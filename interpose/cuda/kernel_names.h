@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "interpose/export.h"
+#include "interpose/system/export.h"
 
 namespace memoir {
 

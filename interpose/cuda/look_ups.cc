@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
-#include "interpose/import_slots.h"
-#include "interpose/process_ring.h"
+#include "interpose/imports/import_slots.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/system/errno_keeper.h"
 
 extern "C" {
 // These names are used in the assembly code below.

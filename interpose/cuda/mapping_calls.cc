@@ -6,7 +6,7 @@
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/physical_memory.h"
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
+#include "interpose/system/errno_keeper.h"
 
 namespace memoir {
 namespace {

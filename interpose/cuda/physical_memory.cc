@@ -6,7 +6,7 @@
 #include "interpose/cuda/block_table.h"
 #include "interpose/cuda/device_samples.h"
 #include "interpose/cuda/driver_records.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 namespace {

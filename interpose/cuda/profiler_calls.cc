@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
+#include "interpose/system/errno_keeper.h"
 
 namespace memoir {
 namespace {

@@ -5,7 +5,7 @@
 #ifndef INTERPOSE_CUDA_PROFILER_CALLS_H_
 #define INTERPOSE_CUDA_PROFILER_CALLS_H_
 
-#include "interpose/export.h"
+#include "interpose/system/export.h"
 
 namespace memoir {
 

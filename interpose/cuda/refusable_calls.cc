@@ -9,7 +9,7 @@
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/simulated_libraries.h"
 #include "interpose/cuda/wrapped_calls.h"
-#include "interpose/errno_keeper.h"
+#include "interpose/system/errno_keeper.h"
 
 namespace memoir {
 namespace {

@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "interpose/cuda/device_samples.h"
-#include "interpose/futex.h"
-#include "interpose/own_thread.h"
-#include "interpose/tick.h"
+#include "interpose/system/futex.h"
+#include "interpose/system/own_thread.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "interpose/cuda/driver_blocks.h"
-#include "interpose/errno_keeper.h"
-#include "interpose/import_slots.h"
-#include "interpose/ring.h"
+#include "interpose/imports/import_slots.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
 
 namespace memoir {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "interpose/own_work.h"
-#include "interpose/tick.h"
+#include "interpose/system/own_work.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

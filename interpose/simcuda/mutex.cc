@@ -62,7 +62,7 @@ void ForkGate::OpenInChild() {
 
 // Registers the handlers when the library is loaded. Before a fork, handlers that were registered later run first:
 // - Handlers of later libraries run while the gate is open. They may wait for threads that hold their locks and call
-//   this library (interpose/loader_list_guard.h).
+//   this library (interpose/imports/loader_list_guard.h).
 // - The handlers of an allocator other than libc's must lock the allocator after the gate is closed, because threads
 //   inside the gate allocate. The call of malloc makes this allocator register its handlers first, so that they run
 //   last.

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "interpose/cuda/look_ups.h"
-#include "interpose/import_slots.h"
-#include "interpose/loader_list_guard.h"
+#include "interpose/imports/import_slots.h"
+#include "interpose/imports/loader_list_guard.h"
 #include "interpose/start/loaded_library.h"
 
 namespace memoir {

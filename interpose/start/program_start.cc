@@ -18,12 +18,12 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "interpose/import_slots.h"
-#include "interpose/own_files.h"
-#include "interpose/private_file.h"
+#include "interpose/imports/import_slots.h"
 #include "interpose/start/late_library.h"
 #include "interpose/start/loaded_library.h"
 #include "interpose/start/tracker_load.h"
+#include "interpose/system/own_files.h"
+#include "interpose/system/private_file.h"
 
 namespace memoir {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "interpose/import_slots.h"
-#include "interpose/own_files.h"
-#include "interpose/private_file.h"
+#include "interpose/imports/import_slots.h"
 #include "interpose/start/loaded_library.h"
+#include "interpose/system/own_files.h"
+#include "interpose/system/private_file.h"
 
 namespace memoir {
 namespace {

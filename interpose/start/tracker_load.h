@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "interpose/export.h"
+#include "interpose/system/export.h"
 
 namespace memoir {
 

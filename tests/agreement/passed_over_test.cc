@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "tests/agreement/recorded_steps.h"
 #include "tools/analyze/lives/leaks.h"
-#include "tools/analyze/pass/step_counter.h"
 #include "tools/analyze/pass/visitor_group.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/summary/joint_summaries.h"
 #include "tools/model/capture.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "interpose/write_record.h"
+#include "interpose/ring/write_record.h"
 #include "tests/writer/recording.h"
 
 namespace memoir::test {

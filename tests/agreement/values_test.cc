@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
-#include "tracker/session/control_signals.h"
+#include "tracker/session/control/control_signals.h"
+#include "tracker/session/control/recording_windows.h"
 #include "tracker/session/recording_snapshots.h"
-#include "tracker/session/recording_windows.h"
 #include "tracker/session/settings.h"
 
 namespace memoir {

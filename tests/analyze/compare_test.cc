@@ -11,10 +11,10 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/compare/comparison.h"
-#include "tools/analyze/compare/line_match.h"
-#include "tools/analyze/compare/module_names.h"
-#include "tools/analyze/compare/renames.h"
-#include "tools/analyze/compare/reserved_book.h"
+#include "tools/analyze/compare/facts/reserved_book.h"
+#include "tools/analyze/compare/match/line_match.h"
+#include "tools/analyze/compare/match/module_names.h"
+#include "tools/analyze/compare/match/renames.h"
 
 namespace memoir {
 namespace {

@@ -1,6 +1,6 @@
 // Summaries of many recordings as one: any order and any grouping of them gives the same bytes; and a recording's
 // summary agrees with the views.
-#include "tools/analyze/ranks/job_summary_builder.h"
+#include "tools/analyze/ranks/job/job_summary_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/recording_summary.h"
-#include "tools/analyze/ranks/step_maxima.h"
+#include "tools/analyze/ranks/job/job_overview.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
+#include "tools/analyze/ranks/job/step_maxima.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/read/summary_file.h"
 

@@ -1,5 +1,5 @@
 // Which numbered modules of two models are the same.
-#include "tools/analyze/compare/layer_alignment.h"
+#include "tools/analyze/compare/match/layer_alignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The definition of steps in a recording, and selections of steps.
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/ranks/module_sketch.h"
+#include "tools/analyze/ranks/job/module_sketch.h"
 #include "tools/analyze/ranks/odd_ranks.h"
 
 namespace memoir {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "interpose/cuda/driver_watch.h"
-#include "interpose/ring.h"
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 namespace {

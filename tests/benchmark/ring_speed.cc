@@ -6,8 +6,8 @@
 
 #include <new>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/recording.h"
 
 namespace memoir::test {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/model/capture.h"
 #include "tools/model/job.h"
 

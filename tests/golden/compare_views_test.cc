@@ -14,7 +14,7 @@
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/compare/comparison.h"
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/view/compare/compare_json.h"
 #include "tools/view/compare/compare_text.h"

@@ -1,4 +1,4 @@
-#include "tools/import/native_function_names.h"
+#include "tools/import/snapshot/native_function_names.h"
 
 #include <gtest/gtest.h>
 

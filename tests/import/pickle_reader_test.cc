@@ -1,5 +1,5 @@
 // Pickles of plain data are read; all else is refused by name and offset, and nothing of it is executed.
-#include "tools/import/pickle_reader.h"
+#include "tools/import/snapshot/pickle_reader.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "interpose/ring.h"
-#include "interpose/ring_reader.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_reader.h"
+#include "interpose/system/tick.h"
 #include "tests/instructions/region.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

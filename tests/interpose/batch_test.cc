@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "interpose/ring_batch.h"
+#include "interpose/ring/ring_batch.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

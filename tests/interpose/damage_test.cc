@@ -6,8 +6,8 @@
 #include <fstream>
 #include <random>
 
-#include "interpose/process_ring.h"
-#include "interpose/record_check.h"
+#include "interpose/records/record_check.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

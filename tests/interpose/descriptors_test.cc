@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "interpose/process_ring.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

@@ -11,9 +11,9 @@
 
 #include <fstream>
 
-#include "interpose/own_files.h"
-#include "interpose/process_ring.h"
-#include "interpose/ring_file.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/ring/ring_file.h"
+#include "interpose/system/own_files.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/process_ring.h"
-#include "interpose/thread_slots.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/ring/thread_slots.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/process_ring.h"
-#include "interpose/ring_growth.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/ring/ring_growth.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

@@ -1,5 +1,5 @@
 // Import slots of small libraries: bound lazily or at once, sealed after loading, loaded RTLD_LOCAL, or later.
-#include "interpose/import_slots.h"
+#include "interpose/imports/import_slots.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

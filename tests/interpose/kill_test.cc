@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "interpose/process_ring.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring.h"
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 

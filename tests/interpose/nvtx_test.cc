@@ -1,6 +1,6 @@
 // Does by hand what NVTX's headers do at their first call: checks which functions are replaced, and which calls a
 // follower gets.
-#include "interpose/nvtx_injection.h"
+#include "interpose/imports/nvtx_injection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

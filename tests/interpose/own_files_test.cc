@@ -1,6 +1,6 @@
 // Memoir's files and the program's: neither side can reach the other's, and with an older kernel or in a sandbox the
 // recorder still finds its way.
-#include "interpose/own_files.h"
+#include "interpose/system/own_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/private_file.h"
+#include "interpose/system/private_file.h"
 #include "tests/interpose/numbered_records.h"
 #include "tests/interpose/refused_calls.h"
 

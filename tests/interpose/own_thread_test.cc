@@ -1,5 +1,5 @@
 // A program with much static thread-local storage, which is taken from the stack of each thread.
-#include "interpose/own_thread.h"
+#include "interpose/system/own_thread.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/process_ring.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

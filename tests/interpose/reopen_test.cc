@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/process_ring.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

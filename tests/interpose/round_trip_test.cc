@@ -1,6 +1,6 @@
 #include <cerrno>
 
-#include "interpose/process_ring.h"
+#include "interpose/ring/process_ring.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {

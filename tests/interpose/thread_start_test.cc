@@ -1,4 +1,4 @@
-#include "interpose/thread_start.h"
+#include "interpose/imports/thread_start.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "interpose/import_slots.h"
+#include "interpose/imports/import_slots.h"
 
 namespace memoir {
 namespace {

@@ -1,4 +1,4 @@
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/model/capture.h"
-#include "tools/model/dictionary_ids.h"
+#include "tools/model/event/dictionary_ids.h"
 
 namespace memoir {
 namespace {

@@ -1,5 +1,5 @@
 // Ticks to nanoseconds: exact between good readings, and never absurd by a bad one.
-#include "tools/model/tick_clock.h"
+#include "tools/model/event/tick_clock.h"
 
 #include <gtest/gtest.h>
 

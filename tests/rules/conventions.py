@@ -16,6 +16,7 @@ LARGE_FOLDERS = {
     "interpose/simcuda": 66,
     "python/_torch_memoir": 38,
     "tracker/torch": 64,
+    "tracker/torch/simulated": 26,
     "tracker/writer": 65,
 }
 

@@ -57,11 +57,11 @@ def names_of_code_exist(tree):
 
 
 RULES = (
-    Rule(bare_file_names_exist, ({"interpose/ring.h": "// A record is defined in nowhere.h.\n"}, {"docs/fit.md": "One row of `nowhere.def` is one event.\n"})),
+    Rule(bare_file_names_exist, ({"interpose/ring/ring.h": "// A record is defined in nowhere.h.\n"}, {"docs/fit.md": "One row of `nowhere.def` is one event.\n"})),
     Rule(
         names_of_code_exist,
         (
-            {"interpose/ring.h": "// The caller of `NoSuchFunction()` holds the lock.\nvoid Ring();  // `NoSuchType`\n"},
+            {"interpose/ring/ring.h": "// The caller of `NoSuchFunction()` holds the lock.\nvoid Ring();  // `NoSuchType`\n"},
             {"docs/glossary.md": "| ring extent | the piece that one thread fills | `NoSuchType` |\n"},
             {"tools/read/part.cc": "// NoSuchType\nint a;\n", "docs/fit.md": "See `memoir::NoSuchType`.\n"},
         ),

@@ -162,12 +162,12 @@ def named_files_exist(tree):
 
 
 RULES = (
-    Rule(named_files_exist, ({"interpose/ring.h": "// Records are defined in interpose/nowhere.h.\n"}, {"docs/fit.md": "See `tools/fit/nowhere.cc`.\n"})),
+    Rule(named_files_exist, ({"interpose/ring/ring.h": "// Records are defined in interpose/nowhere.h.\n"}, {"docs/fit.md": "See `tools/fit/nowhere.cc`.\n"})),
     Rule(
         few_wordings_to_decode,
         (
             {"docs/fit.md": "What is no rank and did nothing is a launcher, or what only imported torch.\n"},
-            {"interpose/ring.h": "// Of which threads an operator that runs is seen.\n"},
+            {"interpose/ring/ring.h": "// Of which threads an operator that runs is seen.\n"},
             {"python/_torch_memoir/_names.py": '"""Of a budget nothing passes that more of the recording could change."""\n'},
             {"tests/golden/views/run.txt": "no rank (pid 90) cpu: peak 5.0 KiB\n\n! Of the run what is on file; nobody knows\n  the rest\n"},
             {"docs/cli.md": "```\nTell of which block a program says that it is none.\n```\n"},

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tests/interpose/numbered_records.h"
-#include "tracker/session/control_file.h"
+#include "tracker/session/control/control_file.h"
 #include "tracker/session/settings.h"
 
 namespace memoir {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "tests/interpose/numbered_records.h"
-#include "tracker/session/recording_controls.h"
+#include "tracker/session/control/recording_controls.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {

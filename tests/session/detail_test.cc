@@ -9,7 +9,7 @@
 #include "tracker/modules/outermost_calls.h"
 #include "tracker/repeated_steps/repeated_steps.h"
 #include "tracker/repeated_steps/step_module.h"
-#include "tracker/session/recording_controls.h"
+#include "tracker/session/control/recording_controls.h"
 
 namespace memoir {
 

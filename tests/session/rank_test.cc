@@ -1,5 +1,5 @@
 // The message if a rank is given twice.
-#include "tracker/session/rank.h"
+#include "tracker/session/process/rank.h"
 
 #include <gtest/gtest.h>
 

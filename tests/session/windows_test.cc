@@ -1,5 +1,5 @@
 // Which ranges open and close a window of ranges, and which steps are those that were asked for.
-#include "tracker/session/recording_windows.h"
+#include "tracker/session/control/recording_windows.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tests/writer/victim.h"
 
 namespace memoir::test {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/interpose/refused_calls.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"

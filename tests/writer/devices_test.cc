@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/driver_model.h"
 #include "tests/writer/random_stream.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

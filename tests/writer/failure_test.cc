@@ -16,8 +16,8 @@
 #include <string>
 #include <thread>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

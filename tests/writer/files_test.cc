@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "interpose/write_record.h"
+#include "interpose/ring/write_record.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/driver_model.h"
 #include "tests/writer/random_stream.h"

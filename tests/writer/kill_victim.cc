@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string>
 
-#include "interpose/ring.h"
-#include "interpose/ring_layout.h"
-#include "interpose/ring_record.h"
-#include "interpose/tick.h"
+#include "interpose/records/ring_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_layout.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/recording.h"
 #include "tracker/writer/live_block_table.h"
 

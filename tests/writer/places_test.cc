@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

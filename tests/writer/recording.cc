@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 
 namespace memoir::test {
 

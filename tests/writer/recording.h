@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/writer/writer.h"
 
 namespace memoir::test {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tests/writer/event_model.h"
 
 namespace memoir::test {

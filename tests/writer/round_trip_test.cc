@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/process_ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/process_ring.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/random_stream.h"
 #include "tests/writer/recording.h"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"

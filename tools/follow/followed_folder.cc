@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/model/folder_runs.h"
+#include "tools/model/parts/folder_runs.h"
 
 namespace memoir {
 namespace {

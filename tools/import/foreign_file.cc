@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/import/byte_source.h"
-#include "tools/import/profiler_capture.h"
-#include "tools/import/profiler_trace.h"
-#include "tools/import/snapshot_capture.h"
-#include "tools/import/torch_snapshot.h"
+#include "tools/import/files/byte_source.h"
+#include "tools/import/snapshot/snapshot_capture.h"
+#include "tools/import/snapshot/torch_snapshot.h"
+#include "tools/import/trace/profiler_capture.h"
+#include "tools/import/trace/profiler_trace.h"
 
 namespace memoir {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/model/capture_contents.h"
-#include "tools/model/folder_runs.h"
-#include "tools/model/pending_ring.h"
+#include "tools/model/parts/folder_runs.h"
+#include "tools/model/parts/pending_ring.h"
 #include "tools/read/process_info_rules.h"
 
 namespace memoir {

@@ -15,10 +15,10 @@
 #include "absl/status/statusor.h"
 #include "memoir/v1/capture.pb.h"
 #include "tools/model/device_memory.h"
-#include "tools/model/dictionary.h"
 #include "tools/model/driver_memory.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 #include "tools/model/repeated_step_counts.h"
 #include "tools/read/damage.h"
 

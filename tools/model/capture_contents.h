@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/model/capture.h"
-#include "tools/model/decoded_chunks.h"
+#include "tools/model/parts/decoded_chunks.h"
 #include "tools/read/capture_folder.h"
 
 namespace memoir {

@@ -14,8 +14,8 @@
 
 #include "absl/types/span.h"
 #include "memoir/v1/capture.pb.h"
-#include "tools/model/driver_event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/driver_event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

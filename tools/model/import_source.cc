@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tools/import/source_names.h"
+#include "tools/import/files/source_names.h"
 
 namespace memoir {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/read/chunk/step_pattern.h"
+#include "tools/read/chunk/varint.h"
 #include "tools/read/process_info_rules.h"
-#include "tools/read/step_pattern.h"
-#include "tools/read/varint.h"
 
 namespace memoir {
 namespace {

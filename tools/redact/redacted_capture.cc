@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "memoir/v1/capture.pb.h"
-#include "tools/import/chunk_bytes.h"
+#include "tools/import/files/chunk_bytes.h"
 #include "tools/read/regular_file.h"
 #include "tools/read/symbols.h"
 #include "tools/redact/hashed_words.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/import/chunk_bytes.h"
+#include "tools/import/files/chunk_bytes.h"
 #include "tools/read/symbols.h"
 #include "tools/redact/hashed_free_texts.h"
 #include "tools/redact/hashed_paths.h"

@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/read/capture_folder.h"
-#include "tools/read/payload.h"
+#include "tools/read/chunk/payload.h"
 
 namespace memoir {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "interpose/import_slots.h"
+#include "interpose/imports/import_slots.h"
 
 namespace memoir {
 namespace {

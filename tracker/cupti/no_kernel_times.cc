@@ -1,7 +1,7 @@
 // Implements kernel_times.h in a build without CUPTI's headers.
 #include <atomic>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tracker/cupti/kernel_times.h"
 
 namespace memoir {

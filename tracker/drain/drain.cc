@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "interpose/private_file.h"
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
+#include "interpose/system/private_file.h"
 #include "tracker/drain/capture_scan.h"
 #include "tracker/host/host_number_sources.h"
 #include "tracker/writer/capture_writer.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "interpose/process_identity.h"
+#include "interpose/system/process_identity.h"
 
 namespace memoir {
 

@@ -12,7 +12,7 @@
 #include <zstd.h>
 #include <protozero/pbf_reader.hpp>
 
-#include "interpose/private_file.h"
+#include "interpose/system/private_file.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {

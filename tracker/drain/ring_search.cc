@@ -12,9 +12,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "interpose/private_file.h"
-#include "interpose/process_identity.h"
-#include "interpose/ring_layout.h"
+#include "interpose/ring/ring_layout.h"
+#include "interpose/system/private_file.h"
+#include "interpose/system/process_identity.h"
 
 namespace memoir {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef TRACKER_HOST_HOST_NUMBER_SOURCES_H_
 #define TRACKER_HOST_HOST_NUMBER_SOURCES_H_
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/host/memory_group.h"
 
 namespace memoir {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
-#include "interpose/write_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/write_record.h"
+#include "interpose/system/tick.h"
 #include "tracker/host/host_number_sources.h"
 #include "tracker/host/malloc_state.h"
 #include "tracker/host/system_text.h"

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/host/memory_group.h"
 #include "tracker/host/process_memory.h"
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 
 namespace memoir {
 

@@ -1,6 +1,6 @@
 #include "tracker/modules/address_table.h"
 
-#include "interpose/spin_lock.h"
+#include "interpose/system/spin_lock.h"
 
 namespace memoir {
 namespace {

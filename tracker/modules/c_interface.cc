@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
 #include "tracker/memoir.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/modules/named_tensors.h"

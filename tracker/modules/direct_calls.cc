@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <iterator>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
 #include "tracker/modules/module_calls.h"
 
 namespace memoir {

@@ -4,8 +4,8 @@
 
 #include <new>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

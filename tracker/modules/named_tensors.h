@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 
 namespace memoir {
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string_view>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
 #include "tracker/memoir_python.h"
 #include "tracker/modules/compiler_work.h"
 #include "tracker/modules/direct_calls.h"

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <utility>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

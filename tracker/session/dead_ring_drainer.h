@@ -7,7 +7,7 @@
 //
 // Rings of this capture are merged at once. Rings of other captures are merged after their processes have been dead for
 // a minute, because the program that started these processes may be about to merge the rings. Call the functions inside
-// of RunInOwnFiles (interpose/own_files.h).
+// of RunInOwnFiles (interpose/system/own_files.h).
 #ifndef TRACKER_SESSION_DEAD_RING_DRAINER_H_
 #define TRACKER_SESSION_DEAD_RING_DRAINER_H_
 

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "tracker/memoir_python.h"
-#include "tracker/session/not_recording_message.h"
-#include "tracker/session/program_records.h"
-#include "tracker/session/recording_controls.h"
+#include "tracker/session/control/program_records.h"
+#include "tracker/session/control/recording_controls.h"
+#include "tracker/session/process/not_recording_message.h"
+#include "tracker/session/process/terminal_line.h"
 #include "tracker/session/session.h"
 #include "tracker/session/standby.h"
-#include "tracker/session/terminal_line.h"
 #include "tracker/torch/gradient_buckets.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/saved_tensor_address.h"

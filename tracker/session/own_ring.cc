@@ -1,6 +1,6 @@
 #include "tracker/session/own_ring.h"
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <optional>
 
-#include "interpose/own_files.h"
-#include "interpose/process_identity.h"
-#include "tracker/session/host_facts.h"
-#include "tracker/session/unrecorded.h"
+#include "interpose/system/own_files.h"
+#include "interpose/system/process_identity.h"
+#include "tracker/session/process/host_facts.h"
+#include "tracker/session/process/unrecorded.h"
 #include "tracker/stacks/stack_recorder.h"
 
 namespace memoir {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tracker/session/rank.h"
+#include "tracker/session/process/rank.h"
 #include "tracker/session/settings.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/writer/process_facts.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "tracker/session/terminal_line.h"
+#include "tracker/session/process/terminal_line.h"
 #include "tracker/writer/part_sink.h"
 
 namespace memoir {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "proto/memoir/byte_size.h"
-#include "tracker/session/control_file.h"
-#include "tracker/session/control_signals.h"
-#include "tracker/session/default_output.h"
-#include "tracker/session/rank.h"
+#include "tracker/session/control/control_file.h"
+#include "tracker/session/control/control_signals.h"
+#include "tracker/session/process/default_output.h"
+#include "tracker/session/process/rank.h"
 #include "tracker/writer/folder_paths.h"
 #include "tracker/writer/throwing_work.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tracker/session/recording_controls.h"
+#include "tracker/session/control/recording_controls.h"
 #include "tracker/session/recording_snapshots.h"
 
 namespace memoir {

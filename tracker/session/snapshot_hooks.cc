@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tracker/session/recording_controls.h"
+#include "tracker/session/control/recording_controls.h"
 
 namespace memoir {
 

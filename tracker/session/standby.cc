@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "tracker/session/not_recording_message.h"
-#include "tracker/session/published_object.h"
+#include "tracker/session/control/published_object.h"
+#include "tracker/session/process/not_recording_message.h"
 #include "tracker/session/session.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/training_watch.h"

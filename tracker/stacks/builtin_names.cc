@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/stacks/python_object.h"
 
 namespace memoir {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "interpose/import_slots.h"
+#include "interpose/imports/import_slots.h"
 #include "tracker/stacks/frame_layout.h"
 #include "tracker/stacks/open_calls.h"
 #include "tracker/stacks/python_object.h"

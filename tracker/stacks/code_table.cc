@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "interpose/ring.h"
-#include "interpose/spin_lock.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/spin_lock.h"
 #include "tracker/stacks/code_text.h"
 #include "tracker/stacks/line_table.h"
 #include "tracker/stacks/python_object.h"

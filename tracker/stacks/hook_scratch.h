@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

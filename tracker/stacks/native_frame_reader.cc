@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "interpose/ring.h"
-#include "interpose/ring_record.h"
-#include "interpose/spin_lock.h"
+#include "interpose/records/ring_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/spin_lock.h"
 
 namespace memoir {
 namespace {

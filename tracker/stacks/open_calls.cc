@@ -4,9 +4,9 @@
 #include <cstring>
 #include <new>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 #include "tracker/stacks/builtin_names.h"
 #include "tracker/stacks/code_table.h"
 #include "tracker/stacks/frame_walk.h"

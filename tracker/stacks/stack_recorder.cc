@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tracker/stacks/code_table.h"
 #include "tracker/stacks/frame_walk.h"
 #include "tracker/stacks/hook_scratch.h"

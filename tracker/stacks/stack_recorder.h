@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/stacks/frame_layout.h"
 
 namespace memoir {

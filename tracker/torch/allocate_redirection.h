@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "interpose/import_slots.h"
+#include "interpose/imports/import_slots.h"
 
 namespace memoir {
 

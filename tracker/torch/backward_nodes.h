@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #ifndef TRACKER_TORCH_CALLBACK_LOCK_H_
 #define TRACKER_TORCH_CALLBACK_LOCK_H_
 
-#include "interpose/signal_blocker.h"
+#include "interpose/system/signal_blocker.h"
 
 namespace memoir {
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/import_slots.h"
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/imports/import_slots.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 #include "tracker/torch/cuda_allocator_kind.h"
 #include "tracker/torch/cuda_allocator_numbers.h"
 #include "tracker/torch/cuda_found_blocks.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "interpose/own_work.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/own_work.h"
 #include "tracker/torch/allocate_redirection.h"
 #include "tracker/torch/host_records.h"
 

@@ -1,7 +1,7 @@
 #include "tracker/torch/device_records.h"
 
-#include "interpose/ring.h"
-#include "interpose/write_record.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/write_record.h"
 #include "tracker/repeated_steps/repeated_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <string>
 
-#include "interpose/ring.h"
-#include "interpose/thread_start.h"
+#include "interpose/imports/thread_start.h"
+#include "interpose/ring/ring.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

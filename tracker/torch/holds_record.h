@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <new>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 #include "tracker/repeated_steps/repeated_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/torch_thread.h"

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/torch/holds_record.h"
 #include "tracker/torch/node_mutex.h"
 #include "tracker/torch/range_values.h"

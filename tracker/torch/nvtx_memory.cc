@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "interpose/nvtx_injection.h"
+#include "interpose/imports/nvtx_injection.h"
 
 namespace memoir {
 namespace {

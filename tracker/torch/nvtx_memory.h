@@ -5,8 +5,8 @@
 //   ListenToMemory ──► NVTX's headers: dlopen(NVTX_INJECTION64_PATH) ──► the tool's InitializeInjectionNvtxExtension
 //   RegisterHeap, ... ──► the tool's functions
 //
-// If the variable names Memoir's own injection library (interpose/nvtx_injection.h), nothing is published. This code
-// does not allocate and takes no lock, but the tool may. Exceptions of the tool are caught.
+// If the variable names Memoir's own injection library (interpose/imports/nvtx_injection.h), nothing is published. This
+// code does not allocate and takes no lock, but the tool may. Exceptions of the tool are caught.
 #ifndef TRACKER_TORCH_NVTX_MEMORY_H_
 #define TRACKER_TORCH_NVTX_MEMORY_H_
 

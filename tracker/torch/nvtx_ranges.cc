@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/nvtx_injection.h"
+#include "interpose/imports/nvtx_injection.h"
 #include "tracker/torch/range_record.h"
 
 namespace memoir {

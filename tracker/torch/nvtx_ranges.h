@@ -1,5 +1,5 @@
-// Records the ranges that a program pushes with NVTX (interpose/nvtx_injection.h) as ranges of the thread that pushes
-// them, nested in torch's ranges. torch.profiler does not see these records.
+// Records the ranges that a program pushes with NVTX (interpose/imports/nvtx_injection.h) as ranges of the thread that
+// pushes them, nested in torch's ranges. torch.profiler does not see these records.
 #ifndef TRACKER_TORCH_NVTX_RANGES_H_
 #define TRACKER_TORCH_NVTX_RANGES_H_
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
-#include "interpose/spin_lock.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/spin_lock.h"
 #include "tracker/torch/torch_versions.h"
 
 namespace memoir {

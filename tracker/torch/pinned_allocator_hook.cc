@@ -10,8 +10,8 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "interpose/own_work.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/own_work.h"
 #include "tracker/torch/allocate_redirection.h"
 #include "tracker/torch/host_records.h"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
+#include "interpose/system/errno_keeper.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/function_arguments.h"
 #include "tracker/modules/module_calls.h"

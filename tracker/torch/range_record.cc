@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "interpose/errno_keeper.h"
-#include "interpose/tick.h"
+#include "interpose/system/errno_keeper.h"
+#include "interpose/system/tick.h"
 #include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/hooks.h"

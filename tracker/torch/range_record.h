@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 #include "tracker/modules/function_arguments.h"
 
 namespace memoir {

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/ring.h"
-#include "interpose/ring_batch.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_batch.h"
 
 namespace memoir {
 

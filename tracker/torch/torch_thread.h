@@ -3,7 +3,7 @@
 #ifndef TRACKER_TORCH_TORCH_THREAD_H_
 #define TRACKER_TORCH_TORCH_THREAD_H_
 
-#include "interpose/ring.h"
+#include "interpose/ring/ring.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "interpose/errno_keeper.h"
+#include "interpose/system/errno_keeper.h"
 #include "tracker/torch/callback_lock.h"
 
 namespace memoir {

@@ -6,7 +6,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/end_message.h"
 #include "tracker/writer/ring_clock.h"

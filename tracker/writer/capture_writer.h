@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/chunk_frame.h"
 #include "tracker/writer/important_parts.h"

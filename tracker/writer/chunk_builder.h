@@ -17,7 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/content_ids.h"
 #include "tracker/writer/current_holdings.h"
 #include "tracker/writer/driver_state.h"

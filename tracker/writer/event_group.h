@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "interpose/ring_reader.h"
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
+#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {

@@ -8,7 +8,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 
 namespace memoir {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/writer/driver_state.h"
 #include "tracker/writer/host_state.h"
 #include "tracker/writer/memory_state.h"

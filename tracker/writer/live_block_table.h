@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "interpose/ring_layout.h"
+#include "interpose/ring/ring_layout.h"
 
 namespace memoir {
 

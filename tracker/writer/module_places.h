@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interpose/ring_layout.h"
+#include "interpose/ring/ring_layout.h"
 #include "tracker/writer/range_stack.h"
 
 namespace memoir {

@@ -16,7 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/content_hash.h"
 
 namespace memoir {

@@ -13,8 +13,8 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "interpose/own_files.h"
-#include "interpose/private_file.h"
+#include "interpose/system/own_files.h"
+#include "interpose/system/private_file.h"
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/folder_paths.h"
 

@@ -3,8 +3,8 @@
 //
 // Chunks are passed as bytes and index entries. After a failed write the part is cut back to its last complete chunk
 // and closed; the caller then opens a new part. Throws only std::bad_alloc, and never ends the program. In a recorded
-// program, call all functions inside of RunInOwnFiles (interpose/own_files.h), except for the destructor, which calls
-// RunInOwnFiles itself.
+// program, call all functions inside of RunInOwnFiles (interpose/system/own_files.h), except for the destructor, which
+// calls RunInOwnFiles itself.
 #ifndef TRACKER_WRITER_PART_SINK_H_
 #define TRACKER_WRITER_PART_SINK_H_
 

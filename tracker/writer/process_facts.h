@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 

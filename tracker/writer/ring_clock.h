@@ -8,8 +8,8 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "interpose/ring_reader.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring_reader.h"
+#include "interpose/system/tick.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interpose/tick.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 namespace {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/event_group.h"

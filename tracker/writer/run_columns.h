@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "proto/memoir/run_schema.h"
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/varint_column.h"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {

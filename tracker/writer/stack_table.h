@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/writer/names.h"
 
 namespace memoir {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 #include "tracker/writer/content_ids.h"
 #include "tracker/writer/varint_column.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "interpose/ring_reader.h"
+#include "interpose/ring/ring_reader.h"
 #include "tracker/writer/module_places.h"
 #include "tracker/writer/range_stack.h"
 #include "tracker/writer/run_columns.h"

@@ -1,11 +1,12 @@
-// Runs work that may throw inside RunInOwnFiles (interpose/own_files.h), and rethrows its exception to the caller.
+// Runs work that may throw inside RunInOwnFiles (interpose/system/own_files.h), and rethrows its exception to the
+// caller.
 #ifndef TRACKER_WRITER_THROWING_WORK_H_
 #define TRACKER_WRITER_THROWING_WORK_H_
 
 #include <exception>
 #include <new>
 
-#include "interpose/own_files.h"
+#include "interpose/system/own_files.h"
 #include "tracker/writer/writer_thread.h"
 
 namespace memoir {

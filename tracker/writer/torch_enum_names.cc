@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "interpose/ring_record.h"
+#include "interpose/records/ring_record.h"
 
 namespace memoir {
 namespace {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <utility>
 
-#include "interpose/ring.h"
-#include "interpose/ring_reader.h"
-#include "interpose/tick.h"
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_reader.h"
+#include "interpose/system/tick.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/ring_clock.h"

@@ -1,7 +1,7 @@
 // The writer of one process. Reads committed records from the ring, packs them, and appends them to the parts of the
 // capture.
 //
-//     The thread "memoir-writer" watches the ring. The thread "memoir-files" (interpose/own_files.h) does this work:
+//     The thread "memoir-writer" watches the ring. "memoir-files" (interpose/system/own_files.h) does this work:
 //
 //     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file
 //       ▲                                                             │

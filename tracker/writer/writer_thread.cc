@@ -6,7 +6,7 @@
 #include <cstring>
 #include <exception>
 
-#include "interpose/own_thread.h"
+#include "interpose/system/own_thread.h"
 
 namespace memoir {
 namespace {

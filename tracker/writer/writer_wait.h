@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "interpose/futex.h"
-#include "interpose/tick.h"
+#include "interpose/system/futex.h"
+#include "interpose/system/tick.h"
 
 namespace memoir {
 

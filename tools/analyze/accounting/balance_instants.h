@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

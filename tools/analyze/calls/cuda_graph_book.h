@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/calls/device_call_summary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -10,7 +10,7 @@
 #include "tools/analyze/calls/cuda_graph_book.h"
 #include "tools/analyze/calls/launched_runs.h"
 #include "tools/analyze/data_flow/device_call_names.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/model/kernel_name.h"
 
 namespace memoir {

@@ -13,8 +13,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/model/event_base.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event_base.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tools/model/event_base.h"
+#include "tools/model/event/event_base.h"
 
 namespace memoir {
 

@@ -13,8 +13,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/categories/evidence.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/event_base.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event_base.h"
 
 namespace memoir {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/analyze/categories/operator_saves.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

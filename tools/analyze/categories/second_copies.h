@@ -14,7 +14,7 @@
 
 #include "absl/types/span.h"
 #include "tools/analyze/categories/parameter_book.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -21,7 +21,7 @@
 #include "tools/analyze/checkpointing/held_inputs.h"
 #include "tools/analyze/checkpointing/operator_results.h"
 #include "tools/analyze/checkpointing/recomputation.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/checkpointing/block_uses.h"
 #include "tools/analyze/checkpointing/checkpoint_pass.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

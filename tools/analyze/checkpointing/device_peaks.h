@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analyze/checkpointing/checkpointed_peaks.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

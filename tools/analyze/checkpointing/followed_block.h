@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tools/analyze/checkpointing/call_tree.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -11,7 +11,7 @@
 #include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/analyze/checkpointing/checkpointed_peaks.h"
 #include "tools/analyze/checkpointing/peak_history.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

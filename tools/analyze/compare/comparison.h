@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/compare/capture_holdings.h"
-#include "tools/analyze/compare/line_peaks.h"
-#include "tools/analyze/compare/module_names.h"
+#include "tools/analyze/compare/facts/capture_holdings.h"
+#include "tools/analyze/compare/facts/line_peaks.h"
+#include "tools/analyze/compare/match/module_names.h"
+#include "tools/analyze/compare/match/renames.h"
 #include "tools/analyze/compare/program_change.h"
-#include "tools/analyze/compare/renames.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/analyze/compare/line_match.h"
+#include "tools/analyze/compare/match/line_match.h"
 #include "tools/analyze/grouping/grouping.h"
 
 namespace memoir {

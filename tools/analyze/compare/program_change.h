@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analyze/compare/module_names.h"
+#include "tools/analyze/compare/match/module_names.h"
 
 namespace memoir {
 

@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence/categorization.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/summary.h"
 
 namespace memoir {

@@ -12,7 +12,7 @@
 #include "tools/analyze/data_flow/event_tree.h"
 #include "tools/analyze/data_flow/torch_open_nodes.h"
 #include "tools/analyze/grouping/called_code.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

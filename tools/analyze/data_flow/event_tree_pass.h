@@ -17,8 +17,8 @@
 #include "tools/analyze/data_flow/tensor_extent.h"
 #include "tools/analyze/data_flow/torch_open_nodes.h"
 #include "tools/analyze/data_flow/tree_builder.h"
-#include "tools/analyze/pass/block_filter.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/block_filter.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "tools/model/held_tensor_lists.h"
+#include "tools/model/event/held_tensor_lists.h"
 
 namespace memoir {
 namespace {

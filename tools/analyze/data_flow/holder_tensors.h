@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -11,8 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/data_flow/schema_match.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

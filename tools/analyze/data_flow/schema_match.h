@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "tools/analyze/data_flow/event_tree_pass.h"
 #include "tools/analyze/data_flow/recording_check.h"
-#include "tools/analyze/pass/block_filter.h"
+#include "tools/analyze/pass/window/block_filter.h"
 
 namespace memoir {
 

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/data_flow/event_tree.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

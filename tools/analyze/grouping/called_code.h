@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/analyze/grouping/own_code.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

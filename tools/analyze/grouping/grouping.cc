@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/block_shapes.h"
-#include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/groupings.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/model/job.h"
 
 namespace memoir {

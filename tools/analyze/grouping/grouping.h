@@ -14,7 +14,7 @@
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/pools.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

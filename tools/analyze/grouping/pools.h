@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -19,7 +19,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/grouping/own_code.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

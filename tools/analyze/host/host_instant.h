@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/model/host_event.h"
+#include "tools/model/event/host_event.h"
 
 namespace memoir {
 

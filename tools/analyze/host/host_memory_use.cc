@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "memoir/v1/capture.pb.h"
 #include "tools/analyze/live/growth_series.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 
 namespace memoir {
 

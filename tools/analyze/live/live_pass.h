@@ -22,9 +22,9 @@
 #include "tools/analyze/categories/evidence/evidence_pass.h"
 #include "tools/analyze/live/growth_series.h"
 #include "tools/analyze/live/live_figures.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/analyze/pass/blocks_in_windows.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

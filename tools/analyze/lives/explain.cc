@@ -11,7 +11,7 @@
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/blocks_in_windows.h"
 #include "tools/analyze/pass/operator_numbers.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/pass/visitor_group.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "tools/analyze/lives/leaks.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -12,8 +12,7 @@ namespace {
 // A place is reported if it keeps at least a hundredth of the device's peak, or at least kLargeStep bytes in each step
 // for at least kManySteps steps. In 100,000 steps, kLargeStep bytes for each step sum to the memory of a GPU.
 constexpr std::uint64_t kSmallestShare = 100;
-constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18;
-constexpr std::uint64_t kManySteps = 20;
+constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18, kManySteps = 20;
 constexpr std::uint64_t kLargeReserved = std::uint64_t{64} << 20;
 
 // Returns true if the operator makes a longer tensor from an existing tensor.

@@ -26,7 +26,7 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leak.h"
 #include "tools/analyze/lives/leak_trend.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -16,7 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/pass/loop_position.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

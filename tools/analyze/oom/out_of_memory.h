@@ -19,7 +19,7 @@
 #include "tools/analyze/oom/out_of_memory_leaks.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/loop_position.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -16,7 +16,7 @@
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/oom/out_of_memory_growth.h"
 #include "tools/analyze/pass/loop_position.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

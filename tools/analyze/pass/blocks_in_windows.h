@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/model/event_base.h"
+#include "tools/model/event/event_base.h"
 
 namespace memoir {
 

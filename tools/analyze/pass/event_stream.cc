@@ -1,6 +1,6 @@
 #include "tools/analyze/pass/event_stream.h"
 
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {
@@ -31,7 +31,7 @@ class StreamPass : public WindowedVisitor {
     if (in_window()) visitor_.On##Name(event);      \
   }
 #define MEMOIR_VISITED(Name, EventType, who, how) MEMOIR_STREAMED_##who(Name, EventType)
-#include "tools/model/visited.def"
+#include "tools/model/event/visited.def"
 #undef MEMOIR_STREAMED_Process
 #undef MEMOIR_STREAMED_Whole
 #undef MEMOIR_STREAMED_Windowed

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

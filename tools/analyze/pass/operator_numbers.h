@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

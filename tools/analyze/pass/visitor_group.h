@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 
@@ -35,7 +35,7 @@ class VisitorGroup : public Visitor {
   void On##Name(const EventType& event) override {                     \
     for (Visitor* const visitor : visitors_) visitor->On##Name(event); \
   }
-#include "tools/model/visited.def"
+#include "tools/model/event/visited.def"
 
  private:
   std::vector<Visitor*> visitors_;

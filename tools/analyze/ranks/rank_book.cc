@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analyze/ranks/job_summary_builder.h"
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/job_summary_builder.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/analyze/ranks/usual_value.h"
 #include "tools/analyze/summary/endings.h"
 #include "tools/model/job.h"

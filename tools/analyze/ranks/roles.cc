@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tools/analyze/ranks/coordinates.h"
-#include "tools/analyze/ranks/job_summary_builder.h"
+#include "tools/analyze/ranks/job/job_summary_builder.h"
 #include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {

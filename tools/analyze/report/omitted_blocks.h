@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/analyze/report/report_content.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/iterations.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"

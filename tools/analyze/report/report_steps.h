@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/analyze/pass/selection.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/selection.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/report/report_content.h"
 
 namespace memoir {

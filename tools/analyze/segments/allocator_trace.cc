@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

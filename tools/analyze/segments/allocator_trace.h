@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/segments/segment_map.h"
 #include "tools/model/capture.h"
 

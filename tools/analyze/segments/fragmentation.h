@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/segments/segment_map.h"
 #include "tools/analyze/segments/unusable_curve.h"
 #include "tools/model/capture.h"

@@ -16,8 +16,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 
 namespace memoir {
 namespace {

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/stacks/module_operator_nodes.h"
 #include "tools/analyze/summary/figures/row_table.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/model/capture.h"
 

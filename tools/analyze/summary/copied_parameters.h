@@ -11,7 +11,7 @@
 
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 

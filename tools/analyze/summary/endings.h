@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/pass/selection.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/selection.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/figures/ending.h"
 #include "tools/model/capture.h"
 

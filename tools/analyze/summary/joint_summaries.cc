@@ -6,7 +6,7 @@
 
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/visitor_group.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/summary_pass.h"
 
 namespace memoir {

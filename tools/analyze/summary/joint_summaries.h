@@ -6,10 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_H_
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/figures/summary_figures.h"
 #include "tools/model/capture.h"
 

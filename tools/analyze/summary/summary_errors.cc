@@ -6,7 +6,7 @@
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/oom/out_of_memory.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/endings.h"
 
 namespace memoir {

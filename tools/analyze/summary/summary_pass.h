@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/pass/summary_handlers.h"
 #include "tools/analyze/summary/summary.h"
 

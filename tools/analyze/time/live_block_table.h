@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/instant_choice.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

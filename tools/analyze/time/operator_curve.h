@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/iterations.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tools/analyze/categories/evidence/categorization.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/category.h"
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/event_tree.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/torch_profiler/timeline.h"
 #include "tools/model/capture.h"
 

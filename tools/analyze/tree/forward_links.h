@@ -9,8 +9,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/tree/open_nodes.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 #include "tools/model/sequence_map.h"
 
 namespace memoir {

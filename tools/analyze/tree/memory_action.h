@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

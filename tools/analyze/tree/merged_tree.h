@@ -13,7 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/tree/memory_action.h"
 #include "tools/analyze/tree/open_nodes.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

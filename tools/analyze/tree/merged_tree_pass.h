@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/analyze/grouping/called_code.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/tree/forward_links.h"
 #include "tools/analyze/tree/merged_tree.h"
 #include "tools/analyze/tree/open_nodes.h"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

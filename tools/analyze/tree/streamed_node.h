@@ -9,7 +9,7 @@
 #include "tools/analyze/tree/memory_action.h"
 #include "tools/analyze/tree/open_nodes.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

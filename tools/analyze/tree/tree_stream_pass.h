@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/analyze/grouping/called_code.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/tree/forward_links.h"
 #include "tools/analyze/tree/thread_choice.h"
 #include "tools/analyze/tree/tree_stream.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/cli/arguments/arguments.h"
 
 namespace memoir {

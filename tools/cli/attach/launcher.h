@@ -1,5 +1,5 @@
 // The variables that the launcher of a job (torchrun, srun, mpirun) sets for this process. The recorder uses the same
-// table (proto/memoir/launchers.def, tracker/session/rank.h, default_output.h); one test compares the two.
+// table (proto/memoir/launchers.def, tracker/session/process/rank.h, default_output.h); one test compares the two.
 #ifndef TOOLS_CLI_ATTACH_LAUNCHER_H_
 #define TOOLS_CLI_ATTACH_LAUNCHER_H_
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tools/analyze/compare/comparison.h"
-#include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/groupings.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/ring_merge.h"

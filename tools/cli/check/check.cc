@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"

@@ -1,4 +1,4 @@
-// The check of `memoir doctor` that Memoir's open files are separate from the program's (interpose/own_files.h).
+// The check of `memoir doctor` that Memoir's open files are separate from the program's (interpose/system/own_files.h).
 #ifndef TOOLS_CLI_DOCTOR_OWN_TABLE_CHECK_H_
 #define TOOLS_CLI_DOCTOR_OWN_TABLE_CHECK_H_
 

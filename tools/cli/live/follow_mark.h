@@ -1,6 +1,6 @@
 // A file in the folder of a capture that tells the recording that it is being read as it grows. A recording that names
-// its steps then writes every second, and else every four seconds (tracker/session/follower_detection.h). For one
-// thread.
+// its steps then writes every second, and else every four seconds (tracker/session/process/follower_detection.h). For
+// one thread.
 #ifndef TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 #define TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "tools/model/dictionary.h"
-#include "tools/model/process_liveness.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/parts/process_liveness.h"
 #include "tools/model/repeated_step_counts.h"
 #include "tools/read/capture_folder.h"
 

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Threads whose descriptor tables may contain the part that is being written: the recorder's own thread
-// (interpose/own_files.h), and any thread that has the program's table.
+// (interpose/system/own_files.h), and any thread that has the program's table.
 std::vector<fs::path> ThreadsWithFiles(const fs::path& process) {
   std::vector<fs::path> threads = {process};
   std::error_code error;

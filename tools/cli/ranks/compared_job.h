@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/loaded_job.h"
+#include "tools/analyze/ranks/job/job_overview.h"
+#include "tools/analyze/ranks/job/loaded_job.h"
 #include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/model/capture.h"
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tools/analyze/ranks/job_summary_builder.h"
+#include "tools/analyze/ranks/job/job_summary_builder.h"
 #include "tools/cli/ranks/named_summary.h"
 #include "tools/model/capture.h"
-#include "tools/model/folder_runs.h"
+#include "tools/model/parts/folder_runs.h"
 #include "tools/read/capture_folder.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"

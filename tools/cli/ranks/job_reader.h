@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/ranks/loaded_job.h"
+#include "tools/analyze/ranks/job/loaded_job.h"
 
 namespace memoir {
 

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/model/capture.h"
-#include "tools/model/pending_ring.h"
+#include "tools/model/parts/pending_ring.h"
 #include "tools/read/replaced_file.h"
 
 namespace memoir {

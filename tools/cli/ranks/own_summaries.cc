@@ -6,7 +6,7 @@
 #include "tools/cli/ranks/job_reader.h"
 #include "tools/cli/ranks/named_summary.h"
 #include "tools/cli/ranks/requested_recordings.h"
-#include "tools/model/process_liveness.h"
+#include "tools/model/parts/process_liveness.h"
 #include "tools/read/capture_folder.h"
 #include "tools/read/summary_file.h"
 

@@ -23,7 +23,7 @@
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/printed_messages.h"
 #include "tools/cli/terminal/progress_line.h"
-#include "tools/model/process_liveness.h"
+#include "tools/model/parts/process_liveness.h"
 #include "tools/read/capture_folder.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "tools/analyze/accounting/balance.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/cli/arguments/arguments.h"

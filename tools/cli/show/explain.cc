@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/lives/explain.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"

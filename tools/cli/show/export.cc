@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "tools/analyze/pass/event_stream.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/torch_profiler/memory_tracker.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"

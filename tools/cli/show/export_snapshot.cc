@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence/categorization.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/segments/allocator_trace.h"
 #include "tools/cli/show/capture_start.h"
 #include "tools/cli/terminal/printed_messages.h"

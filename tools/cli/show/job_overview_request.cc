@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "fmt/format.h"
-#include "tools/analyze/ranks/job_overview.h"
+#include "tools/analyze/ranks/job/job_overview.h"
 #include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/ranks/job_reader.h"

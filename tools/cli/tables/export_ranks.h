@@ -6,7 +6,7 @@
 #define TOOLS_CLI_TABLES_EXPORT_RANKS_H_
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/cli/output/new_folder.h"
 #include "tools/model/capture.h"
 #include "tools/view/database/capture_columns.h"

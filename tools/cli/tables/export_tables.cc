@@ -7,7 +7,7 @@
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/pass/step_times.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/cli/ranks/compared_job.h"

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 #include "tools/model/repeats/pattern_row_addresses.h"
-#include "tools/read/step_pattern.h"
+#include "tools/read/chunk/step_pattern.h"
 
 namespace memoir {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tools/model/chunk_source.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/repeats/step_pattern_table.h"
-#include "tools/read/step_pattern.h"
+#include "tools/read/chunk/step_pattern.h"
 
 namespace memoir {
 

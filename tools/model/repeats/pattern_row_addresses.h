@@ -15,7 +15,7 @@
 #include "tools/model/repeats/joined_pattern_rows.h"
 #include "tools/model/repeats/pattern_row_serials.h"
 #include "tools/model/repeats/repeat_group_lifetimes.h"
-#include "tools/read/step_pattern.h"
+#include "tools/read/chunk/step_pattern.h"
 
 namespace memoir {
 

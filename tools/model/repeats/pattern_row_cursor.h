@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/chunk_source.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/repeats/collapsed_step_spans.h"
 #include "tools/model/repeats/joined_pattern_rows.h"
 #include "tools/model/repeats/pattern_row_addresses.h"

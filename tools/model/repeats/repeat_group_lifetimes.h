@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/read/step_pattern.h"
+#include "tools/read/chunk/step_pattern.h"
 
 namespace memoir {
 

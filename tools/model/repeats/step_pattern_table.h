@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/read/step_pattern.h"
+#include "tools/read/chunk/step_pattern.h"
 
 namespace memoir {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tools/model/capture_contents.h"
-#include "tools/model/chunk_source.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/replay/chunk_batch.h"
 #include "tools/model/replay/replayer.h"
 

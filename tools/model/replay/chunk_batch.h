@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "tools/model/chunk_source.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/replay/replayer.h"
 
 namespace memoir {

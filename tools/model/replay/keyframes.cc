@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tools/model/snapshot_trigger.h"
-#include "tools/read/keyframe_parser.h"
+#include "tools/read/chunk/keyframe_parser.h"
 
 namespace memoir {
 

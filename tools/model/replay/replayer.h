@@ -12,7 +12,7 @@
 
 #include "absl/types/span.h"
 #include "tools/model/capture.h"
-#include "tools/model/chunk_source.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/replay/keyframes.h"
 #include "tools/model/replay/record_counts.h"
 #include "tools/model/replay/repeated_steps.h"

@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/block_lives.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/view/json/json.h"
 
 namespace memoir {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 
 namespace memoir {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/compare/change_text.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/layer_pattern.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"

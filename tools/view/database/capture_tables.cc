@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/analyze/categories/rules.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/model/kernel_name.h"
 #include "tools/view/summary/summary_json.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 #include "tools/view/events/event_lines.h"
 
 namespace memoir {

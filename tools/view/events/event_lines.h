@@ -1,5 +1,5 @@
-// The text of JSON lines, one for each event, and the fields that several kinds of event share. Quotes each name, module,
-// shape and source file once, and keeps the quoted text.
+// The text of JSON lines, one for each event, and the fields that several kinds of event share. Quotes each name,
+// module, shape and source file once, and keeps the quoted text.
 #ifndef TOOLS_VIEW_EVENTS_EVENT_LINES_H_
 #define TOOLS_VIEW_EVENTS_EVENT_LINES_H_
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/view/json/json.h"
 #include "tools/view/live/live_words.h"
 #include "tools/view/terminal/terminal_text.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 namespace {

@@ -1,7 +1,7 @@
 #include "tools/view/picture/svg_page.h"
 
 #include "fmt/format.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 namespace {

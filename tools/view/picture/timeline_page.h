@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/analyze/torch_profiler/category_profile.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/read/capture_folder.h"
 #include "tools/view/ranks/roles_text.h"
 

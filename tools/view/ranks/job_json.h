@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/loaded_job.h"
+#include "tools/analyze/ranks/job/job_overview.h"
+#include "tools/analyze/ranks/job/loaded_job.h"
 #include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/view/json/json.h"
 

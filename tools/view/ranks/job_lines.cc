@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/model/job.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/loaded_job.h"
+#include "tools/analyze/ranks/job/job_overview.h"
+#include "tools/analyze/ranks/job/loaded_job.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
 #include "tools/view/terminal/printed_command.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/groupings.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"

@@ -8,7 +8,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/terminal/terminal_text.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/analyze/pass/groupings.h"
-#include "tools/analyze/pass/step_counter.h"
+#include "tools/analyze/pass/window/groupings.h"
+#include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/summary/module_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/line_text.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/analyze/summary/device_focus.h"
 #include "tools/model/import_source.h"
 #include "tools/view/capture/capture_text.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/window/groupings.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"

@@ -131,7 +131,7 @@ export async function callerTree(app: App): Promise<FlameTree> {
   return {root: addUp(nodes[0]!), nodeOf: (blocks, block) => nodes[blocks.caller[block]!]!};
 }
 
-// As `memoir diff` has modules: without what wraps them (tools/analyze/compare/module_names.cc).
+// As `memoir diff` has modules: without what wraps them (tools/analyze/compare/match/module_names.cc).
 const kWrappers = ['_orig_mod', '_fsdp_wrapped_module', '_checkpoint_wrapped_module'];
 function unwrapped(name: string): string[] {
   const path = modulePath(name);

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "interpose/own_work.h"
+#include "interpose/system/own_work.h"
 #include "tracker/torch/simulated/host_alias.h"
 #include "tracker/torch/simulated/one_host_thread.h"
 

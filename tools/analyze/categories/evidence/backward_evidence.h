@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/evidence/state/shared_evidence.h"
 #include "tools/analyze/categories/evidence/state/thread_table.h"
 #include "tools/analyze/categories/evidence/state/watched_block.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

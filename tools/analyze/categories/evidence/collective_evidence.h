@@ -5,7 +5,7 @@
 #include "tools/analyze/categories/evidence/state/bound_reference.h"
 #include "tools/analyze/categories/evidence/state/shared_evidence.h"
 #include "tools/analyze/categories/range_traits.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

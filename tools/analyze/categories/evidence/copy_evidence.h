@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/evidence/state/watched_block.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/second_copies.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -18,7 +18,7 @@
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -13,7 +13,7 @@
 #include "tools/analyze/categories/evidence/state/watched_block.h"
 #include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

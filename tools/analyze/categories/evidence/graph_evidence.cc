@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/types/span.h"
 #include "tools/analyze/categories/rules.h"
-#include "tools/model/held_tensor_lists.h"
+#include "tools/model/event/held_tensor_lists.h"
 
 namespace memoir {
 

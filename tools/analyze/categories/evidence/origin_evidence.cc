@@ -4,7 +4,7 @@
 
 #include "tools/analyze/categories/evidence.h"
 #include "tools/analyze/categories/evidence/state/module_calls.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

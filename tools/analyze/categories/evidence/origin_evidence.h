@@ -9,7 +9,7 @@
 #include "tools/analyze/categories/evidence/state/shared_evidence.h"
 #include "tools/analyze/categories/evidence/state/watched_block.h"
 #include "tools/analyze/categories/evidence/use_evidence.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -2,7 +2,7 @@
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_UNSEEN_BYTES_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_UNSEEN_BYTES_H_
 
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -8,7 +8,7 @@
 
 #include "tools/analyze/summary/figures/row_table.h"
 #include "tools/analyze/summary/figures/summary_figures.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

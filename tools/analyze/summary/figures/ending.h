@@ -8,7 +8,7 @@
 
 #include "memoir/v1/capture.pb.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -11,7 +11,7 @@
 
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/summary/figures/summary_columns.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

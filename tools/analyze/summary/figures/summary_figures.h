@@ -13,7 +13,7 @@
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/oom/out_of_memory.h"
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/figures/ending.h"
 #include "tools/analyze/summary/figures/summary_columns.h"
 #include "tools/model/capture.h"

@@ -14,7 +14,7 @@
 #include "tools/analyze/summary/pass/reserved_segments.h"
 #include "tools/analyze/summary/pass/shared_summary_state.h"
 #include "tools/analyze/summary/pass/window_steps.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

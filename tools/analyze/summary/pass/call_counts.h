@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tools/analyze/summary/pass/shared_summary_state.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -16,8 +16,8 @@
 #include "tools/analyze/summary/pass/shared_summary_state.h"
 #include "tools/analyze/summary/pass/window_events.h"
 #include "tools/analyze/summary/pass/window_times.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

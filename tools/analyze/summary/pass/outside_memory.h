@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analyze/summary/pass/shared_summary_state.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -12,8 +12,8 @@
 #include "tools/analyze/summary/figures/compile_peaks.h"
 #include "tools/analyze/summary/pass/caching_figures.h"
 #include "tools/analyze/summary/pass/shared_summary_state.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -10,7 +10,7 @@
 #include "tools/analyze/summary/pass/caching_figures.h"
 #include "tools/analyze/summary/pass/shared_summary_state.h"
 #include "tools/analyze/summary/pass/window_steps.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -3,7 +3,7 @@
 #define TOOLS_ANALYZE_SUMMARY_PASS_SHARED_SUMMARY_STATE_H_
 
 #include "tools/analyze/grouping/grouping.h"
-#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/figures/row_table.h"
 #include "tools/analyze/summary/figures/summary_figures.h"
 #include "tools/model/capture.h"

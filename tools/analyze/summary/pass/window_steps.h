@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "tools/analyze/pass/selection.h"
+#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/pass/shared_summary_state.h"
 
 namespace memoir {

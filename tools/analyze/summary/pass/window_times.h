@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "tools/analyze/pass/window_spans.h"
+#include "tools/analyze/pass/window/window_spans.h"
 #include "tools/analyze/summary/pass/shared_summary_state.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

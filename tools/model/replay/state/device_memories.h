@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/model/device_memory.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

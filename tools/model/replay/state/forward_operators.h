@@ -3,7 +3,7 @@
 #ifndef TOOLS_MODEL_REPLAY_STATE_FORWARD_OPERATORS_H_
 #define TOOLS_MODEL_REPLAY_STATE_FORWARD_OPERATORS_H_
 
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 #include "tools/model/sequence_map.h"
 
 namespace memoir {

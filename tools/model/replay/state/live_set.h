@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "proto/memoir/v1/capture.pb.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

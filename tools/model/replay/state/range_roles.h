@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "tools/model/capture.h"
-#include "tools/model/chunk_source.h"
-#include "tools/model/dictionary.h"
-#include "tools/model/dictionary_ids.h"
-#include "tools/model/event.h"
-#include "tools/model/tick_clock.h"
+#include "tools/model/event/dictionary.h"
+#include "tools/model/event/dictionary_ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/tick_clock.h"
+#include "tools/model/parts/chunk_source.h"
 
 namespace memoir {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 #include "tools/model/replay/state/thread_replay.h"
 
 namespace memoir {

@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 #include "tools/model/replay/state/live_set.h"
 
 namespace memoir {

@@ -7,7 +7,7 @@
 #ifndef TOOLS_MODEL_REPLAY_STATE_SURROUNDING_RANGES_H_
 #define TOOLS_MODEL_REPLAY_STATE_SURROUNDING_RANGES_H_
 
-#include "tools/model/dictionary_ids.h"
+#include "tools/model/event/dictionary_ids.h"
 #include "tools/model/replay/state/range_roles.h"
 #include "tools/model/replay/state/replay_threads.h"
 

@@ -6,8 +6,8 @@
 #include <deque>
 #include <memory>
 
-#include "tools/model/chunk_source.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
+#include "tools/model/parts/chunk_source.h"
 #include "tools/model/replay/state/forward_operators.h"
 
 namespace memoir {

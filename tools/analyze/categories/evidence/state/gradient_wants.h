@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

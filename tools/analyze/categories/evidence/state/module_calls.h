@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tools/analyze/categories/evidence/state/thread_table.h"
-#include "tools/model/event.h"
-#include "tools/model/ids.h"
+#include "tools/model/event/event.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -12,7 +12,7 @@
 #include "tools/analyze/categories/freed_block_rules.h"
 #include "tools/analyze/categories/range_traits.h"
 #include "tools/model/capture.h"
-#include "tools/model/dictionary.h"
+#include "tools/model/event/dictionary.h"
 
 namespace memoir {
 

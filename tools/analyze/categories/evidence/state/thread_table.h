@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tools/model/ids.h"
+#include "tools/model/event/ids.h"
 
 namespace memoir {
 

@@ -11,7 +11,7 @@
 #include "tools/analyze/categories/freed_block_rules.h"
 #include "tools/analyze/categories/rules.h"
 #include "tools/analyze/categories/second_copies.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

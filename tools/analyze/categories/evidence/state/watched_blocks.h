@@ -7,7 +7,7 @@
 
 #include "tools/analyze/categories/evidence/state/watched_block.h"
 #include "tools/model/capture.h"
-#include "tools/model/event.h"
+#include "tools/model/event/event.h"
 
 namespace memoir {
 

@@ -1,0 +1,92 @@
+#include "interpose/imports/thread_start.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/imports/import_slots.h"
+#include "interpose/imports/loader_list_guard.h"
+
+namespace memoir {
+namespace {
+
+using Body = void* (*)(void*);
+
+struct NewThread {
+  Body body;
+  void* argument;
+};
+
+constinit std::atomic<void (*)()> at_start{nullptr};
+constinit std::atomic<std::size_t> not_redirected{0};
+
+void* RunThread(void* given) {
+  const NewThread thread = *static_cast<NewThread*>(given);
+  free(given);
+  at_start.load(std::memory_order_acquire)();
+  return thread.body(thread.argument);
+}
+
+int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, void* argument) {
+  auto* thread = static_cast<NewThread*>(malloc(sizeof(NewThread)));
+  if (thread == nullptr) return pthread_create(made, attributes, body, argument);
+  *thread = {body, argument};
+  const int failed = pthread_create(made, attributes, &RunThread, thread);
+  if (failed != 0) free(thread);
+  return failed;
+}
+
+// Used only while holding a LoaderListGuard.
+struct Looks {
+  std::uint64_t objects;            // count of loaded objects when all calls were redirected
+  std::uint64_t objects_last_time;  // count of loaded objects at the last look
+  unsigned pause, left;             // looks to skip while an object is unfinished; how many of these remain
+};
+constinit Looks looks{};
+
+// The loader adds an object to its list before it fills the object's slots. If the loader never finishes an object, the
+// object is examined at growing intervals.
+bool IsLookDue(std::uint64_t objects) {
+  constexpr unsigned kLongestPause = 1023;
+  if (objects == looks.objects) return false;
+  if (objects != looks.objects_last_time) {
+    looks.objects_last_time = objects;
+    looks.pause = looks.left = 0;
+  }
+  if (looks.left > 0) {
+    --looks.left;
+    return false;
+  }
+  looks.left = looks.pause;
+  if (looks.pause < kLongestPause) looks.pause = looks.pause * 2 + 1;
+  return true;
+}
+
+void Look() {
+  const std::uint64_t objects = ObjectsLoadedSoFar();
+  if (!IsLookDue(objects)) return;
+  std::size_t refused = 0, loading = 0;
+  RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
+                  reinterpret_cast<void*>(&CreateThread), &refused, &loading);
+  not_redirected.store(refused, std::memory_order_relaxed);
+  if (loading == 0) looks.objects = objects;
+}
+
+}  // namespace
+
+bool RunAtThreadStart(void (*function)()) {
+  RegisterLoaderForkWait();
+  at_start.store(function, std::memory_order_release);
+  RunAtThreadStartOfLateObjects();
+  return not_redirected.load(std::memory_order_relaxed) == 0;
+}
+
+void RunAtThreadStartOfLateObjects() {
+  if (at_start.load(std::memory_order_acquire) == nullptr) return;
+  const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
+  Look();
+}
+
+}  // namespace memoir

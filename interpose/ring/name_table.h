@@ -1,0 +1,26 @@
+// The ring's table of names: operators, modules and Python code. Append-only; each name is defined once, on a cold
+// path. The ring's file contains all that is needed to read the table.
+//
+// An entry consists of three lengths, its kind, and three byte strings. Operator: name, schema, one byte for each
+// argument. Module: path, class, root. Code: function, file, an empty string.
+#ifndef INTERPOSE_RING_NAME_TABLE_H_
+#define INTERPOSE_RING_NAME_TABLE_H_
+
+#include <cstdint>
+
+#include "interpose/ring/ring_layout.h"
+
+namespace memoir {
+
+// Each returns the new id, from 1. 0 if the table is full.
+std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
+                         std::size_t arguments);
+std::uint32_t DefineModule(const RingMap& ring, const char* root, const char* path, const char* class_name);
+std::uint32_t DefineCode(const RingMap& ring, const char* file, const char* function);
+// Returns false if the id or the entry is invalid. Checks every offset and length, because the table may come from a
+// damaged file.
+bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_RING_NAME_TABLE_H_

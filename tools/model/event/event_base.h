@@ -1,0 +1,39 @@
+// The common fields of all events of a replay: process, thread and tick. Phases, and the origins of blocks.
+#ifndef TOOLS_MODEL_EVENT_EVENT_BASE_H_
+#define TOOLS_MODEL_EVENT_EVENT_BASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tools/model/event/ids.h"
+
+namespace memoir {
+
+struct Event {
+  ProcessId process;
+  ThreadId thread;  // invalid for events without a thread (keyframe, process)
+  Tick tick = 0;
+};
+
+// The phase of a program, derived from module calls, autograd nodes and optimizer ranges.
+enum class Phase : std::uint8_t {
+  kForward,    // inside a module
+  kBackward,   // inside autograd's engine
+  kRecompute,  // inside a module that autograd's engine calls again (activation checkpointing)
+  kOptimizer,  // inside a range Optimizer.step#... or Optimizer.zero_grad#...
+  kCompile,    // inside torch.compile's own work, a range "torch.compile: ..."
+  kOther,
+};
+inline constexpr std::size_t kPhases = 6;
+std::string_view ToString(Phase phase);  // "forward", "backward", ...
+
+enum class BlockOrigin : std::uint8_t {
+  kRecorded,  // the allocation is an event of this replay
+  kFound,     // live when the recording began or was resumed; the allocation was not recorded
+  kKeyframe,  // live in the keyframe from which the replay started or continued after a loss
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_EVENT_EVENT_BASE_H_

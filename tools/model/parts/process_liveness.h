@@ -1,0 +1,24 @@
+// Determines whether the process of a recording still runs. Reads this host's process table and changes nothing.
+#ifndef TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_
+#define TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_
+
+#include <cstdint>
+
+#include "memoir/v1/capture.pb.h"
+
+namespace memoir {
+
+enum class ProcessLiveness : std::uint8_t { kRuns, kGone, kNotKnown };
+
+// Returns true if the process was recorded on this host since the host's last boot. Containers with separate process
+// tables may have the same host name and boot id.
+bool WasRecordedOnThisHost(const v1::ProcessInfo& info);
+bool HasPid(const v1::ProcessInfo& info);
+// Returns whether the process runs. `start` is the start of the process in the kernel's ticks since boot; 0: unknown.
+// kNotKnown if the process has no process id, was not recorded on this host since the host's last boot, or is hidden
+// from this process.
+ProcessLiveness LivenessOf(const v1::ProcessInfo& info, std::uint64_t start);
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_

@@ -1,0 +1,55 @@
+// Holds the level at which this process records (off, memory alone, everything), and switches the level.
+//
+// Each switch writes a record into the ring, from which readers know the level (docs/decisions/0006). The object serves
+// one recording, between Begin and End. Any thread, but not in a signal handler.
+#ifndef TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
+#define TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
+
+#include <atomic>
+#include <mutex>
+
+#include "interpose/ring/ring.h"
+
+namespace memoir {
+
+class RecordingSwitch {
+ public:
+  // Starts to record at `level`. The ring must be open, and the hooks must be installed. If `level` is below kAll, the
+  // recording begins with a pause.
+  void Begin(RecordingLevel level);
+  // Both functions switch everything off for good, without a record; later switches do nothing. End waits for a thread
+  // that is switching now. If that thread does not finish, End prints a line. GiveUp is for the writer's thread and for
+  // the end of the process. It clears the flags that hooks read, and does not allocate, wait or call torch.
+  void End();
+  void GiveUp() noexcept;
+
+  // Switches to `level`. `on_empty`: whether to wait for room in the ring. False, with nothing changed, if the
+  // recording has ended or the ring has no room for the record.
+  bool SwitchTo(RecordingLevel level, OnEmptyPool on_empty);
+  // Like SwitchTo with kDrop, but returns false if another thread is switching. It does not wait, because it is for the
+  // writer's thread, and the other thread may be waiting for the writer. Threads of the program make the necessary
+  // calls into torch later.
+  bool TrySwitchTo(RecordingLevel level);
+
+  // True between Begin and End, also while the recording is switched off.
+  bool active() const { return active_.load(std::memory_order_acquire); }
+  RecordingLevel level() const { return level_.load(std::memory_order_acquire); }
+
+ private:
+  enum class Caller { kProgram, kWriter };
+  bool Switch(RecordingLevel level, OnEmptyPool on_empty, Caller caller);
+  bool GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller caller);
+  bool GoUp(RecordingLevel level, OnEmptyPool on_empty, Caller caller);
+  void HideRanges(Caller caller);
+  void FindBlocks(RecordingLevel level, Caller caller);
+  void SetFlags(RecordingLevel level);
+  void Commit(ThreadSlot* slot, std::uint8_t* place, RecordingLevel level, std::uint64_t tick);
+
+  std::mutex mutex_;
+  std::atomic<bool> active_{false};
+  std::atomic<RecordingLevel> level_{RecordingLevel::kOff};
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
