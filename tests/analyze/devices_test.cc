@@ -208,5 +208,18 @@ TEST(Devices, AFreeWhoseRequestWasLostEndsWithItsCompletion) {
   EXPECT_EQ(Device(summary, "cuda:0").active_bytes_at_end, 0u);
 }
 
+// A library took memory from the driver before the window, and keeps it.
+TEST(Devices, MemoryOutsideOfTorchFromBeforeTheWindow) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.GiveDriverBlock(cuda, 0x7000000, 3 * kMiB, v1::MALLOC, "libnccl.so.2");
+  process.BeginUser("window").Begin("aten::mm").End().End();
+  SummaryOptions options;
+  options.window = SelectionWindow::Range("window");
+  const Summary summary = Summarise(process, options);
+  ASSERT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.devices[0].outside_bytes, 3 * kMiB);
+}
+
 }  // namespace
 }  // namespace memoir

@@ -16,11 +16,10 @@ void OutsideMemory::OpenWindow(const Event& event) {
 void OutsideMemory::NoteAllocation(const DriverAllocateEvent& event) {
   if (!IsGpu(event.block->device)) return;
   shared_.table.device(event.block->device, event.process);
-  NoteBytes(event.block->device);
+  if (shared_.in_window()) NoteBytes(event.block->device);
 }
 
 void OutsideMemory::NoteBytes(DeviceId id) {
-  if (!shared_.in_window()) return;
   const std::uint64_t bytes = BytesOutsideTorch(shared_.replay(), id);
   Figures& figures = figures_[id];
   if (bytes <= figures.bytes) return;
