@@ -22,7 +22,7 @@ inline constexpr SummarizedEvent kVisitedEvents[] = {
 #define MEMOIR_LISTED_Process(Name)
 #define MEMOIR_LISTED_Whole(Name)
 #define MEMOIR_LISTED_Windowed(Name) SummarizedEvent::k##Name,
-#define MEMOIR_VISITED(Name, EventType, recipient) MEMOIR_LISTED_##recipient(Name)
+#define MEMOIR_VISITED(Name, EventType, recipient, how) MEMOIR_LISTED_##recipient(Name)
 #include "tools/model/event/visited.def"
 #undef MEMOIR_LISTED_Process
 #undef MEMOIR_LISTED_Whole
