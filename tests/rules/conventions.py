@@ -17,7 +17,6 @@ LARGE_FOLDERS = {
     "python/_torch_memoir": 38,
     "tracker/torch": 64,
     "tracker/torch/simulated": 26,
-    "tracker/writer": 65,
 }
 
 

@@ -42,8 +42,13 @@ ARROWS = {
     "interpose/simcuda/api": (("interpose/simcuda", "interpose/simcuda/user_tables"), {"cuda"}),
     "interpose/simcuda/user_tables": (("proto",), set()),  # parsed by the device and by `memoir run`
     "tracker": ((), set()),
-    "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
-    "tracker/drain": (("interpose", "tracker/host", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
+    "tracker/writer": (("interpose", "proto", "tracker/writer/events", "tracker/writer/dictionaries", "tracker/writer/patterns", "tracker/writer/state", "tracker/writer/pack"), {"zstd", "protozero", "xxhash"}),
+    "tracker/writer/events": (("interpose", "proto"), {"protozero"}),
+    "tracker/writer/dictionaries": (("interpose", "tracker/writer/events"), {"protozero", "xxhash"}),
+    "tracker/writer/patterns": (("tracker/writer/events",), {"protozero"}),
+    "tracker/writer/state": (("interpose", "tracker/writer/events", "tracker/writer/dictionaries"), {"protozero"}),  # what keyframes contain
+    "tracker/writer/pack": (("interpose", "proto", "tracker/writer/events", "tracker/writer/dictionaries", "tracker/writer/patterns", "tracker/writer/state"), {"protozero"}),
+    "tracker/drain": (("interpose", "tracker/host", "tracker/writer", "tracker/writer/events"), {"zstd", "protozero", "xxhash"}),
     "tracker/repeated_steps": ((), set()),
     "tracker/modules": (("interpose", "tracker", "tracker/stacks"), set()),
     "tracker/stacks": (("interpose", "tracker"), set()),

@@ -13,7 +13,7 @@
 #include "interpose/ring/ring_layout.h"
 #include "interpose/system/tick.h"
 #include "tests/writer/recording.h"
-#include "tracker/writer/live_block_table.h"
+#include "tracker/writer/state/live_block_table.h"
 
 namespace memoir::test {
 namespace {

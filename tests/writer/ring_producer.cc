@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "interpose/ring/ring.h"
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir::test {
 namespace {

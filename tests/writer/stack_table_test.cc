@@ -10,7 +10,7 @@
 
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/recording.h"
-#include "tracker/writer/stack_table.h"
+#include "tracker/writer/dictionaries/stack_table.h"
 
 namespace memoir::test {
 namespace {

@@ -10,14 +10,14 @@
 
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/recording.h"
-#include "tracker/writer/content_ids.h"
-#include "tracker/writer/current_holdings.h"
-#include "tracker/writer/event_group.h"
-#include "tracker/writer/live_block_table.h"
-#include "tracker/writer/memory_state.h"
-#include "tracker/writer/names.h"
+#include "tracker/writer/dictionaries/content_ids.h"
+#include "tracker/writer/dictionaries/names.h"
+#include "tracker/writer/events/event_group.h"
 #include "tracker/writer/process_facts.h"
-#include "tracker/writer/range_stack.h"
+#include "tracker/writer/state/current_holdings.h"
+#include "tracker/writer/state/live_block_table.h"
+#include "tracker/writer/state/memory_state.h"
+#include "tracker/writer/state/range_stack.h"
 
 namespace memoir::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "tracker/drain/part_reader.h"
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
 namespace {

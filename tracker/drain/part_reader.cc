@@ -13,7 +13,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "interpose/system/private_file.h"
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
 namespace {

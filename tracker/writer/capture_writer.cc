@@ -7,8 +7,8 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "interpose/system/tick.h"
-#include "tracker/writer/capture_fields.h"
 #include "tracker/writer/end_message.h"
+#include "tracker/writer/events/capture_fields.h"
 #include "tracker/writer/ring_clock.h"
 
 namespace memoir {

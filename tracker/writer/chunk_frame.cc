@@ -7,7 +7,7 @@
 #include <zstd.h>
 #include <protozero/pbf_writer.hpp>
 
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
 namespace {

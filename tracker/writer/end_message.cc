@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
 namespace {

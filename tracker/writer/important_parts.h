@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "tracker/writer/memory_state.h"
+#include "tracker/writer/state/memory_state.h"
 
 namespace memoir {
 

@@ -15,7 +15,7 @@
 
 #include "interpose/system/own_files.h"
 #include "interpose/system/private_file.h"
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 #include "tracker/writer/folder_paths.h"
 
 namespace memoir {

@@ -6,7 +6,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 #include "tracker/writer/ring_clock.h"
 
 namespace memoir {

@@ -10,7 +10,7 @@
 
 #include "interpose/ring/ring_reader.h"
 #include "interpose/system/tick.h"
-#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
 

@@ -22,7 +22,7 @@
 #include "interpose/ring/ring_reader.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/event_group.h"
+#include "tracker/writer/events/event_group.h"
 
 namespace memoir {
 

@@ -7,8 +7,8 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "tracker/writer/capture_fields.h"
 #include "tracker/writer/chunk_frame.h"
+#include "tracker/writer/events/capture_fields.h"
 #include "tracker/writer/part_sink.h"
 #include "tracker/writer/process_facts.h"
 #include "tracker/writer/ring_clock.h"
@@ -55,8 +55,8 @@ class PartRemover {
 };
 
 bool AreTheSame(const std::string& a, const std::string& b) {
-  struct stat one {};
-  struct stat other {};
+  struct stat one{};
+  struct stat other{};
   return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
          one.st_ino == other.st_ino;
 }

@@ -1,0 +1,46 @@
+// Assigns ids to contents. An open-addressing table maps 128-bit hashes to ids, and has the part in which each id was
+// last defined.
+//
+// Bounded: when the table has kMaxContents contents, it is cleared, and continues with new ids. In a process an id
+// never has two meanings. A content can have two ids; readers merge these by hash. One thread.
+#ifndef TRACKER_WRITER_DICTIONARIES_CONTENT_IDS_H_
+#define TRACKER_WRITER_DICTIONARIES_CONTENT_IDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tracker/writer/dictionaries/content_hash.h"
+
+namespace memoir {
+
+inline constexpr std::size_t kMaxContents = 32 * 1024;
+
+class ContentIds {
+ public:
+  struct Result {
+    std::uint32_t id;
+    bool needs_definition;  // this part has no definition yet; the caller adds it now
+  };
+
+  ContentIds();
+  Result Find(const ContentHash& hash, std::uint32_t part);
+  std::size_t size() const { return count_; }
+
+ private:
+  struct Slot {
+    ContentHash hash;
+    std::uint32_t id = 0;    // 0: free
+    std::uint32_t part = 0;  // part in which the id was last defined
+  };
+  Slot& FindSlot(const ContentHash& hash);
+  void Grow();
+
+  std::vector<Slot> slots_;
+  std::size_t count_ = 0;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_DICTIONARIES_CONTENT_IDS_H_

@@ -1,0 +1,17 @@
+// Maps a record of the ring to the kind of event in a capture. Any thread.
+#ifndef TRACKER_WRITER_EVENTS_EVENT_KINDS_H_
+#define TRACKER_WRITER_EVENTS_EVENT_KINDS_H_
+
+#include <cstdint>
+
+#include "interpose/records/ring_record.h"
+#include "tracker/writer/events/capture_fields.h"
+
+namespace memoir {
+
+// Returns the kind of event. `flags`: the flags of the record's header.
+EventKind EventKindOf(RecordKind kind, std::uint8_t flags);
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_EVENTS_EVENT_KINDS_H_

@@ -1,0 +1,36 @@
+// Encodes a keyframe from the writer's state, so that a reader can begin in the middle of a recording. One thread.
+#ifndef TRACKER_WRITER_STATE_KEYFRAME_ENCODER_H_
+#define TRACKER_WRITER_STATE_KEYFRAME_ENCODER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "interpose/records/ring_record.h"
+#include "tracker/writer/dictionaries/names.h"
+#include "tracker/writer/dictionaries/stack_table.h"
+#include "tracker/writer/dictionaries/tensor_table.h"
+#include "tracker/writer/state/driver_state.h"
+#include "tracker/writer/state/host_state.h"
+#include "tracker/writer/state/memory_state.h"
+#include "tracker/writer/state/threads.h"
+
+namespace memoir {
+
+struct KeyframeSources {
+  const MemoryState& memory;
+  const DriverState& driver;
+  const HostState& host;
+  Names& names;
+  Devices& devices;
+  Threads& threads;
+  StackTable& stacks;
+  RecordingLevel level;
+};
+
+// Appends a Keyframe to a Payload, and before it the definitions that this part lacks.
+void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
+                    std::string* payload);
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_STATE_KEYFRAME_ENCODER_H_

@@ -1,0 +1,101 @@
+// Determines the module, the phase and the Python stacks of a thread at the writer's position, for the live blocks in
+// keyframes. Follows the rules of docs/event_schema.md, "Modules". The reader follows the same rules; a test compares
+// the two.
+//
+// Bounded: the table of a thread has at most 65,536 sequence numbers, and the tables of all threads together have at
+// most kMostForwardOperators. If the forward operator of a backward node is no longer in a table, the node belongs to
+// no module. One thread.
+#ifndef TRACKER_WRITER_STATE_MODULE_PLACES_H_
+#define TRACKER_WRITER_STATE_MODULE_PLACES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "interpose/ring/ring_layout.h"
+#include "tracker/writer/state/range_stack.h"
+
+namespace memoir {
+
+// Values of LiveBlocks.place (proto/memoir/v1/capture.proto).
+enum ModulePlaceBits : std::uint8_t {
+  kPlaceUnknown = 0,
+  kPlaceForward = 1,
+  kPlaceBackward = 2,
+  kPlaceRecompute = 3,
+  kPlaceOptimizer = 4,
+  kPlaceOther = 5,
+  kPlaceCompile = 6,
+  kPlaceCompiled = 8,
+};
+
+struct ModulePlace {
+  std::uint32_t module = 0;  // id in the ring's table; 0: no module
+  std::uint8_t place = kPlaceUnknown;
+};
+
+// Ids of Python stacks (stack_table.h); 0: no stack.
+struct Callstacks {
+  std::uint32_t own = 0;  // stack of the thread
+  // Stack of the forward operator, if the thread is in an autograd node that runs no Python code.
+  std::uint32_t forward = 0;
+};
+
+inline constexpr std::size_t kMostForwardOperators = std::size_t{1} << 17;  // all tables together then take 1.5 MiB
+
+// Returns the role of a range, from its kind. If the range has no schema, also from its text.
+RangeRole RoleOf(EventKind kind, std::string_view text);
+
+struct CalledModule {
+  std::uint32_t module = 0;
+  std::uint64_t depth = 0;  // number of ranges around the call
+  bool recompute = false;
+};
+
+// The module calls and ranges of one thread.
+class ThreadModules {
+ public:
+  ThreadModules() = default;
+  ~ThreadModules();
+  ThreadModules(const ThreadModules&) = delete;
+  ThreadModules& operator=(const ThreadModules&) = delete;
+
+  // `numbers_left`: how many sequence numbers the tables of all threads together may still add.
+  void SetNumbersLeft(std::size_t* numbers_left) { numbers_left_ = numbers_left; }
+
+  // Call it when a range has begun and is the innermost range. `stack`: the thread's Python stack. `forward`: for a
+  // backward node, the thread of its forward operator; otherwise nullptr.
+  void BeginRange(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence, const ThreadModules* forward);
+  void EndRanges(const RangeStack& ranges);
+  // Adds the begin or the end of a call of the module.
+  void AddCall(RangeStack& ranges, std::uint32_t module, bool begins);
+  void Clear() { open_.clear(); }
+
+  ModulePlace CurrentPlace(const RangeStack& ranges) const;
+  // Returns the stacks for a block that a thread allocates while its Python stack is `own`.
+  static Callstacks CurrentCallstacks(const RangeStack& ranges, std::uint32_t own);
+  const std::vector<CalledModule>& open() const { return open_; }  // outermost first
+
+ private:
+  struct ForwardOperator {
+    std::uint32_t low = 0;  // low bits of the sequence number plus 1; 0: free
+    std::uint32_t stack = 0;
+    std::uint16_t module = 0;
+  };
+  static_assert(kMaxNames <= UINT16_MAX);
+  void Note(std::int64_t sequence, std::uint32_t module, std::uint32_t stack);
+  ForwardOperator Find(std::int64_t sequence) const;
+  bool Grow();
+  ModulePlace FindPlace(const RangeStack& ranges) const;
+  bool TakeGradientOf(RangeStack& ranges, std::uint32_t module);
+
+  std::vector<CalledModule> open_;
+  bool optimizer_calls_model_ = false;
+  std::vector<ForwardOperator> numbers_;  // indexed by the low bits of the sequence number
+  std::size_t* numbers_left_ = nullptr;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_STATE_MODULE_PLACES_H_

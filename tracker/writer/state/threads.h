@@ -1,0 +1,80 @@
+// The writer's state for each thread: its identity, its position in its records, and its open ranges. One thread.
+#ifndef TRACKER_WRITER_STATE_THREADS_H_
+#define TRACKER_WRITER_STATE_THREADS_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "interpose/ring/ring_reader.h"
+#include "tracker/writer/events/run_columns.h"
+#include "tracker/writer/state/module_places.h"
+#include "tracker/writer/state/range_stack.h"
+
+namespace memoir {
+
+// Most ended threads whose names are kept, because their blocks may still be live.
+inline constexpr std::size_t kMaxEndedThreads = 4096;
+
+struct ThreadState {
+  std::uint32_t thread = 0;
+  std::uint32_t works_for = 0;            // thread in whose parallel regions this thread works; 0: it works in none
+  std::uint64_t next_record = 0;          // index; the records before it are packed
+  std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier pass
+  std::uint64_t incomplete_since_ns = 0;  // since when the next group waits for its last records; 0: it does not wait
+  RangeStack ranges;
+  ThreadModules modules;
+  std::uint32_t stack = 0;     // id of the Python stack (stack_table.h); 0: none, or unknown
+  std::uint64_t repeated = 0;  // number of records, since the last run, that are in pattern rows or repeat the stack
+  RunColumns* run = nullptr;   // the thread's run in the current chunk; nullptr: none
+};
+
+class Threads {
+ public:
+  explicit Threads(const RingReader& ring) : ring_(ring) {}
+
+  ThreadState& State(std::uint32_t thread);
+  const std::unordered_map<std::uint32_t, ThreadState>& states() const { return states_; }
+
+  // Finds a thread by torch's number; nullptr if no such thread is known.
+  const ThreadState* FindByTorchId(std::uint64_t torch_id);
+
+  // Returns the thread whose ranges and modules apply to the work of `thread`: the thread itself, or the thread in
+  // whose parallel region it works. The reader does the same (Replayer::WorkingThread).
+  const ThreadState& FindWorkingThread(const ThreadState& thread) const;
+
+  // Closes all ranges and module calls of all threads, because the recording of ranges has stopped or resumed.
+  void CloseRanges();
+
+  // Reads the thread's name and numbers from the ring again, because torch's number may come after the first record.
+  // Returns true if the thread has ended, or is no longer in the ring.
+  bool Refresh(std::uint32_t thread);
+  // Appends the ThreadDef, unless this part has it already with the same facts.
+  void Define(std::uint32_t thread, std::uint32_t part, std::string* payload);
+
+  // Returns the threads that have ended. Call it before a scan. Those that have no records in the scan can be dropped.
+  std::vector<std::uint32_t> FindEnded();
+  void Drop(std::uint32_t thread);
+  // Returns true if there are so many states that FindEnded should be called again.
+  bool HasManyStates() const { return states_.size() >= look_again_at_; }
+
+ private:
+  struct Facts {
+    ThreadView view{};
+    std::uint32_t part = 0;  // part in which the thread was last defined
+  };
+  void ForgetEnded();
+
+  const RingReader& ring_;
+  // Declared before states_, because the states use it until they are destroyed.
+  std::size_t numbers_left_ = kMostForwardOperators;
+  std::unordered_map<std::uint32_t, ThreadState> states_;
+  std::pair<std::uint64_t, std::uint32_t> found_{};  // the last result of FindByTorchId
+  std::unordered_map<std::uint32_t, Facts> facts_;
+  std::size_t look_again_at_ = 64;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_STATE_THREADS_H_
