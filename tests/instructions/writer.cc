@@ -12,7 +12,7 @@
 #include "tests/writer/step_stream.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/ring_clock.h"
+#include "tracker/writer/file/ring_clock.h"
 #include "tracker/writer/ring_pump.h"
 
 namespace memoir::test {

@@ -64,7 +64,7 @@ def folders_are_small(tree):
     """A folder of the product shows its structure: more than MAX_FOLDER_SOURCES sources and headers are a list, not a room."""
     found = {}
     for source in sources(tree):
-        if source.suffix in (".h", ".hpp", ".cc", ".def", ".py") and source.path.startswith(("interpose/", "proto/", "python/", "tools/", "tracker/")):
+        if source.suffix in (".h", ".hpp", ".cc", ".py") and source.path.startswith(("interpose/", "proto/", "python/", "tools/", "tracker/")):
             found[source.folder] = found.get(source.folder, 0) + 1
     for folder, number in found.items():
         most = LARGE_FOLDERS.get(folder, MAX_FOLDER_SOURCES)

@@ -21,7 +21,7 @@
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
 #include "tests/writer/step_stream.h"
-#include "tracker/writer/part_sink.h"
+#include "tracker/writer/file/part_sink.h"
 
 namespace {
 std::atomic<int> closes_that_fail{0};

@@ -13,7 +13,7 @@
 #include "tracker/writer/dictionaries/content_ids.h"
 #include "tracker/writer/dictionaries/names.h"
 #include "tracker/writer/events/event_group.h"
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 #include "tracker/writer/state/current_holdings.h"
 #include "tracker/writer/state/live_block_table.h"
 #include "tracker/writer/state/memory_state.h"

@@ -18,7 +18,7 @@
 #include "tracker/host/host_number_sources.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 #include "tracker/writer/ring_pump.h"
 
 namespace memoir {

@@ -24,7 +24,7 @@
 #include "tracker/torch/gradient_buckets.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/saved_tensor_address.h"
-#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/file/folder_paths.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "tracker/session/process/rank.h"
 #include "tracker/session/settings.h"
 #include "tracker/torch/hooks.h"
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 
 namespace memoir {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tracker/session/process/terminal_line.h"
-#include "tracker/writer/part_sink.h"
+#include "tracker/writer/file/part_sink.h"
 
 namespace memoir {
 

@@ -14,7 +14,7 @@
 #include "tracker/session/control/control_signals.h"
 #include "tracker/session/process/default_output.h"
 #include "tracker/session/process/rank.h"
-#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/file/folder_paths.h"
 #include "tracker/writer/throwing_work.h"
 
 namespace memoir {

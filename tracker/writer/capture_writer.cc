@@ -7,9 +7,9 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "interpose/system/tick.h"
-#include "tracker/writer/end_message.h"
 #include "tracker/writer/events/capture_fields.h"
-#include "tracker/writer/ring_clock.h"
+#include "tracker/writer/file/end_message.h"
+#include "tracker/writer/file/ring_clock.h"
 
 namespace memoir {
 namespace {

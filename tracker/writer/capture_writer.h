@@ -13,9 +13,9 @@
 
 #include "interpose/ring/ring_reader.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/chunk_frame.h"
+#include "tracker/writer/file/chunk_frame.h"
+#include "tracker/writer/file/part_sink.h"
 #include "tracker/writer/important_parts.h"
-#include "tracker/writer/part_sink.h"
 #include "tracker/writer/snapshot_writer.h"
 #include "tracker/writer/writer_options.h"
 

@@ -7,11 +7,11 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "tracker/writer/chunk_frame.h"
 #include "tracker/writer/events/capture_fields.h"
-#include "tracker/writer/part_sink.h"
-#include "tracker/writer/process_facts.h"
-#include "tracker/writer/ring_clock.h"
+#include "tracker/writer/file/chunk_frame.h"
+#include "tracker/writer/file/part_sink.h"
+#include "tracker/writer/file/process_facts.h"
+#include "tracker/writer/file/ring_clock.h"
 #include "tracker/writer/writer_options.h"
 
 namespace memoir {

@@ -15,7 +15,7 @@
 #include "interpose/system/tick.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
-#include "tracker/writer/ring_clock.h"
+#include "tracker/writer/file/ring_clock.h"
 #include "tracker/writer/ring_pump.h"
 #include "tracker/writer/snapshot_queue.h"
 #include "tracker/writer/throwing_work.h"

@@ -18,7 +18,7 @@
 #include <memory>
 #include <string>
 
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 #include "tracker/writer/writer_options.h"
 
 namespace memoir {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 
 namespace memoir {
 

@@ -8,7 +8,7 @@
 #include "interpose/system/private_file.h"
 #include "tracker/session/process/rank.h"
 #include "tracker/session/process/terminal_line.h"
-#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/file/folder_paths.h"
 
 namespace memoir {
 namespace {

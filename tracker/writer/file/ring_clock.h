@@ -1,8 +1,8 @@
 // One reading of all clocks, as close together as possible. Any thread of a process that has called ChooseTick. A
 // process that only reads the ring of another process must not call this, because its ticks may come from another
 // source.
-#ifndef TRACKER_WRITER_RING_CLOCK_H_
-#define TRACKER_WRITER_RING_CLOCK_H_
+#ifndef TRACKER_WRITER_FILE_RING_CLOCK_H_
+#define TRACKER_WRITER_FILE_RING_CLOCK_H_
 
 #include <ctime>
 
@@ -43,4 +43,4 @@ inline void AddClock(protozero::pbf_writer& message, protozero::pbf_tag_type tag
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_RING_CLOCK_H_
+#endif  // TRACKER_WRITER_FILE_RING_CLOCK_H_

@@ -1,7 +1,7 @@
 // Encodes a Payload as the bytes of a chunk: compression with zstd, checksums, header fields, tag and length. One
 // thread; buffers are used again.
-#ifndef TRACKER_WRITER_CHUNK_FRAME_H_
-#define TRACKER_WRITER_CHUNK_FRAME_H_
+#ifndef TRACKER_WRITER_FILE_CHUNK_FRAME_H_
+#define TRACKER_WRITER_FILE_CHUNK_FRAME_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "tracker/writer/part_sink.h"
+#include "tracker/writer/file/part_sink.h"
 
 struct ZSTD_CCtx_s;
 
@@ -47,4 +47,4 @@ class ChunkFrame {
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_CHUNK_FRAME_H_
+#endif  // TRACKER_WRITER_FILE_CHUNK_FRAME_H_

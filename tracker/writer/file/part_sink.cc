@@ -1,4 +1,4 @@
-#include "tracker/writer/part_sink.h"
+#include "tracker/writer/file/part_sink.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 #include "interpose/system/own_files.h"
 #include "interpose/system/private_file.h"
 #include "tracker/writer/events/capture_fields.h"
-#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/file/folder_paths.h"
 
 namespace memoir {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracker/writer/folder_paths.h"
+#include "tracker/writer/file/folder_paths.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

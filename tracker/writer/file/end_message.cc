@@ -1,4 +1,4 @@
-#include "tracker/writer/end_message.h"
+#include "tracker/writer/file/end_message.h"
 
 #include <charconv>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // and closed; the caller then opens a new part. Throws only std::bad_alloc, and never ends the program. In a recorded
 // program, call all functions inside of RunInOwnFiles (interpose/system/own_files.h), except for the destructor, which
 // calls RunInOwnFiles itself.
-#ifndef TRACKER_WRITER_PART_SINK_H_
-#define TRACKER_WRITER_PART_SINK_H_
+#ifndef TRACKER_WRITER_FILE_PART_SINK_H_
+#define TRACKER_WRITER_FILE_PART_SINK_H_
 
 #include <cstdint>
 #include <deque>
@@ -120,4 +120,4 @@ class PartSink {
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_PART_SINK_H_
+#endif  // TRACKER_WRITER_FILE_PART_SINK_H_

@@ -1,6 +1,6 @@
 // Encodes how a process ended, for the last chunk of its recording.
-#ifndef TRACKER_WRITER_END_MESSAGE_H_
-#define TRACKER_WRITER_END_MESSAGE_H_
+#ifndef TRACKER_WRITER_FILE_END_MESSAGE_H_
+#define TRACKER_WRITER_FILE_END_MESSAGE_H_
 
 #include <string_view>
 
@@ -13,4 +13,4 @@ void AddEndMessage(std::string_view text, protozero::pbf_writer* end);
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_END_MESSAGE_H_
+#endif  // TRACKER_WRITER_FILE_END_MESSAGE_H_

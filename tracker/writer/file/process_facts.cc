@@ -1,4 +1,4 @@
-#include "tracker/writer/process_facts.h"
+#include "tracker/writer/file/process_facts.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/events/capture_fields.h"
-#include "tracker/writer/ring_clock.h"
+#include "tracker/writer/file/ring_clock.h"
 
 namespace memoir {
 namespace {

@@ -1,7 +1,7 @@
 // Functions for paths that do not use std::filesystem. Some of torch's wheels export their own copy of std::filesystem,
 // others use the system's libstdc++, and RHEL 8's libstdc++ does not contain std::filesystem. Any thread.
-#ifndef TRACKER_WRITER_FOLDER_PATHS_H_
-#define TRACKER_WRITER_FOLDER_PATHS_H_
+#ifndef TRACKER_WRITER_FILE_FOLDER_PATHS_H_
+#define TRACKER_WRITER_FILE_FOLDER_PATHS_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ bool IsFolder(const std::string& path);
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_FOLDER_PATHS_H_
+#endif  // TRACKER_WRITER_FILE_FOLDER_PATHS_H_

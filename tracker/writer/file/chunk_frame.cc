@@ -1,4 +1,4 @@
-#include "tracker/writer/chunk_frame.h"
+#include "tracker/writer/file/chunk_frame.h"
 
 #include <memory>
 #include <new>

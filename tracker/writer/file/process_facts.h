@@ -1,6 +1,6 @@
 // The facts about the recorded process, and their encoding in the capture (ProcessInfo). Any thread; no state.
-#ifndef TRACKER_WRITER_PROCESS_FACTS_H_
-#define TRACKER_WRITER_PROCESS_FACTS_H_
+#ifndef TRACKER_WRITER_FILE_PROCESS_FACTS_H_
+#define TRACKER_WRITER_FILE_PROCESS_FACTS_H_
 
 #include <cstdint>
 #include <string>
@@ -80,4 +80,4 @@ std::string AddPartNumber(const std::string& process_info, std::uint32_t part);
 
 }  // namespace memoir
 
-#endif  // TRACKER_WRITER_PROCESS_FACTS_H_
+#endif  // TRACKER_WRITER_FILE_PROCESS_FACTS_H_
