@@ -80,7 +80,7 @@ const void* WrapperOf(int variant) {
 template <std::size_t kLength>
 struct CallName {
   char text[kLength];
-  // NOLINTNEXTLINE(misc-explicit-constructor): a literal becomes one
+  // NOLINTNEXTLINE(misc-explicit-constructor): string literals convert to this type
   constexpr CallName(const char (&name)[kLength]) {
     for (std::size_t i = 0; i < kLength; ++i) text[i] = name[i];
   }

@@ -22,9 +22,9 @@ void NoteBlockAllocated(const DriverBlock& block, const LibraryName& library);
 // A free in progress: BeginBlockFree removes the block from the table before the call; EndBlockFree records the free,
 // or puts the block back if the call failed.
 struct BlockFree {
-  // True if the block was in the table.
+  // True if the free took the block out of the table.
   bool known;
-  bool held;  // the free removed one hold of several; the block stays
+  bool held;  // the program opened the block several times, and this free ends one opening; the block stays
   std::uint64_t address;
   std::uint64_t serial;
   TableEntry entry;

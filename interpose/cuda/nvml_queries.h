@@ -22,8 +22,8 @@ bool HasNvml();
 // Sets the dlopen and dlsym of the process, which LoadNvml calls.
 void SetLoader(void* (*open)(const char*, int), void* (*find)(void*, const char*));
 
-// Stores the bus id and UUID of the device, by which NVML will identify the device. Called inside a call of the
-// program.
+// Stores the bus id and UUID of the device, by which NVML will identify the device. Called while the program is inside
+// a CUDA call.
 void IdentifyDevice(int device);
 
 // Returns the device's free bytes in `free`. False if NVML does not report them.

@@ -71,7 +71,7 @@ void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes,
 void Drop(Memory& memory) {
   const std::uint64_t serial = NextDriverSerial(), number = memory.number, bytes = memory.bytes;
   const DriverCall call = memory.call;
-  const int device = memory.device;  // NOLINT(bugprone-signed-char-misuse): a number
+  const int device = memory.device;  // NOLINT(bugprone-signed-char-misuse): not a character
   if (memory.holds.fetch_sub(1, std::memory_order_acq_rel) != 1 || bytes == 0) return;
   TableEntry recorded;  // another thread may have claimed `memory` already
   TakeEntry(KeyKind::kRecordedHandle, number, &recorded);

@@ -62,8 +62,8 @@ struct ChoiceCounts {
   std::size_t left() const { return loading + undecided + refused; }
 };
 
-// Offers every import slot whose function is `wanted` to `choose`, in every object that is not in `seen`, except for
-// the object that contains `choose`. An empty slot (a weak import without a definition) stays empty.
+// Calls `choose` for every import slot for whose function `wanted` returns true, in every object that is not in `seen`,
+// except for the object that contains `choose`. An empty slot (a weak import without a definition) stays empty.
 ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, VisitedObjects* seen);
 
 // How many objects the loader has loaded, and how many it has unloaded, since the process began.

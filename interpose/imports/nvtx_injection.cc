@@ -90,7 +90,7 @@ int End() {
 void Narrow(const wchar_t* wide, char (&text)[kMostText]) {
   std::size_t at = 0;
   for (; *wide != 0 && at + 4 < kMostText; ++wide) {
-    const auto c = static_cast<std::uint32_t>(*wide);  // NOLINT(bugprone-signed-char-misuse): it has 32 bits
+    const auto c = static_cast<std::uint32_t>(*wide);  // NOLINT(bugprone-signed-char-misuse): wchar_t has 32 bits
     const auto put = [&](std::uint32_t byte) { text[at++] = static_cast<char>(byte); };
     if (c < 0x80) {
       put(c);

@@ -42,7 +42,9 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
 struct Looks {
   std::uint64_t objects;            // count of loaded objects when all calls were redirected
   std::uint64_t objects_last_time;  // count of loaded objects at the last look
-  unsigned pause, left;             // looks to skip while an object is unfinished; how many of these remain
+  // `pause`: number of looks that are skipped while the loader has not finished an object. `left`: how many of these
+  // looks remain.
+  unsigned pause, left;
 };
 constinit Looks looks{};
 

@@ -37,7 +37,7 @@ struct alignas(64) ThreadSlot {
   std::uint8_t* base;                     // first byte of the owned extent
   std::uint64_t next_record;              // index of this thread's next record; dropped records have indices as well
   std::uint16_t depth;                    // open ranges, counted by the range hooks; read it through RingDepth
-  std::uint16_t exit_passes;              // runs of the thread's exit handler for this slot
+  std::uint16_t exit_passes;              // how often the thread's exit handler has run for this slot
   std::uint32_t segment;                  // number of the owned extent; kNoSegment without an extent
   std::uint64_t scratch;                  // the tracker's mapping; 0 in a new ring; the slot's next thread reuses it
   std::uint32_t generation;               // generation of the slot's ring; see RingThread

@@ -14,8 +14,8 @@ constexpr std::uint64_t kIndexMask = 0xffffffffu;
 constexpr std::uint64_t kOneChange = std::uint64_t{1} << 32;
 // The interval at which a waiting thread checks whether recording was switched off, in case it missed a wake.
 constexpr std::uint64_t kWaitSliceNs = 50'000'000;
-// The longest wait while every extent has an owner. In this state an extent becomes free only when another thread fills
-// its extent, which may take any time.
+// The longest wait while every extent has an owner. In this state an extent becomes free only after another thread
+// fills its extent or ends, which may take any time.
 constexpr std::uint64_t kMaxVainWaitNs = 20'000'000;
 
 std::uint64_t NextHead(std::uint64_t head, std::uint32_t top) { return (((head & ~kIndexMask) + kOneChange) | top); }

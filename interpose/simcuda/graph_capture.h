@@ -2,10 +2,10 @@
 //
 //   BeginCapture(s) ── work on s; a stream joins if it waits for an event of s ── EndCapture(s): the graph
 //
-// A graph consists of a number of nodes and the bytes that they write. After a replay these bytes are unknown, because
-// kernels do nothing. Two things are exact: the state that programs query (whether a stream is capturing, and in which
-// capture), and the errors of calls that CUDA forbids during a capture. CUDA's error for a stream that joined a capture
-// and was not joined back is not simulated.
+// A graph stores only the number of its nodes, and the bytes that they write. After a replay these bytes are unknown,
+// because kernels do nothing. Two things are exact: the state that programs query (whether a stream is capturing, and
+// in which capture), and the errors of calls that CUDA forbids during a capture. CUDA's error for a stream that joined
+// a capture and was not joined back is not simulated.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_GRAPH_CAPTURE_H_
@@ -57,8 +57,9 @@ void* NewExecutable(const Graph& graph);
 void DestroyExecutable(void* executable);
 // False if `executable` is not an executable graph.
 bool UpdateExecutable(void* executable, const Graph& graph);
-// Replays the graph on `stream`: queues as many pieces of work as it has nodes, and makes the bytes that it writes
-// unknown. If the stream is being captured, the replay is one node of that capture, which writes the same bytes.
+// Replays the graph on `stream`: queues one piece of work for each node, at least one, and marks as unknown the bytes
+// that the graph writes. If the stream is being captured, the replay is one node of that capture, and writes the same
+// bytes.
 void Replay(void* executable, Stream& stream);
 
 // Whether CUDA would now refuse an unsafe call (cudaMalloc, cudaEventQuery ...) on this thread because of a capture. If

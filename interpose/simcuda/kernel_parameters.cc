@@ -13,13 +13,14 @@
 namespace memoir::simcuda {
 namespace {
 
-// A cubin is an ELF file with a section .nv.info.KERNEL of attributes. NVIDIA does not document its form; disassemblers
-// read it as: one byte for the form, one byte for the attribute, two bytes for a length or value, and the value.
+// A cubin is an ELF file with a section .nv.info.KERNEL of attributes. NVIDIA does not document the section.
+// Disassemblers read each attribute as: one byte for its form, one byte for its number, and two bytes. In the long form
+// the two bytes are a length, and a value of this length follows. In the other forms they are the value.
 
 constexpr std::string_view kInfoSection = ".nv.info.";
 constexpr std::uint8_t kLongForm = 4;
 constexpr std::uint8_t kParameter = 0x17;       // index (4 bytes), ordinal (2), offset (2), flags with the size (4)
-constexpr std::uint8_t kParameterBytes = 0x19;  // bytes of all parameters, in the field for a length or value
+constexpr std::uint8_t kParameterBytes = 0x19;  // bytes of all parameters, as a value of two bytes
 constexpr unsigned kSizeShift = 18;
 
 template <typename T>

@@ -241,7 +241,7 @@ bool MessageBoard::IsPosted(int index, std::uint64_t number) const {
 
 const char* MessageBoard::Peek(int index, std::uint64_t number) const { return Slot(index, number); }
 
-// Limits a length that another process wrote to the size of a slot.
+// Returns the length that another process wrote for a message, but at most the size of a slot.
 std::size_t MessageBoard::Bytes(int index, std::uint64_t number) const {
   return std::min(lane(index).bytes[number % kDepth], kMostBytes);
 }

@@ -29,7 +29,7 @@ struct LoaderFunctions {
 };
 bool FindLoader(LoaderFunctions* loader);
 
-// The inputs for loading a tracker: the loaded torch's version, and this library's folder.
+// The inputs for loading a tracker: the loader's functions, the loaded torch's version, and this library's folder.
 struct TrackerLocation {
   LoaderFunctions loader;
   TorchMinor torch;

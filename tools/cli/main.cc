@@ -136,7 +136,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (first == verb.name) return verb.run({arguments.begin() + 1, arguments.end()});
   }
   std::error_code error;
-  // Anything like a path is meant as a capture; show prints its error.
+  // A word that looks like an option or a path belongs to show, which prints the error if it is invalid.
   if (first.starts_with('-') || first.find('/') != std::string::npos || std::filesystem::exists(first, error)) {
     return ShowVerb(arguments);
   }

@@ -49,7 +49,8 @@ struct ReplayOptions {
   bool modules = false;    // find the module and phase of ranges and blocks
   std::optional<std::uint32_t> rank;     // replay only the processes of this rank
   std::function<void(double)> progress;  // called from time to time with the finished fraction, 0..1
-  // Called once for each chunk. Returns false to stop the replay early.
+  // Called after each chunk, and after each process, loss, evicted part and damage. Returns false to stop the replay
+  // early.
   std::function<bool()> go_on;
 };
 

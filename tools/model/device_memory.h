@@ -16,7 +16,8 @@ namespace memoir {
 
 struct PoolBytes {
   std::uint64_t all = 0;
-  std::uint64_t small = 0;  // bytes in blocks of up to 1 MiB, or in the segments that contain such blocks
+  // In a sum of blocks: bytes of blocks of up to 1 MiB. In a sum of segments: bytes of the segments for such blocks.
+  std::uint64_t small = 0;
   std::uint64_t large() const { return all - small; }
   void Add(std::uint64_t bytes, bool is_small) {
     all += bytes;

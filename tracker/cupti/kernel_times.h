@@ -1,6 +1,7 @@
-// How long kernels, copies and fills run on devices, as CUPTI reports (docs/kernels.md): with --kernels times.
+// How long kernels, copies and fills run on devices, as CUPTI reports (docs/kernels.md). The option `--kernels times`
+// requests these times.
 //
-//   a call of CUDA ──► CUPTI's callback: its correlation ──► the call's record (interpose/cuda/correlation.h)
+//   a call of CUDA ──► CUPTI's callback: the call's correlation ──► the call's record (interpose/cuda/correlation.h)
 //   its kernel ran on the device ──► CUPTI's buffers ──► on CUPTI's thread: a KernelRunRecord with the same correlation
 //
 // CUPTI allows one subscriber in a process. Memoir subscribes only if no other profiler has subscribed, and
@@ -16,8 +17,8 @@ namespace memoir {
 // Resets the state. Called when a recording begins.
 void PrepareKernelTimes(std::uint64_t ticks_per_second);
 
-// Requests times for this recording; loads nothing yet. Call it after WatchDriver, which resets CudaIsInUse. Until
-// then, CudaIsInUse may report the parent's contexts in a forked child, and CUPTI must not be called in these contexts.
+// Requests times for this recording; loads nothing yet. Call it after WatchDriver, which resets CudaIsInUse. Before
+// that reset, CudaIsInUse may be true in a forked child because its parent used CUDA; CUPTI must not be called then.
 void RequestKernelTimes();
 
 // Subscribes to CUPTI if times were requested. Call it once CUDA is in use, because an earlier subscription would

@@ -180,8 +180,8 @@ ScannedCapture ScanCapture(const std::string& folder, const std::string& stem, c
   }
   // If the capture counts evicted parts or lost chunks, these counts account for all records that the process's writer
   // had consumed and that no part contains. So these records are not written again. This is also true if a
-  // newer part with a thread's later records was evicted, and an older part was kept for its peak. If the capture
-  // counts neither and records are missing, somebody has deleted parts. Records still in the ring are written again.
+  // newer part with a thread's later records was evicted, and an older part was kept for its peak. If both counts are 0
+  // and records are missing, somebody has deleted parts. Then the records that are still in the ring are written again.
   const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
   for (const auto& [thread, consumed] : threads) {
     std::uint64_t& next = on_file.next_record[thread];

@@ -1,7 +1,7 @@
 // The memory cgroup that limits this process, of version 1 or 2, in a container or outside.
 //
-// Find looks at the process's group and at the mounted groups around it. It chooses the group with the smallest limit,
-// because the out-of-memory killer of that group acts first. Any thread after Find.
+// Find looks at the process's group and at its ancestors, up to the mount point. It chooses the group with the smallest
+// limit, because the out-of-memory killer of that group acts first. Any thread after Find.
 #ifndef TRACKER_HOST_MEMORY_GROUP_H_
 #define TRACKER_HOST_MEMORY_GROUP_H_
 
@@ -12,10 +12,10 @@
 
 namespace memoir {
 
-// Bytes; kNotKnown if the system does not report them.
+// Bytes, and a number of processes. kNotKnown if the system does not report a value.
 struct GroupMemory {
   std::uint64_t used_bytes = kNotKnown;         // charged to the group, including page cache
-  std::uint64_t limit_bytes = kNotKnown;        // kNotKnown: no limit
+  std::uint64_t limit_bytes = kNotKnown;        // kNotKnown: no limit, or not reported
   // Part of `used_bytes`: pages of files that the kernel frees before it kills.
   std::uint64_t reclaimable_bytes = kNotKnown;
   std::uint64_t shared_bytes = kNotKnown;  // part of `used_bytes`: /dev/shm and shared mappings

@@ -1,6 +1,6 @@
 // Host memory of a process and its descendants, from /proc.
 //
-// Any thread. Bytes; kNotKnown (all ones) if the system does not report them.
+// Any thread. Sizes are bytes. A number is kNotKnown (all ones) if the system does not report it.
 #ifndef TRACKER_HOST_PROCESS_MEMORY_H_
 #define TRACKER_HOST_PROCESS_MEMORY_H_
 

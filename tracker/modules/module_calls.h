@@ -13,7 +13,7 @@ namespace memoir {
 
 struct ModuleTables {
   AddressTable modules;  // the id of the module, by the address of the Python object; 0: not recorded
-  // By the address of the module's Python object: the FingerprintParameters() of its newest record.
+  // The FingerprintParameters() of each module's newest record, by the address of the module's Python object.
   AddressTable holdings;
   AddressTable parameters;  // the id of the parameter's module, by the address of the TensorImpl
   // How often a parameter without a known module may still request that the tensors of modules are read again.

@@ -16,9 +16,9 @@
 
 namespace memoir {
 
-inline constexpr std::size_t kMostHeld = 128;  // most parameters, and most buffers, in one record of a module
-inline constexpr std::size_t kMostOptimized = kMaxLists - 2;  // most parameters in one record of an optimizer
-inline constexpr std::size_t kMostState = 512;                // most state tensors in one record of an optimizer
+inline constexpr std::size_t kMostHeld = 128;  // limit on parameters, and on buffers, in one record of a module
+inline constexpr std::size_t kMostOptimized = kMaxLists - 2;  // limit on parameters in one record of an optimizer
+inline constexpr std::size_t kMostState = 512;                // limit on state tensors in one record of an optimizer
 
 // Tensors of a module with their names, for one record. A record holds two such objects: one with parameters and one
 // with buffers.

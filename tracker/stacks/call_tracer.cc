@@ -158,7 +158,8 @@ void TraceAllThreads() {
 void* SetBySystem(void* self, void* argument) {
   if (!calls_are_traced.load(std::memory_order_relaxed)) return python.set(self, argument);
   void* state = python.thread_state();
-  // False if no profile function was set before; without Memoir, none would then receive the return.
+  // False if the program had set no profile function when this call of sys.setprofile began. Without Memoir, Python
+  // would then report the call's return to no profile function.
   const bool heard = NumberOf(FunctionOf(state)) != 0;
   void* answer = python.set(self, argument);
   if (answer == nullptr) return nullptr;

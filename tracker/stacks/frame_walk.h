@@ -29,7 +29,7 @@ inline const char* InnermostOfThread(const FrameLayout& layout) {
   return frame == nullptr || layout.through < 0 ? frame : PointerAt(frame, layout.through);
 }
 
-// Returns `frame`, or the nearest of its callers, that runs a Python function.
+// Returns the first of `frame` and its callers that runs a Python function. nullptr if none of them does.
 inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
   while (frame != nullptr && HoldsNoFunction(frame, layout.owner)) frame = PointerAt(frame, layout.previous);
   return frame;

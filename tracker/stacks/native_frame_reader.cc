@@ -95,9 +95,9 @@ std::uint64_t MarkAt(const dl_find_object& found, std::size_t at) {
   return mark;
 }
 
-// Returns the offset of the object's mark. This is the build id if it lies in the first page, because all bytes of that
-// page are mapped. Otherwise it is the header field with the position of the section headers, which depends on the size
-// of the file.
+// Returns the offset of the object's mark. The mark is the build id if the build id lies in the first page, because all
+// bytes of that page are mapped. Otherwise the mark is the header field with the position of the section headers, which
+// depends on the size of the file.
 std::size_t MarkOffset(std::size_t build_id) {
   constexpr std::size_t kFirstPage = 4096, kShortest = 8;
   return build_id != 0 && build_id + kShortest <= kFirstPage ? build_id : offsetof(ElfW(Ehdr), e_shoff);

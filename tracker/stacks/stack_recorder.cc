@@ -181,7 +181,7 @@ void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t ro
   char* memory = HookScratch(slot);
   if (memory == nullptr) return;
   auto& stack = *reinterpret_cast<ThreadStack*>(memory + kRangesBytes);
-  // If a thread runs no Python, nothing is written here, so that its pages use no memory.
+  // If a thread has no frames to record, nothing is written to `stack`, so that the pages of `stack` use no memory.
   const std::uint32_t now = recording.load(std::memory_order_relaxed);
   const bool is_mine = stack.thread == slot->thread && stack.recording == now;
   const std::size_t count_before = is_mine ? stack.count : 0;

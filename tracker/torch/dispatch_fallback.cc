@@ -62,7 +62,8 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   start.name = FindOperatorName(schema);
   start.text = schema.name().c_str();
   start.sequence = SequenceOfNewNode(arguments);
-  // torch, or the program, has disabled all Python modes on this thread: torch._C._DisableTorchDispatch, as in FSDP.
+  // If torch or the program has disabled all Python modes on this thread (torch._C._DisableTorchDispatch, as in FSDP),
+  // no TorchDispatchMode would have seen the operator.
   if (start.sequence < 0 && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python))
     start.sequence = kUnseenByModes;
   return start;

@@ -156,8 +156,8 @@ std::uint32_t FirstSight(const OperatorSight& sight) {
   }
 }
 
-// Empties the table for a new recording. A hook of the previous recording may still be defining an operator. Then
-// either its id is cleared with the other ids, or its id belongs to the new ring.
+// Clears the ids of all operators for a new recording. A hook of the previous recording may still be defining an
+// operator. Then the operator's id is either cleared with the other ids, or belongs to the new ring.
 void ForgetEarlierRecording() {
   static pid_t owner = 0;
   const bool forked = owner != 0 && owner != getpid();

@@ -2,9 +2,9 @@
 // results.
 //
 // torch could pass a context to the callback, but each context would be a heap object. Instead, each thread keeps a
-// stack of the ranges that it has recorded, and finds a range that ends by the address of its RecordFunction. If the
-// begin was not recorded, because recording was off, the end is ignored. If a range ends while ranges inside of it are
-// open, these are closed too. So recorded ranges are always nested.
+// stack of the ranges that it has recorded. When a range ends, the thread finds it in the stack by the address of its
+// RecordFunction. If the begin was not recorded, because recording was off, the end is ignored. If a range ends while
+// ranges inside of it are open, these are closed too. So recorded ranges are always nested.
 #ifndef TRACKER_TORCH_RANGE_HOOK_H_
 #define TRACKER_TORCH_RANGE_HOOK_H_
 

@@ -31,7 +31,7 @@ struct CaptureOptions {
   bool keyframes = true;  // false for memoir-drain: the table of live blocks died with the process
   bool retry = true;      // tries a new part after a failed write; memoir-drain returns an error instead
   std::uint64_t retry_ns = kDefaultRetryNs;  // time between a failed write and the next try
-  bool keep_empty = true;                    // false: a recording without any event leaves no file
+  bool keep_empty = true;                    // false: a recording with no events but host samples leaves no file
   std::uint64_t first_sequence = 0;
   std::uint32_t first_part = 0;  // number of the first part
   // If set, replaces this process's clocks in every chunk: the last clock reading of the dead process (tick 0: it made

@@ -5,10 +5,10 @@
 // the process is killed at any time, each record is in the ring, on disk, or both. memoir-drain distinguishes these
 // cases by the index of the record.
 //
-// Order: a pass takes only events before its horizon, which is a tick that was read before the scan. An event before
+// Order: PackUntil takes only events before its horizon, which is a tick that was read before the scan. An event before
 // the horizon may not be visible yet. Such an event cannot have happened before a visible event of the same address,
 // because an allocation is committed before its address can be freed on another thread. So for each address the merged
-// order is the true order. Events after the horizon wait for the next pass, which takes them even if their clock is
+// order is the true order. Events after the horizon wait for the next call, which takes them even if their clock is
 // wrong. One thread.
 #ifndef TRACKER_WRITER_RING_PUMP_H_
 #define TRACKER_WRITER_RING_PUMP_H_
@@ -39,7 +39,7 @@ class RingPump {
   // Packs and writes all events before the horizon. `whole`: no thread writes records any more, so incomplete groups
   // are taken as they are. Returns true if a chunk was written.
   bool PackUntil(std::uint64_t horizon, bool whole);
-  // Returns true if the last pass left events after its horizon, or incomplete groups.
+  // Returns true if the last call of PackUntil left events after its horizon, or incomplete groups.
   bool left_some() const { return left_some_; }
 
  private:
@@ -68,7 +68,8 @@ class RingPump {
   std::vector<std::unique_ptr<Source>> sources_;
   std::size_t source_count_ = 0;
   std::vector<Source*> heap_;
-  // Tick up to which this pass is complete: its horizon, or the oldest group that was not taken.
+  // Tick up to which this call of PackUntil has taken all events: its horizon, or the tick of the oldest group that was
+  // not taken.
   std::uint64_t complete_until_ = 0;
   bool left_some_ = false;
   bool wrote_ = false;

@@ -223,7 +223,7 @@ bool Writer::State::Work(bool flush) {
 }
 
 void Writer::State::FinalPasses() {
-  // Hooks that saw the flag on may still run. The passes end after two passes in a row that find nothing new.
+  // Hooks that saw the flag on may still run. So PackUntil is called until two calls in a row write nothing.
   for (int quiet = 0; quiet < 2;) {
     const bool wrote = pump.PackUntil(Tick(), false);
     quiet = wrote ? 0 : quiet + 1;
@@ -278,7 +278,7 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   }
   const RingClock start = ReadClock();
   const std::string process_info = ProcessInfo(options.process, start);
-  ring->set_last_clock(ReadClock());  // now, because the process may die before the thread's first pass
+  ring->set_last_clock(ReadClock());  // now, because the process may die before the thread's first scan
   RingSetProcessInfo(process_info.data(), process_info.size());
   // The writer owns the state before the thread starts, so each way out of this function joins the thread (~Writer).
   std::unique_ptr<Writer> writer(new Writer(std::make_unique<State>(options, start, std::move(ring))));

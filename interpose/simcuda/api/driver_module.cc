@@ -32,7 +32,7 @@ CUresult NewModule(CUmodule* module, const void* image) {
   return CUDA_SUCCESS;
 }
 
-// Marks the bytes that a launch may write as unknown (uncomputed_launches.h). A launch passes either an address for
+// Marks as unknown the bytes that a launch may write (uncomputed_launches.h). A launch passes either an address for
 // each parameter, or one buffer of all parameters.
 void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
   const void* buffer = nullptr;

@@ -54,7 +54,7 @@ struct PciInfo {
 };
 constexpr unsigned kNvidia = 0x10de;
 
-// The process that last called nvmlInit. A forked child must call it again.
+// The process that last called nvmlInit_v2 or nvmlInitWithFlags. A forked child must call one of them again.
 constinit std::atomic<pid_t> initialized_by{0};
 
 int Devices() {

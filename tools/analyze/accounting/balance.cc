@@ -122,8 +122,8 @@ void BalancePass::Settle(DeviceId id) {
 }
 
 // Subtracts from `unexplained` the bytes that were allocated before the recording, and stores them in `from_before`.
-// Such bytes have no row, but they are no leak. If the creation of the context was recorded, the process had no device
-// memory before the recording.
+// Such bytes have no row, but they are no leak. Does nothing if the recording contains the creation of the context and
+// was never paused: then the process had no device memory before the recording.
 void RemoveEarlierMemory(DeviceBalance& balance) {
   const bool saw_all = !balance.went_on && std::ranges::any_of(balance.rows, [](const BalanceRow& row) {
     return row.part == BalancePart::kContext;

@@ -1,6 +1,7 @@
 // Memory accounting: compares the memory of all known owners with the used memory of a device (docs/balance.md).
 //
-// The bytes of a row are a sum of recorded blocks, or come from a device sample. Only `unexplained` is a difference.
+// The bytes of a row are computed from recorded events, or come from a device sample. `from_before` and `unexplained`
+// are the used bytes that no row explains.
 #ifndef TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 #define TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 
@@ -20,7 +21,7 @@ namespace memoir {
 enum class BalancePart : std::uint8_t {
   kAllocated,     // blocks of the caching allocator, except for those in private pools
   kWaiting,       // blocks that the program freed, and that a stream may still use (record_stream)
-  kCache,         // reserved by the caching allocator, but not part of any block
+  kCache,         // reserved in the default pool, but not part of any block
   kPrivatePools,  // all reserved bytes of the pools of CUDA graphs and of MemPools
   kInNoSegment,   // torch's driver allocations minus its reserved bytes
   kWithoutCache,  // torch's blocks on a device without a caching allocator
@@ -50,9 +51,9 @@ struct SeparateRow {
 };
 
 struct HostBalance {
-  std::uint64_t cpu_bytes = 0;                // live blocks of torch's CPU allocator
-  std::optional<std::uint64_t> pinned_asked;  // live blocks of torch's pinned-memory allocator; empty: not recorded
-  std::uint64_t pinned_blocks = 0;            // number of these blocks
+  std::uint64_t cpu_bytes = 0;                // live bytes of torch's CPU allocator
+  std::optional<std::uint64_t> pinned_asked;  // live bytes of torch's pinned-memory allocator; empty: not recorded
+  std::uint64_t pinned_blocks = 0;            // number of live blocks of the pinned-memory allocator
   std::uint64_t pinned_taken = 0;             // all pinned host memory, allocated or registered: the sum of `pinned`
   std::vector<SeparateRow> pinned;            // a row for each library and call
 };
@@ -64,22 +65,23 @@ struct DeviceBalance {
   std::optional<std::uint32_t> rank;
   std::uint64_t ns = 0;
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
-  // The device sample at this instant. A field is empty if the sample lacks its value.
+  // The device sample at this instant. A field is empty if the sample lacks its value. If the sample lacks
+  // `other_processes_bytes`, the value comes from another sample.
   std::optional<v1::ReadingCause> cause;
   std::optional<std::uint64_t> free, total;
   std::optional<std::uint64_t> used;                                  // total minus free
   std::optional<std::uint64_t> process_bytes, other_processes_bytes;  // sampled with NVML
-  std::optional<std::uint64_t> pool_bytes;                            // in the pools of cudaMallocAsync
-  std::vector<BalanceRow> rows;  // torch's rows first, then the other rows, largest first
+  std::optional<std::uint64_t> pool_bytes;                            // reserved in the pools of cudaMallocAsync
+  std::vector<BalanceRow> rows;  // torch's rows, then the other rows from the largest to the smallest
   std::uint64_t sum = 0;
-  // Bytes that were allocated before the recording, or while it was paused. They have no row. At most the unexplained
-  // bytes at the first sample.
+  // Bytes without a row that were already unexplained at the first sample. They were allocated before the recording, or
+  // while it was paused.
   std::uint64_t from_before = 0;
   // `used` minus `sum` minus `from_before`. If negative, a block is counted twice, or a free was not recorded.
   std::optional<std::int64_t> unexplained;
   std::optional<std::int64_t> unexplained_at_start;  // `used` minus `sum` at the first sample
   bool went_on = false;                              // recording was off for some time before this instant
-  std::vector<SeparateRow> beside;  // managed memory, and memory of other processes that was opened by IPC
+  std::vector<SeparateRow> beside;  // managed memory, and memory of other processes that this process opened by IPC
   // Bytes that torch's allocator has reserved, and bytes of its recorded driver allocations.
   std::uint64_t torch_reserved = 0;
   std::uint64_t torch_driver_bytes = 0;
@@ -94,7 +96,7 @@ struct DeviceBalance {
   // while recording was off.
   std::uint64_t forgotten_bytes = 0;
   HostBalance host;
-  double share_explained() const;  // the fraction of `used` that rows explain, 0..1; 1 if nothing is used
+  double share_explained() const;  // the fraction of `used` that rows explain, 0..1; 1 if `used` is 0 or unknown
   bool IsFinding() const;          // `unexplained`, positive or negative, exceeds 64 MiB and 1 % of `used`
 };
 

@@ -24,7 +24,7 @@ std::uint64_t BytesOfTorch(const ReplayState& state, DeviceId id) {
   return of_torch;
 }
 
-// Returns the bytes of a device with a known owner. Torch's driver allocations are included even before torch has
+// Returns how many bytes of a device have a known owner. Torch's driver allocations are included even before torch has
 // reported their segments.
 std::uint64_t KnownBytes(const ReplayState& state, DeviceId id) {
   return std::max(BytesOfTorch(state, id), state.memory(id).reserved().all) + BytesOutsideTorch(state, id);
@@ -87,8 +87,9 @@ class BalanceInstantPass : public DeviceChangePass {
   }
 
  private:
-  // The device samples within one call of the program, before the blocks that the call allocates. They count as one
-  // sample, at the time of the last of them. A call may have several samples, because torch maps memory piece by piece.
+  // The device samples of one call of the program. They are recorded before the blocks that the call allocates, and
+  // count as one sample, at the time of the last one. A call may have several samples, because torch maps memory piece
+  // by piece.
   struct Call {
     bool open = false;       // since the newest sample there were only driver allocations
     bool of_torch = false;   // all of these driver allocations are torch's
@@ -132,7 +133,7 @@ class BalanceInstantPass : public DeviceChangePass {
   bool marked_ = false;  // the replay of the current process has passed the mark
   bool found_mark_ = false;
   bool found_refusal_ = false;
-  std::uint64_t first_left_ns_ = 0;  // begin of the remaining parts of a process whose first parts are evicted
+  std::uint64_t first_left_ns_ = 0;  // latest begin of the remaining parts of a process whose first parts are evicted
   std::uint64_t end_ns_ = 0;
 };
 
@@ -145,7 +146,7 @@ bool BalanceInstantPass::IsBetter(const Event& event, DeviceId id, Choice& choic
           reading != nullptr ? used.value_or(0) : state().memory(id).reserved().all + BytesOutsideTorch(state(), id);
       const bool first = !choice.chosen || choice.has_reading != (reading != nullptr);
       // A sample within a call is recorded before the blocks of that call, so the bytes of these blocks are unowned. If
-      // two samples have equal used bytes, the sample with fewer unowned bytes is better.
+      // two samples have equal used bytes, a later sample with clearly fewer unowned bytes is better.
       const std::uint64_t known = reading != nullptr ? KnownBytes(state(), id) : taken;
       const std::uint64_t unowned = taken - std::min(taken, known);
       const bool owned_at_last = taken == choice.most && unowned + kClearlyLess <= choice.unowned;
@@ -176,7 +177,8 @@ void BalanceInstantPass::SeeChange(const Event& event, DeviceId id, const Device
     choice.other_processes = reading->other_processes_bytes;
     if (choice.chosen && !choice.instant.other_processes) choice.instant.other_processes = choice.other_processes;
   }
-  // The sample of a snapshot counts only after the replay has found all blocks.
+  // A sample does not count while the replay adds the blocks that were live when recording began or resumed, because
+  // the sums are incomplete.
   if (reading != nullptr && state().memory(id).is_being_found()) return;
   Follow(id, device, choice, used);
   if (used && choice.first_reading == 0) {

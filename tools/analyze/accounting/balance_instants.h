@@ -71,7 +71,8 @@ struct BalanceInstant {
 };
 using BalanceInstants = std::map<DeviceId, BalanceInstant>;
 
-// Returns the used bytes of a device sample; nullopt if it lacks the total or free bytes.
+// Returns the used bytes of a device sample. nullopt if the sample lacks the total or the free bytes, or if it has more
+// free bytes than total bytes.
 std::optional<std::uint64_t> UsedBytes(const DeviceSampleEvent& reading);
 
 absl::StatusOr<BalanceInstants> FindBalanceInstants(const Capture& capture, const Selection& selection,

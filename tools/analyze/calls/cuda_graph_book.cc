@@ -57,8 +57,9 @@ void CudaGraphBook::AddCall(const DeviceCallEvent& event, const Dictionary& dict
   }
 }
 
-// Returns the graph that is captured on the event's stream. If no graph is captured on this stream, the stream may have
-// joined the capture of another stream. If exactly one graph is being captured, returns this graph.
+// Returns the graph that the event's stream is capturing. A stream that captures no graph may have joined the capture
+// of another stream, so for such a stream returns the only graph that is being captured. nullptr if no graph, or more
+// than one graph, is being captured.
 GraphRow* CudaGraphBook::FindCapturing(const DeviceCallEvent& event) {
   if (capturing_.empty()) return nullptr;
   const auto own = capturing_.find(event.stream);

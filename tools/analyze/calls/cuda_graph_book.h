@@ -26,13 +26,14 @@ class CudaGraphBook {
     *this = CudaGraphBook();
     process_ = process;
   }
-  // `counts`: true if the call lies in the window. If false, the launch of a graph does not count as a replay.
+  // `counts`: true if the call lies in the window of the selection. If false, the launch of a graph does not count as a
+  // replay.
   void AddCall(const DeviceCallEvent& event, const Dictionary& dictionary, bool counts);
   // Counts a kernel launch that a stream capture records into a graph. Returns false if the launch is not captured.
   bool AddLaunch(const DeviceCallEvent& event);
   void AddBlock(const Block& block);
   void AddSegment(const SegmentEvent& event);
-  // Returns the finished graphs of the process.
+  // Returns all graphs of the process. Call it at the end of the process.
   std::vector<GraphRow> Take();
 
  private:

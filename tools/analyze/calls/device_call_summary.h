@@ -59,7 +59,9 @@ struct GraphRow {
   std::uint64_t pool_bytes = 0;  // reserved in the pool at the end, for all graphs that share the pool
   std::uint64_t replays = 0;
   bool instantiated = false;
-  bool alive = true;  // the program has destroyed neither the graph nor its executable graph
+  // False if the stream capture failed, or if the program destroyed the executable graph. Also false if the program
+  // destroyed the graph before it made an executable graph.
+  bool alive = true;
 };
 
 struct DeviceCallSummary {

@@ -22,7 +22,7 @@
 namespace memoir {
 
 struct LaunchingCall {
-  bool counts = false;  // true if the call lies in the window
+  bool counts = false;  // true if the call lies in the window of the selection
   std::string_view call;
   v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
   NameId kernel;

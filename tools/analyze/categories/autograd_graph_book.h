@@ -1,13 +1,13 @@
 // Follows the autograd nodes that have not run yet, and the blocks that each of them may have saved.
 //
 // A recording contains a node only when the node runs. Each operator is recorded with the sequence number that the next
-// new node will get. If the operator after it has another number, the operator has made a node:
+// new node will get. So an operator has made a node if the operator after it has another number:
 //
 //     aten::eq  #7 ─┐ makes no node        the number stays for the next operator
 //     aten::mul #7 ─┴─► MulBackward0 #7    may keep the arguments and results of aten::mul until the node has run
 //
-// operator_saves.h lists which arguments and results the nodes of torch's own operators save. For other operators a
-// saved block is known only when backward reads it. Until then, a live block that the node of such an operator may keep
+// operator_saves.h lists which arguments and results the nodes of torch's own operators save. For other operators, only
+// a read in backward shows that a block was saved. Until then, a live block that the node of such an operator may keep
 // is assumed to be held by autograd.
 #ifndef TOOLS_ANALYZE_CATEGORIES_AUTOGRAD_GRAPH_BOOK_H_
 #define TOOLS_ANALYZE_CATEGORIES_AUTOGRAD_GRAPH_BOOK_H_
@@ -52,7 +52,7 @@ class AutogradGraphBook {
   };
 
   // AddGiven notes a block that an operator received. AddComputed notes a block that an operator allocated. If several
-  // operators are open, the innermost operator with a sequence number counts as the one that allocated. Both return
+  // operators are open, the innermost operator with a sequence number counts as the allocating operator. Both return
   // false if a later operator has the same number.
   bool AddGiven(const Step& step, std::uint64_t call, std::uint64_t place, BlockRef block);
   bool AddComputed(const Step& step, std::uint64_t call, std::uint64_t place, BlockRef block);
@@ -99,8 +99,8 @@ class AutogradGraphBook {
   absl::flat_hash_map<Step, Node> nodes_;
   std::vector<HoldCount> kept_;                             // by Block::slot
   std::size_t ended_ = 0;                                   // number of blocks in all Node::ended
-  std::deque<std::pair<Step, std::uint64_t>> ended_first_;  // nodes with ended blocks, oldest first: step and call
-  std::deque<std::pair<Step, std::uint64_t>> given_first_;  // nodes with arguments, oldest first: step and call
+  std::deque<std::pair<Step, std::uint64_t>> ended_first_;  // nodes with ended blocks (step and call), oldest first
+  std::deque<std::pair<Step, std::uint64_t>> given_first_;  // nodes with arguments (step and call), oldest first
 };
 
 }  // namespace memoir

@@ -34,8 +34,8 @@ struct BlockCategories {
     return rule == kNotJudged ? static_cast<RuleNumber>(Rules().size() - 1) : rule;
   }
   CategoryNumber CategoryOf(const Block& block) const;
-  // Returns true if the recording ended before the block showed its category, so the category is taken from earlier
-  // blocks of the same place.
+  // Returns true if the recording ended before it showed the block's category, so the category is taken from an earlier
+  // block of the same place.
   bool IsExpected(const Block& block) const { return expected.At(block.recorded_ordinal()); }
   ParameterNumber OwnerOf(const Block& block) const { return owners.At(block.recorded_ordinal()); }
 };

@@ -13,7 +13,7 @@ using ParameterNumber = std::uint32_t;
 inline constexpr ParameterNumber kNoParameter = 0xffffffffu;
 
 enum class Sign : std::uint64_t {
-  // Who holds the block.
+  // The holders of the block.
   kModuleParameter = std::uint64_t{1} << 0,
   kOptimizedParameter = std::uint64_t{1} << 1,  // an optimizer updates it
   kLeaf = std::uint64_t{1} << 2,                // autograd accumulates a gradient for it
@@ -41,7 +41,7 @@ enum class Sign : std::uint64_t {
   kReadOutside = std::uint64_t{1} << 22,       // read by an operator outside of all autograd nodes
   kNodeArgument = std::uint64_t{1} << 23,      // an autograd node received it as the gradient of its output
   kFreedInBackward = std::uint64_t{1} << 24,   // freed inside of an autograd node
-  kPending = std::uint64_t{1} << 25,           // when it was freed, an autograd node that may keep it had not run
+  kPending = std::uint64_t{1} << 25,           // when it was judged, an autograd node that may keep it had not run
   kLeftLive = std::uint64_t{1} << 26,          // judged while live: the recording ends, or is treated as if it ended
   kPassedOver = std::uint64_t{1} << 30,        // a whole backward pass has run since it was allocated
   kRetained = std::uint64_t{1} << 31,          // a backward pass read it and kept the graph (retain_graph=True)
@@ -58,7 +58,7 @@ enum class Sign : std::uint64_t {
   kCutLikeLeaves = std::uint64_t{1} << 39,  // allocated empty; its views are as large as leaves that require a gradient
   kKeptForSteps = std::uint64_t{1} << 43,   // since it was made, backward or the model has run several times
   kSecondCopy = std::uint64_t{1} << 44,     // one of several blocks that match all parameters of a model
-  // Distributed.
+  // The exchange of the block between ranks.
   kReduced = std::uint64_t{1} << 27,    // all-reduced inside of an autograd node
   kGathered = std::uint64_t{1} << 28,   // an all-gather wrote it, or FSDP copied gathered contents to it
   kScattered = std::uint64_t{1} << 29,  // argument or result of a reduce-scatter
@@ -69,7 +69,7 @@ struct Evidence {
   Phase phase = Phase::kOther;  // phase of the program when the block was allocated
   bool compiled = false;        // allocated by code that torch.compile generated
   bool found = false;           // live before the recording began
-  bool unseen = false;          // no operator was recorded when it was allocated
+  bool unseen = false;          // operators were not being recorded when it was allocated
   bool in_snapshot = false;     // live in a snapshot, which shows nothing that came before or after
   bool trains = false;          // the process has parameters in modules or optimizers
   ParameterNumber parameter = kNoParameter;

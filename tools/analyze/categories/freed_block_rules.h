@@ -1,6 +1,6 @@
-// The rules of freed blocks by Block::ordinal. For a complete recording, the rules of all blocks. For a recording that
-// is still being written, only the rules of blocks that were freed since the last Forget(), so that memory stays
-// bounded.
+// Stores the rules of freed blocks by Block::ordinal. For a complete recording, stores the rules of all blocks. For a
+// recording that is still being written, stores only the rules of blocks that were freed since the last Forget(), so
+// that memory stays bounded.
 #ifndef TOOLS_ANALYZE_CATEGORIES_FREED_BLOCK_RULES_H_
 #define TOOLS_ANALYZE_CATEGORIES_FREED_BLOCK_RULES_H_
 

@@ -20,7 +20,7 @@ namespace {
 class WorkspacePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
-  bool takes_repeats() const override { return true; }  // blocks of repeated steps do not outlive their step
+  bool takes_repeats() const override { return true; }  // repeated steps contain no operators, and so no candidates
   std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;

@@ -30,7 +30,7 @@ class OrdinalTable {
       return std::ranges::any_of(page, [&](Value value) { return value != kNone && predicate(value); });
     });
   }
-  // Replaces every value other than kNone.
+  // Replaces every value other than kNone by the result of `function`.
   template <class Function>
   void Transform(const Function& function) {
     for (std::vector<Value>& page : pages_)

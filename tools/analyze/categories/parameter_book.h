@@ -30,7 +30,7 @@ struct ParameterName {
 struct Parameter {
   ProcessId process;
   std::vector<ParameterName> names;  // more than one: tied
-  std::uint32_t of_module = 0;       // without names: its index among the module's parameters, or among all leaves
+  std::uint32_t of_module = 0;       // index among the module's parameters or buffers; for a leaf: among all leaves
   LayoutId layout;
   bool is_buffer = false;
   // One label for each name, such as "layers.0.fc1.weight". Empty until the process has ended. A leaf that no module

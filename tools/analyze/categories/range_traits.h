@@ -12,14 +12,14 @@
 namespace memoir {
 
 struct RangeTraits {
-  bool loader : 1 = false;       // a step of a data loader
+  bool loader : 1 = false;       // a data loader fetches a batch
   bool copies : 1 = false;       // copies its first argument, maybe to another device or data type
   bool reduces : 1 = false;      // all-reduce
   bool gathers : 1 = false;      // all-gather: writes the second tensors of all ranks to the first tensor
-  bool copies_in : 1 = false;    // FSDP, before an all-gather: copies a list into the last but one tensor
+  bool copies_in : 1 = false;    // FSDP, before an all-gather: copies a list into the last tensor
   bool copies_out : 1 = false;   // FSDP, after an all-gather: copies the first tensor into all others
   bool scatters : 1 = false;     // reduce-scatter: writes a part of the reduced second tensor to the first tensor
-  bool fills : 1 = false;        // returns a new tensor that it fills with one value or with a copy
+  bool fills : 1 = false;        // returns a new tensor: with one value, a copy, or empty like another tensor
   bool writes : 1 = false;       // writes to its first argument in place
   bool initialises : 1 = false;  // writes values to its first argument that do not come from another tensor
   bool chunks : 1 = false;       // FSDP, before a reduce-scatter: writes to the last tensor

@@ -16,10 +16,10 @@ bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kFo
 bool HeldByModule(const Evidence& block) { return block.Has(kModuleParameter); }
 bool HeldByOptimizer(const Evidence& block) { return block.Has(kOptimizedParameter); }
 
-// A leaf that no module or optimizer holds is a parameter in two cases: autograd accumulates a gradient for it
-// repeatedly, or no module or optimizer of the process has parameters. The program itself then updates the parameter.
-// In other cases the leaf is an input that requires a gradient. A module's result that activation checkpointing turned
-// into a leaf is neither a parameter nor an input.
+// A leaf that no module or optimizer holds is a parameter in three cases: autograd accumulates a gradient for it
+// repeatedly, no module or optimizer of the process has parameters, or the leaf is `initialised`. In the first two
+// cases the program itself updates the parameter. In other cases the leaf is an input that requires a gradient. A
+// module's result that activation checkpointing turned into a leaf is neither a parameter nor an input.
 bool LeafWithGradients(const Evidence& block) {
   const bool leaf = block.Has(kLeaf) || block.Has(kWantsGradient);
   // The recording may have ended before a holder reported the leaf.
@@ -52,8 +52,8 @@ bool KeptByStep(const Evidence& block) { return block.phase == Phase::kOptimizer
 // Optimizer state that was made before the optimizer's first step, in a recording that ends before this step.
 bool StateToCome(const Evidence& block) { return MadeOutside(block) && block.Has(kLeftLive) && block.Has(kLikeLeaf); }
 
-// DDP makes its buckets before the first gradient, and again after it. A communication hook may reduce another tensor
-// instead of the bucket, such as a copy in half precision.
+// DDP makes its buckets before the first gradient, and makes them again after the first backward pass. A communication
+// hook may reduce another tensor instead of the bucket, such as a copy in half precision.
 bool BucketOfViews(const Evidence& block) { return ComputedInForward(block) && block.Has(kCutLikeLeaves); }
 
 // Gradients that are exchanged between ranks.
@@ -89,7 +89,7 @@ bool Workspace(const Evidence& block) {
 // The memory that torch.compile needs for its own work does not belong to the model, even if the model reads it.
 bool Autotuning(const Evidence& block) { return block.phase == Phase::kCompile && block.Has(kTuning); }
 bool MadeWhileCompiling(const Evidence& block) { return block.phase == Phase::kCompile; }
-// The recording ended before the node ran that may have saved the block.
+// The node that may have saved the block had not run when the recording ended.
 bool StillAwaits(const Evidence& block) {
   return block.Has(kLeftLive) && block.Has(kPending) && !block.Has(kDifferentiable) && !block.Has(kPassedOver);
 }
@@ -158,7 +158,8 @@ constexpr Rule kRules[] = {
     {"parameter_of_optimizer", Category::kParameter, "", HolderKind::kHolder, HeldByOptimizer,
      "an optimizer updates it"},
     {"leaf_with_gradients", Category::kParameter, "", HolderKind::kHolder, LeafWithGradients,
-     "a leaf tensor that gets gradients, and no module or optimizer holds it"},
+     "a leaf tensor that gets gradients repeatedly, or that requires a gradient in a program without modules and "
+     "optimizers"},
     {"leaf_of_forward", Category::kParameter, "", HolderKind::kHolder, LeafOfForward,
      "a leaf tensor that requires a gradient, made in forward from no other tensor, and live afterwards"},
     {"moved_parameter", Category::kParameter, "original", HolderKind::kProgram, MovedParameter,
@@ -187,7 +188,7 @@ constexpr Rule kRules[] = {
      "an input, made with others of the shapes and dtypes of all parameters of a model"},
     {"loaded_input", Category::kInput, "", HolderKind::kProgram, LoadedInput, "a data loader made it"},
     {"leaf_input", Category::kInput, "", HolderKind::kProgram, LeafInput,
-     "a leaf tensor that requires a gradient, but no optimizer updates it"},
+     "a leaf tensor that requires a gradient, made outside of modules, and not a parameter"},
     {"program_input", Category::kInput, "", HolderKind::kProgram, ProgramInput,
      "made outside of modules, not computed from parameters or outputs of modules"},
     {"cast_parameter", Category::kActivation, "cast parameter", HolderKind::kGraph, CastParameter,

@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Who holds a block of a rule.
+// The holder of the blocks to which a rule applies.
 enum class HolderKind : std::uint8_t {
   kNotKnown,
   kHolder,         // the module, optimizer or variable that holds the parameter or buffer

@@ -37,7 +37,8 @@ class SecondCopies {
   };
   using Inputs = std::vector<Input>;
 
-  // Returns the ordinals of the inputs that match all of these parameters; empty if a parameter has no match.
+  // `missing`: the number of parameters of each layout. Returns the ordinals of the inputs that match them, one for
+  // each parameter. Empty if a parameter has no match.
   static std::vector<std::uint64_t> Matching(const Inputs& inputs, Counts missing);
 
   std::map<std::pair<DeviceId, std::uint64_t>, Inputs> inputs_;  // by device and number of module calls before

@@ -1,5 +1,5 @@
-// How the blocks that module calls make are used: which operators read a block in forward, and which operators saved it
-// for backward, inside or outside of the call that made it.
+// Finds the uses of blocks that were made in module calls: which operators read a block in forward, and which operators
+// saved it for backward, inside or outside of the call that made it.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 

@@ -18,7 +18,7 @@ namespace memoir {
 
 // Number of a call, from 1, over all processes. 0: outside of all modules.
 using CallNumber = std::uint32_t;
-// Modules of one class whose paths differ only in numbers: "layers.*.mlp".
+// Number of a group of alike modules: modules of one class whose paths differ only in numbers, "layers.*.mlp".
 using AlikeNumber = std::uint32_t;
 inline constexpr AlikeNumber kNoAlike = 0xffffffffu;
 

@@ -19,7 +19,7 @@ class CheckpointedPeaks {
     std::uint64_t freed = 0;  // bytes that are live now, and would be free with checkpointing
     std::uint64_t held = 0;   // bytes of inputs that are free now, and would be live with checkpointing
     std::uint64_t kept = 0;   // bytes of live blocks that checkpointing frees at some time
-    std::uint64_t peak = 0;   // most live bytes with checkpointing, in the window
+    std::uint64_t peak = 0;   // most live bytes with checkpointing, in the window of the selection
     std::uint64_t kept_at_peak = 0;
     std::uint64_t again = 0;  // most bytes that one call recomputes
     PeakHistory::Instant since = 0;

@@ -62,7 +62,8 @@ absl::StatusOr<CaptureAnalysis> Analyse(const Capture& capture, const Selection&
   return CaptureAnalysis{*std::move(summary), *std::move(held)};
 }
 
-// Returns one HeldPart for a whole peak, for which only the size is known because the peak was evicted.
+// Returns one HeldPart for the whole peak. Only the size of the peak is known, because the file with the peak was
+// evicted.
 HeldPart PartOfEvicted(std::uint64_t bytes) {
   HeldPart part;
   part.operator_name = part.module_label = part.line_label = part.category = part.other = kEvicted;
@@ -101,8 +102,8 @@ std::vector<SideInputs> SidesOf(const CaptureAnalysis& analysed, const InstantCh
   return sides;
 }
 
-// The rank, the name, and a number that distinguishes devices with the same rank and name: a restarted rank has
-// several.
+// The rank, the name, and a number that distinguishes devices with the same rank and name: a restarted rank has several
+// such devices.
 using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
 
 // `alone`: true if each recording has one process. Then its rank is ignored.

@@ -86,8 +86,8 @@ struct ComparedDevice {
   // all blocks are selected.
   MainCause reserved_cause;
   CommonFactor factor;
-  std::vector<ProgramChange> causes;  // the entries of Comparison::changes that made the difference, main ones first
-  std::vector<LineBelowPeak> below;   // lines and categories that differ only below the peak, largest first
+  std::vector<ProgramChange> causes;  // entries of Comparison::changes that may explain the difference, in their order
+  std::vector<LineBelowPeak> below;   // lines and categories whose difference the peak does not show, largest first
   bool has_both() const { return sides[0] && sides[1]; }
   const ComparedSide& a() const { return *sides[0]; }
   const ComparedSide& b() const { return *sides[1]; }
@@ -106,8 +106,8 @@ struct RecordingDifference {
 struct Comparison {
   GroupBy by = GroupBy::kLine;
   InstantChoice at;
-  // Devices that both recordings have come first. Among these, GPUs come before hosts, then the largest difference
-  // first.
+  // First the devices that are in both recordings: GPUs before hosts, then the largest difference first. Then the
+  // devices of one recording.
   std::vector<ComparedDevice> devices;
   std::vector<RecordingDifference> unlike;
   std::vector<ProgramChange> changes;

@@ -32,9 +32,9 @@ std::optional<TensorShape> OwnInput(const Inputs& inputs, const Inputs& others) 
   return own == nullptr ? std::nullopt : std::optional(own->first);
 }
 
-// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. Both recordings have
-// the returned shape, but it is more frequent in `inputs`, by about as many calls as `others` has with `own`: training
-// now has the batch that evaluation had before.
+// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. Both recordings have the
+// returned shape, but it is more frequent in `inputs`, by about as many calls as `others` has with `own`. For example,
+// training now has the batch that evaluation had before.
 std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs& others, const TensorShape& own) {
   const std::uint64_t calls = others.at(own);
   std::uint64_t all = 0;
@@ -43,7 +43,7 @@ std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs&
   std::optional<TensorShape> most;
   std::uint64_t largest = 0;
   for (const auto& [shape, count] : inputs) {
-    const std::uint64_t before = others.at(shape);  // `inputs` has no shape of its own
+    const std::uint64_t before = others.at(shape);  // `others` contains all shapes of `inputs`
     const std::uint64_t more = count > before ? count - before : 0;
     if (more <= largest || 2 * more < calls || more > 2 * calls) continue;
     largest = more;
@@ -82,7 +82,8 @@ std::optional<ProgramChange> ChangeOf(const std::string& root, const Inputs& in_
                        .sizes = ChangedSizes(*own_a, *own_b)};
 }
 
-// Returns true if the module, or a module inside of it, has parameters. Also if no parameters were recorded at all.
+// Returns true if the module, or a module inside of it, has parameters. Also true if no parameters were recorded at
+// all.
 bool HasParameters(const std::string& module, const CaptureHoldings& held) {
   if (held.facts.parameters.empty()) return true;
   return std::ranges::any_of(held.facts.parameters, [&](const SeenParameter& one) {
@@ -107,7 +108,7 @@ std::vector<ProgramChange> FindInputChanges(const CaptureHoldings& a, const Capt
   }
   const auto has_none = [&](const ProgramChange& change) { return !HasParameters(change.where, b); };
   if (std::ranges::all_of(changes, has_none)) {
-    // The first dimension of a loss may be batch times sequence.
+    // The first dimension of a loss's input may be batch times sequence.
     for (ProgramChange& change : changes) change.dimension.clear();
   } else {
     std::erase_if(changes, has_none);

@@ -9,8 +9,8 @@
 namespace memoir {
 
 // Returns a change of Kind::kInputs for each outermost module whose input changed. Whole models come first, modules
-// that the program called inside of a model come last. A module without parameters, such as a loss, is left out if the
-// input of a module with parameters changed: its input follows from that.
+// inside of a model that the program called directly come last. A module without parameters, such as a loss, is left
+// out if the input of a module with parameters changed, because the first change follows from the second.
 std::vector<ProgramChange> FindInputChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                             const MatchedNames& names);
 

@@ -33,9 +33,10 @@ std::vector<std::pair<std::int64_t, std::string>> Changed(const std::vector<cons
   return changed;
 }
 
-// As Changed(), in the direction of `total`, the difference of all parts. The allocator rounds a block up to what is
-// free, so requested bytes show what the program does. Leaves out names whose blocks have as many bytes. If no name is
-// left, the blocks' bytes count.
+// Returns the differences of requested bytes, sorted in the direction of `total`, the difference of all parts.
+// Requested bytes show better what the program does, because the allocator may round a block up to the size of a free
+// piece of memory. Leaves out names whose blocks have equal bytes in A and B. If no name is left, returns the
+// differences of the blocks' bytes.
 std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::vector<const MatchedPart*>& parts,
                                                                    const Naming& name_of, std::int64_t total) {
   auto changed = Changed(parts, name_of, 1, &MatchedPart::requested_difference);
@@ -74,7 +75,7 @@ std::string WithModel(const MatchedPart& part) {
   if (!part.is_of_module) return "";
   return part.module.path.empty() ? part.module.root : part.module.root + "." + part.module.path;
 }
-// Adds the model to a path that is only a number: "Sequential.1".
+// Adds the model to a path that begins with a number: "Sequential.1".
 std::string ModuleName(const MatchedPart& part) {
   const std::string& path = part.module.path;
   const bool is_numbered = !path.empty() && path.front() >= '0' && path.front() <= '9';

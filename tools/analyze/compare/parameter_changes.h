@@ -25,7 +25,7 @@ std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const Ca
 std::vector<ProgramChange> FindSizeChanges(const std::vector<MatchedParameter>& parameters);
 
 // Returns changes of Kind::kTrained and Kind::kFrozen. Empty if a recording trains no parameter: either its program
-// does not train, or its parameters are views of flat ones (FSDP).
+// does not train, or its parameters are views of flat parameters (FSDP).
 std::vector<ProgramChange> FindTrainedChanges(const std::vector<MatchedParameter>& parameters);
 
 }  // namespace memoir

@@ -199,8 +199,8 @@ std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>&
   return more;
 }
 
-// Returns true if an input changed by the same sizes as the parameters of `change`: more patches of an image make its
-// table of positions longer, and the sequence, too.
+// Returns true if a size of an input changed from and to the same values as a size of the parameters in `change`. For
+// example, more patches of an image make both the input sequence and the table of positions longer.
 bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
   return std::ranges::any_of(changes, [&](const ProgramChange& other) {
     return other.kind == Kind::kInputs &&

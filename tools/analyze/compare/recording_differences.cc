@@ -61,7 +61,7 @@ bool IsCounted(const CommonModule& module, const std::vector<LayerCount>& counts
   return std::ranges::any_of(counts, [&](const LayerCount& count) { return count.Has(module.root, module.path); });
 }
 
-// Returns the names of up to three modules that `others` lacks, with layers merged, and the number of further ones:
+// Returns the names of up to three modules that `others` lacks, with layers merged, and the number of further modules:
 // "second_head, layers.*, head and 5 more". Empty if `others` lacks no module.
 std::string ModulesOfOneSide(const std::set<CommonModule>& modules, const std::set<CommonModule>& others,
                              const std::vector<LayerCount>& counts) {

@@ -1,8 +1,9 @@
-// The results of torch.compile: for each frame its compilations, the memory that compiling needed, the allocations of
+// The results of torch.compile: for each compilation of a frame, the memory that compiling needed, the allocations of
 // the compiled code, and the tensors that this code keeps for backward. Also the graph breaks.
 //
 // A compilation is identified by two numbers, such as "1/0": the number of its frame, and its own number within the
-// frame. Its code runs in the region "Torch-Compiled Region: 1/0". Backward belongs to the region of its forward.
+// frame. Its code runs in the region "Torch-Compiled Region: 1/0". Backward code belongs to the region of its forward
+// code.
 #ifndef TOOLS_ANALYZE_COMPILED_COMPILED_FRAMES_H_
 #define TOOLS_ANALYZE_COMPILED_COMPILED_FRAMES_H_
 
@@ -21,9 +22,9 @@ namespace memoir {
 struct CompiledBytes {
   std::string device;
   bool caching = false;
-  std::uint64_t allocations = 0;  // number of allocations by the compiled code, in the window
+  std::uint64_t allocations = 0;  // number of allocations by the compiled code, in the selection
   std::uint64_t allocated_bytes = 0;
-  std::uint64_t bytes_at_peak = 0;       // bytes of the compiled code that are live at the peak of the device
+  std::uint64_t bytes_at_peak = 0;       // the part of the device's peak that the compiled code allocated
   std::uint64_t saved_bytes = 0;         // part of allocated_bytes: activations of the forward
   std::uint64_t compile_peak_bytes = 0;  // peak of the memory that compiling itself needed
 };
@@ -33,7 +34,7 @@ struct CompiledFrame {
   std::optional<std::uint32_t> rank;   // empty: the process has no rank
   std::string id;                      // "1/0"; empty for a region without a number
   std::optional<Compilation> forward;  // empty: the compilation was not recorded
-  std::uint64_t calls = 0;             // number of calls of the compiled code, in the window
+  std::uint64_t calls = 0;             // number of calls of the compiled code, in the selection
   std::vector<CompiledBytes> by_device;
 };
 

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-// How a leaf (FindLeaves), or an event inside of the leaf, uses one storage.
+// The use of one storage by a leaf (FindLeaves) and by the events inside of the leaf.
 struct Use {
   AllocationId storage = 0;
   bool argument = false;

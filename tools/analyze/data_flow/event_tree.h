@@ -28,11 +28,11 @@ struct TreeNode {
   std::uint64_t ns = 0;  // begin; ns since the start of the capture
   std::uint32_t parent = kNone;
   std::uint32_t name = kNone;  // range or Python call: index in EventTree::names
-  std::uint32_t inputs = 0;    // range: first index in EventTree::inputs, up to the first index of the next range
+  std::uint32_t inputs = 0;    // range: first index in EventTree::inputs, up to the first index of the next node
   std::uint32_t call = kNone;  // range: index in EventTree::calls; allocation or free: in EventTree::allocations
   Kind kind = Kind::kRange;
   bool is_backward = false;  // an autograd node
-  bool in_backward = false;  // an autograd node, or inside of one
+  bool in_backward = false;  // an autograd node, or inside of an autograd node
   bool fits_schema = false;  // the arguments fit a schema of the operator
 };
 
@@ -74,7 +74,7 @@ struct EventTree {
   std::vector<AllocationId> optimizer_state;
 
   std::vector<std::string> device_names;  // by DeviceId
-  // Peaks over the whole process, inside and outside of windows, by DeviceId. 0 for devices without a caching
+  // Peaks over the whole process, inside and outside of the selection, by DeviceId. 0 for devices without a caching
   // allocator.
   struct Peak {
     std::uint64_t allocated = 0, reserved = 0;

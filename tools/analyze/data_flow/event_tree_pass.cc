@@ -17,8 +17,8 @@ constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type"
 
 // Returns the parent of a range. An autograd node on a thread without open ranges gets the innermost open node of its
 // forward thread as parent, as in torch (build_tree in torch/csrc/profiler/collection.cpp). So does the autograd
-// engine's range directly around such a node. In torch the node must be the very next event of the process after the
-// engine's range (set_autograd_evaluate in the same file).
+// engine's range directly around such a node. torch also requires that the node is the very next event of the process
+// after the engine's range (set_autograd_evaluate in the same file). This function does not check that.
 std::uint32_t EventTreePass::ParentOf(const RangeBeginEvent& event, const TorchThread& thread) {
   const std::uint32_t own = thread.nodes.Innermost();
   if (event.range->forward_thread == 0) return own;
@@ -75,8 +75,8 @@ void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread,
   const auto take = [&](std::uint32_t argument) {
     const Tensor& shown = event.tensors[tensor];
     if (shown.impl == 0) return true;
-    // If an open range received this TensorImpl with another storage, an operator has resized it, for example as its
-    // `out` argument.
+    // If an open range received this TensorImpl with another storage, an operator has resized the tensor, for example
+    // an operator that received the tensor as its `out` argument.
     if (identities_.IsElsewhere(shown.impl, shown.storage) && thread.WasGiven(shown.impl))
       identities_.NoteStorageChange(shown.impl, shown.storage);
     thread.frames[thread.open].impls.push_back(shown.impl);
@@ -246,8 +246,8 @@ void EventTreePass::SeeAllocate(const AllocateEvent& event) {
   if (!skip_ && !filter_.selects_all())
     is_chosen_[{block.device, block.address}] = filter_.Selects(block, state().dictionary());
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
-  // torch.profiler also knows the sizes of blocks from its earlier runs. A range with the selected name corresponds to
-  // a run.
+  // torch.profiler also knows the sizes of blocks from its earlier runs. Each range with the selected name corresponds
+  // to one run of torch.profiler.
   if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
     sizes_[{block.device, block.address}] = block.bytes;
   if (skip_ || !in_window() || block.bytes == 0 || block.origin != BlockOrigin::kRecorded) return;

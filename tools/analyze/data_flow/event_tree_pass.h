@@ -81,7 +81,7 @@ class EventTreePass : public WindowedVisitor {
     return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
   }
   bool IsLikeWindow(const OpenRange& range) const;
-  // Returns true for pinned host memory. torch does not report its allocations to profilers
+  // Returns true for pinned host memory. torch does not report allocations of pinned memory to profilers
   // (ATen/core/CachingHostAllocator.h).
   bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
   std::uint32_t ParentOf(const RangeBeginEvent& event, const TorchThread& thread);
@@ -112,7 +112,7 @@ class EventTreePass : public WindowedVisitor {
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
   LayoutExtents layout_extents_;
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad that have no children yet
-  // Open ranges with the name of the selected range, inside or outside of the selection.
+  // Number of open ranges with the name of the selected range, inside or outside of the selection.
   std::uint32_t like_window_ = 0;
   bool skip_ = false;
   const bool calls_are_nodes_;

@@ -8,8 +8,8 @@
 namespace memoir {
 namespace {
 
-// Appends the tensors that torch.profiler reads. torch.profiler ignores unlisted tensors, and the gradients and states
-// of unlisted parameters.
+// Appends the tensors that torch.profiler reads. torch.profiler ignores unlisted tensors (Tensor::unlisted), and the
+// gradients and states of unlisted parameters.
 void Append(const HoldsEvent& event, const Dictionary& dictionary, HolderTensors::Holding& holding) {
   HeldTensorLists lists(event, dictionary);
   const absl::Span<const Tensor> parameters = lists.Next();

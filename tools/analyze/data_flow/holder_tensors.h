@@ -19,8 +19,8 @@ class HolderTensors {
     bool counted = false;
   };
 
-  // Stores the tensors that an event lists. Returns them if the event is an optimizer's first step in the window,
-  // otherwise nullptr.
+  // Stores the tensors that an event lists. Returns them if the event is an optimizer's first step in the window of the
+  // selection, otherwise nullptr.
   const Holding* AddHolding(const HoldsEvent& event, const Dictionary& dictionary, bool in_window);
   // Notes a module call in the window. Returns the tensors at the module's first call; nullptr at later calls, or if
   // the module holds no tensors.

@@ -21,7 +21,7 @@ class TorchOpenNodes {
     std::uint32_t node = TreeNode::kNone;  // kNone: not in the tree
     std::uint32_t level = 0;               // number of open nodes of the same kind around this node on the thread
     bool is_call = false;
-    bool hidden = false;  // a call of Memoir's code, or inside of such a call; `node`: the node around
+    bool hidden = false;  // a call of Memoir's code, or inside of such a call; `node` is then the node around the call
     bool calls_module = false;
   };
 

@@ -26,8 +26,8 @@ enum class DriverRole : std::uint8_t {
 
 DriverRole RoleOf(v1::DriverCall call, std::string_view library);
 inline constexpr std::string_view kNcclName = "NCCL";
-// Returns "NCCL", "libcublas" (without a version for NVIDIA's libraries), "libforeign.so", "context", "loaded code" or
-// "(unknown caller)".
+// Returns "context", "loaded code", "NCCL", another library of NVIDIA without its version ("libcublas"), the file name
+// of any other library ("libforeign.so"), or "(unknown caller)".
 std::string HolderName(DriverRole role, std::string_view library);
 
 }  // namespace memoir

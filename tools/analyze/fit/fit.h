@@ -32,13 +32,13 @@ enum class FitVerdict : std::uint8_t {
   kFits,
   kDoesNotFit,  // the program ran out of device memory and failed
   kWentOn,      // the program ran out of device memory, handled the error, and ended well
-  kDepends,     // the verdict depends on facts that a simulation cannot know: FitCard::unknowns
+  kDepends,     // depends on facts that a simulation cannot know: FitCard::unknowns, or how processes share the card
   kFailed,      // the program failed for a reason other than memory
   kUnused,      // the program allocated nothing on the GPU, and ended well
   kInterrupted,
 };
 
-// Returns the verdict of one run. Never kDepends, because that verdict needs two runs.
+// Returns the verdict of one run. Never kDepends: only the verdict of a card can be kDepends.
 FitVerdict VerdictOf(const FitRun& run);
 
 struct DecidingDevice {

@@ -1,5 +1,5 @@
-// The facts about a device that only the capture of a simulated run contains, in addition to the simulation's report:
-// torch's own figures, the parts of the peak, and the place of an out-of-memory error.
+// The facts about a device that the simulation's report lacks, from the capture of the simulated run: torch's own
+// figures, the parts of the peak, and the place of an out-of-memory error.
 #ifndef TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 #define TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 
@@ -39,7 +39,7 @@ struct FitRecording {
 };
 
 // Analyzes device "cuda:<ordinal>" of process `pid`. nullopt if the capture has no allocation and no error of this
-// device. `progress` may be empty; otherwise it is called with the completed part, 0..1.
+// device. `progress` may be empty; otherwise it is called with the completed fraction, 0..1.
 absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
                                                                 std::uint64_t ordinal,
                                                                 const std::function<void(double)>& progress);

@@ -1,6 +1,6 @@
 // The shape of every block: the shape of the largest tensor in the block that was an argument or a result of an
-// operator. Of equally large tensors, the result of the operator that allocated the block counts; if there is no such
-// result, the first tensor. A block that no tensor used (a kernel's scratch space) has no shape.
+// operator. If several tensors are equally large, the result of the operator that allocated the block counts. Without
+// such a result, the first tensor counts. A block that no tensor used (a kernel's scratch space) has no shape.
 #ifndef TOOLS_ANALYZE_GROUPING_BLOCK_SHAPES_H_
 #define TOOLS_ANALYZE_GROUPING_BLOCK_SHAPES_H_
 

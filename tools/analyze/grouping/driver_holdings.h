@@ -1,5 +1,5 @@
 // The owners of driver allocations. The name of an owner is a role (driver_role.h), or the file name of the library
-// that allocated.
+// that allocated the memory.
 #ifndef TOOLS_ANALYZE_GROUPING_DRIVER_HOLDINGS_H_
 #define TOOLS_ANALYZE_GROUPING_DRIVER_HOLDINGS_H_
 

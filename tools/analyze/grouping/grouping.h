@@ -43,13 +43,13 @@ class Grouping {
   // separate replay of the capture. Make() runs this replay.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
-  // Make a grouping from the result of such a replay. FromCategories: for a grouping that needs categories. FromShapes:
-  // for kShape.
+  // FromCategories and FromShapes make a grouping from the result of such a replay: FromCategories makes a grouping
+  // that needs categories, and FromShapes makes a grouping by shape.
   static Grouping FromCategories(GroupBy by, BlockCategories categories);
   static Grouping FromShapes(BlockShapeTable shapes);
 
-  // Returns true for groupings by operator, module and line. In these the workspaces of libraries have a row of their
-  // own, because a workspace does not belong to one caller of the library. Only for devices with a caching allocator.
+  // Returns true for groupings by operator, module and line. On devices with a caching allocator, these groupings have
+  // a separate row for workspaces of libraries, because a workspace does not belong to one caller of the library.
   static constexpr bool SeparatesWorkspaces(GroupBy by) {
     return by == GroupBy::kOperator || by == GroupBy::kModule || by == GroupBy::kLine;
   }
@@ -111,7 +111,8 @@ class Grouping {
     const Group group = named && known ? GroupOf(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
-  // Returns true if the group depends on a block's identity. A segment has only an ordinal and a size.
+  // Returns true if the group depends on facts that only a block has, such as its category. The group of a segment is
+  // then unknown.
   bool NeedsTheBlock() const {
     return NeedsCategories(by_) || by_ == GroupBy::kShape || by_ == GroupBy::kPool || !workspaces_.empty();
   }
@@ -162,7 +163,7 @@ class Grouping {
     return by_ == GroupBy::kModule ? group >= kFirstGroup && NumberOf(group) == kWorkspaceNumber
                                    : group == kWorkspaceGroup;
   }
-  // Returns the key of a row: the label, and for a module also the root and class of the module.
+  // Returns the key of a row: the label, for a module also its root and class, for a parameter also its root.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
   // Returns one line that names the information that the rows lack. Usually empty. Must be called after the last block.
   std::string Missing(const Dictionary& dictionary) const;

@@ -20,7 +20,8 @@ struct HoldingRow {
 
 struct Holdings {
   using ByName = std::map<std::string, HoldingRow>;
-  // Also "(no operator)", "(library workspace)", and "(from before)" for blocks that were live before the recording.
+  // By operator; also "(no operator)", "(library workspace)", and "(from before)" for blocks that were live before the
+  // recording.
   ByName by_operator;
   ByName by_module;  // by path, or the root if the path is empty; also "(no module)" and the labels above
   std::uint64_t bytes = 0;
@@ -28,8 +29,9 @@ struct Holdings {
   void AddWorkspace(const Block& block);
 };
 
-// Leaves out the blocks that the operator call `without_call` allocated (OpenRange::call; 0: leaves out no blocks).
-// Modules are known only in a replay with ReplayOptions::modules. Library workspaces are separate, as in Grouping.
+// Returns the allocated memory of `device`, without the blocks that the operator call `without_call` allocated
+// (OpenRange::call; 0: leaves out no blocks). Modules are known only in a replay with ReplayOptions::modules. Library
+// workspaces are separate, as in Grouping.
 Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCategories& categories,
                     std::uint64_t without_call = 0);
 

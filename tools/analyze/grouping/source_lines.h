@@ -4,9 +4,9 @@
 //     train.py:90 main > net.py:12 Net.forward > torch/nn/modules/linear.py:134 Linear.forward
 //                        ^ the line
 //
-// With --own, the innermost frame whose file is at or below the given path has the line. If there is no such frame, or
-// without --own, the innermost frame that does not belong to a library has it. If all frames belong to libraries, the
-// innermost frame has it.
+// With --own, the line comes from the innermost frame whose file is at or below the given path. If there is no such
+// frame, or without --own, the line comes from the innermost frame that does not belong to a library. If all frames
+// belong to libraries, the line comes from the innermost frame.
 #ifndef TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 #define TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 
@@ -48,7 +48,7 @@ struct GeneratedPlace {
 SourceLine SourceLineOf(const Frame& frame, const Dictionary& dictionary);
 // Returns "/src/me/net.py:12 Net.forward". Empty if the line is not known().
 std::string ToString(const SourceLine& line);
-// Returns "/src/me/net.py:12". If the file is unknown, the function.
+// Returns "/src/me/net.py:12". Returns the function if the file is unknown.
 std::string PlaceOf(const SourceLine& line);
 
 // Finds the lines of stacks. Caches its results: each stack is examined once. The dictionary must stay the same.
@@ -57,7 +57,7 @@ class SourceLines {
   // `own`: the value of --own.
   explicit SourceLines(std::string_view own = "") : path_(own), own_(own) {}
 
-  // Returns a number from 0 for each line. `stack` must be valid.
+  // Returns the number of the stack's line; lines are numbered from 0. `stack` must be valid.
   std::uint32_t NumberOf(StackId stack, const Dictionary& dictionary);
   const Frame& FrameOf(std::uint32_t number) const { return frames_[number]; }
   // Returns the generated code through which the line allocated, in the order of first use; at most kMostVia entries.

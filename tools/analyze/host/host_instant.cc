@@ -18,7 +18,7 @@ double ShareThatRises(const std::vector<HostInstant>& instants) {
   return pairs == 0 ? 0 : static_cast<double>(rises) / static_cast<double>(pairs);
 }
 
-// Returns at most kMost instants from `since_ns` on, evenly spaced in time, including the last instant.
+// Returns at most kMost + 1 instants from `since_ns` on, evenly spaced in time, including the last instant.
 std::vector<HostInstant> SpacedInstants(const std::vector<HostInstant>& instants, std::uint64_t since_ns) {
   constexpr std::size_t kMost = 64;
   std::vector<HostInstant> spaced;

@@ -23,7 +23,7 @@ enum class HostFinding : std::uint8_t {
   kKilledHere,
   kNearLimit,  // at some sample, less than a tenth of the limit was left
   kGrows,
-  kMallocKeeps,  // a quarter of the resident bytes, and at least 512 MiB, are free memory in malloc
+  kMallocKeeps,  // at least a quarter of the resident bytes, and at least 512 MiB, are free memory in malloc
 };
 std::string_view ToString(HostFinding finding);  // "killed", "near_limit", ...
 

@@ -18,7 +18,7 @@ struct LiveShare {
   std::uint64_t bytes = 0;
 };
 
-// The most bytes in one second.
+// The most bytes at any time within one second.
 struct LiveLevel {
   std::uint64_t allocated = 0, reserved = 0;
 };
@@ -55,7 +55,7 @@ struct LiveOutOfMemory {
   std::string device;
 };
 
-// The newest request of a user to record steps with all operators while the program runs.
+// The newest request, which a user makes while the program runs, to record steps with all operators.
 struct FullStepRequest {
   std::uint64_t times = 0;  // number of requests so far
   std::uint64_t steps = 0;  // steps in this request

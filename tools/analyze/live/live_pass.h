@@ -33,7 +33,7 @@ class LivePass : public Visitor {
   explicit LivePass(const v1::ProcessInfo& info);
 
   // Adds the levels of all seconds that have ended at `tick`. The caller has added all events before `tick`, so the
-  // bytes are those after the newest event.
+  // levels use the bytes after the newest event.
   void AdvanceTo(Tick tick);
   // Fills in the fields that come from events: devices, steps, errors, recording level.
   void Describe(LiveProcess& process) const;

@@ -16,8 +16,8 @@
 namespace memoir {
 namespace {
 
-// Returns the place of a block in the list: the parameter or buffer first, then optimizer state, then blocks that each
-// step makes anew.
+// Returns the group of a block in the list: 0 for parameters and buffers, 1 for optimizer states, 2 for all other
+// blocks.
 int Place(const BlockStory& story) {
   switch (Rules()[story.rule].kept) {
     case Category::kParameter:

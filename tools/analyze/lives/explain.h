@@ -42,7 +42,7 @@ struct BlockStory {
   std::uint64_t bytes = 0;
   std::string device;
   std::optional<std::uint32_t> rank;
-  std::string tensor;  // layout of the first tensor in it: "float32[32, 128]"
+  std::string tensor;  // dtype and shape with which an operator first read it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
   std::string made_by;                    // outermost operator
   bool unseen = false;  // operators were not recorded at its allocation, and `made_by` is not inferred
@@ -54,8 +54,8 @@ struct BlockStory {
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
   RuleNumber rule = 0;
-  // True if the recording ended before it contained evidence of the category. Then earlier blocks of the same place
-  // determine the category.
+  // True if the recording ended before it contained evidence of the category. The category then comes from earlier
+  // blocks of the same place in the program (allocation_places.h).
   bool expected = false;
   std::string parameter;  // the parameter whose values, gradient or optimizer state the block contains
   std::uint64_t readings = 0;
@@ -68,8 +68,9 @@ struct BlockStory {
 inline constexpr std::size_t kShownReadings = 6;
 
 struct Explanation {
-  // Parameters, buffers and optimizer states first, then the other blocks; within these groups the newest block first.
-  // If there are more than kMostStories blocks, only those that were freed last or are still live.
+  // Parameters and buffers first, then optimizer states, then all other blocks; within these groups the newest block
+  // first. If more than kMostStories blocks match, contains the blocks that were freed last. Blocks that were not freed
+  // count as freed when their process ended.
   std::vector<BlockStory> stories;
   std::uint64_t matches = 0;
   std::string missing;  // see Summary::missing
@@ -77,8 +78,8 @@ struct Explanation {
 };
 inline constexpr std::size_t kMostStories = 1000;
 
-// NotFound: the selection contains no such block. In this case the function writes the names of all parameters to
-// `parameters`, unless it is nullptr.
+// NotFound: the selection contains no such block. In this case the function appends the names of all parameters to
+// `parameters`, unless that pointer is nullptr.
 absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
                                           std::vector<std::string>* parameters = nullptr);
 

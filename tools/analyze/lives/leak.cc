@@ -7,8 +7,9 @@
 namespace memoir {
 namespace {
 
-// Returns the holder of a block that is live long after its step. A graph releases a tensor when backward has used it.
-// So if the rule names the graph as holder and backward has used the block, a reference in the program holds the block.
+// Returns the holder of a block that is live long after its step. An autograd graph releases a tensor when backward has
+// used it. So if the rule names the graph as holder and backward has used the block, a reference in the program holds
+// the block.
 HolderKind LastHolderOf(const Rule& rule) {
   return rule.holder == HolderKind::kGraph && rule.name != "awaits_backward" ? HolderKind::kProgram : rule.holder;
 }
@@ -27,8 +28,8 @@ std::string_view ToString(Leak::Kind kind) {
   return "";
 }
 
-// A graph of autograd keeps the saved tensors of its nodes, whatever their category, for example inputs and casts of
-// parameters. So if a graph holds a large share of the bytes, it counts as the holder of all.
+// An autograd graph holds the saved tensors of its nodes, whatever their category, for example inputs and casts of
+// parameters. So if a graph holds a large share of the leak's bytes, it counts as the holder of all its bytes.
 HolderKind HolderOf(const Leak& leak) {
   constexpr std::uint64_t kSmallestPart = 4;
   if (leak.categories.empty()) return HolderKind::kNotKnown;

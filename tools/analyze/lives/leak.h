@@ -26,7 +26,7 @@ struct Leak {
   std::uint64_t blocks = 0;              // kept blocks
   std::uint64_t inferred_blocks = 0;     // kept blocks whose operator and module are inferred (Block::inferred)
   std::uint64_t steps = 0;               // number of steps that `bytes` covers
-  std::uint64_t since_step = 0;          // the first step that left blocks behind, as the program counts
+  std::uint64_t since_step = 0;          // the first step that left blocks behind, by the program's numbers
   std::uint64_t ns = 0;                  // begin of the newest step
   std::uint64_t until_ns = 0;            // when the newest step first allocated or freed a block; 0: unknown
   std::uint64_t from_ns = 0, to_ns = 0;  // begin and end of the newest step that `bytes` covers
@@ -39,33 +39,33 @@ struct Leak {
   std::vector<Share> categories;
   // Operator and module that made the largest part of the first category. Each may be empty.
   std::string operator_name, module;
-  bool is_mixed = false;  // other operators or modules made a part of the first category
+  bool is_mixed = false;  // other operators or modules also made blocks of the first category
   std::uint64_t bytes_per_step() const { return bytes / steps; }
 };
 // "kept", "replaced", "fragmentation"
 std::string_view ToString(Leak::Kind kind);
 
-// Returns the holder of the first category. If a graph of autograd holds a category with at least a fourth of the
-// bytes, returns the graph.
+// Returns the holder of the first category. If an autograd graph holds a category with at least a fourth of the bytes,
+// returns the graph.
 HolderKind HolderOf(const Leak& leak);
 
 // Leaks that probably have one cause (leak_causes.h).
 struct LeakCause {
   std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks
-  struct Allocation {              // line or operator is known
+  struct Allocation {              // the operator identifies it if the line is unknown
     SourceLine line;
     std::string operator_name;
   };
   Allocation last_kept;  // allocation of the last kept tensor in a step
-  // Allocation of the last tensor in a step that is computed from the kept tensors. This tensor need not be kept. The
-  // program probably holds a reference to it, or to a tensor that was made shortly before.
+  // Allocation of the last tensor in a step that is computed from the kept tensors. This tensor may have been freed.
+  // The program probably holds a reference to this tensor, or to a tensor that was made shortly before it.
   Allocation last_result;
 };
 
-// Bytes of blocks with the same operator, module and rule.
+// A LeakPart identifies blocks with the same operator, module and rule. LeakParts has their bytes.
 using LeakPart = std::tuple<NameId, ModuleId, RuleNumber>;
 using LeakParts = std::map<LeakPart, std::uint64_t>;
-// Fills in the categories, and the operator and module of the first one.
+// Sets the categories of `leak`, and the operator and module of its first category.
 void DescribeLeak(const LeakParts& parts, const Dictionary& dictionary, Leak& leak);
 
 }  // namespace memoir

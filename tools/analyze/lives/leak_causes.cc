@@ -19,8 +19,8 @@ bool IsOfGraph(const Leak& leak) {
   return keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
 }
 
-// Returns true if a graph may hold the blocks. A graph may also hold inputs, but the rules have no evidence about this,
-// so all inputs count.
+// Returns true if an autograd graph may hold the blocks. A graph may also hold inputs, but the rules have no evidence
+// about this, so all inputs count.
 bool MayBeOfGraph(const Leak& leak) {
   if (leak.kind != Leak::Kind::kKept || leak.categories.empty()) return false;
   return IsOfGraph(leak) || Rules()[leak.categories.front().rule].kept == Category::kInput;
@@ -57,7 +57,7 @@ class StepFlow : public Visitor {
     SourceLine line;
     std::string operator_name, module;
     std::size_t set = 0;  // index in made() of a block of the same set
-    bool forward = true;  // allocated in forward, or outside of modules
+    bool forward = true;  // allocated in forward, or in Phase::kOther
     bool kept = true;     // still live when the newest step began
   };
   const std::vector<FlowBlock>& made() const { return made_; }
@@ -143,7 +143,7 @@ bool IsOf(const StepFlow::FlowBlock& made, const Leak& leak) {
   return !made.line.known() && made.operator_name == leak.operator_name && made.module == leak.module;
 }
 
-// Adds a cause for each set that contains blocks of at least two leaks of `group`.
+// Adds a cause for each set that contains blocks of at least two leaks of `group`, if a graph holds one of these leaks.
 void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
                  std::vector<LeakCause>& causes) {
   std::map<std::size_t, LeakCause> by_set;

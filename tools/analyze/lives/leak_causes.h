@@ -1,5 +1,5 @@
 // Groups growing lines by their cause. For example, if the program keeps a loss, the loss holds all tensors that
-// autograd saved to compute its gradients, and each of these tensors was made at another line.
+// autograd saved to compute its gradients, and each of these tensors was made at a different line.
 //
 //     h = self.a(x)            model.py:11 grows        ┐
 //     h = self.dropout(h)      model.py:12 grows        ├ one cause: tensors computed from each other,

@@ -3,14 +3,14 @@
 //     step          0    1    2    3    4    5  ◄ the newest
 //     train.py:40   ■    ■    ■    ■    ■    ■    a list that only grows: a leak
 //     train.py:72   ■                        ■    an optimizer's state, and this step's gradients
-//     loader.py:9             ■    ■    ■    ■    a queue, or cycles until the garbage collector runs: blocks that
-//                                                 were freed were as old as those that are live
+//     loader.py:9             ■    ■    ■    ■    a queue, or reference cycles until the garbage collector runs: the
+//                                                 freed blocks were as old as the live blocks are
 //     cache.py:7    ■    ■    ■                   a cache that was filled
 //
-// A tensor that is replaced by a longer tensor in each step, such as a cache of keys and values, has no old blocks. So
-// for lines with torch.cat the live bytes are compared from step to step. So are reserved bytes, which grow if memory
-// is fragmented. All figures are taken when steps begin (pass/step_counter.h), because an interpreter that ends frees
-// leaked objects.
+// A tensor that is replaced by a longer tensor in each step, such as a cache of keys and values, has no old blocks.
+// Therefore the live bytes of lines with torch.cat are compared from step to step. Reserved bytes are compared in the
+// same way, because they grow if memory is fragmented. All figures are taken when steps begin (pass/step_counter.h),
+// because an interpreter that ends frees leaked objects.
 #ifndef TOOLS_ANALYZE_LIVES_LEAKS_H_
 #define TOOLS_ANALYZE_LIVES_LEAKS_H_
 
@@ -60,7 +60,7 @@ class LeakPass : public WindowedVisitor {
     std::uint64_t blocks = 0;
   };
   // The place in the program that allocated blocks: a line, by its number in lines_; if the line is unknown, an
-  // operator and a module. Blocks of torch.cat and workspaces of libraries have places of their own.
+  // operator and a module. Blocks of torch.cat and workspaces of libraries have separate places.
   struct Place {
     DeviceId device;
     std::uint32_t line = kNoLine;
@@ -129,7 +129,7 @@ class LeakPass : public WindowedVisitor {
   SourceLines lines_;
   StepSource source_ = StepSource::kNone;  // the best source of steps so far; its events count as steps
   std::uint64_t step_ = 0;
-  std::vector<std::uint64_t> numbers_;               // for each step: its number as the program counts
+  std::vector<std::uint64_t> numbers_;               // for each step: its number in the program
   std::uint64_t newest_ns_ = 0;                      // begin of the current step
   std::uint64_t last_ns_ = 0, last_but_one_ns_ = 0;  // begins of the two steps before the current step
   std::uint64_t newest_until_ns_ = 0;  // when the current step first allocated or freed a block; 0: not yet

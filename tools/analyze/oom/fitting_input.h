@@ -1,7 +1,7 @@
 // For a step that ended with an out-of-memory error: finds how small its inputs would have to be for the step to fit. A
-// line through the earlier steps shows how the bytes at a step's peak depend on the bytes of inputs that are live at
-// this peak. This needs steps with inputs of different sizes (sequences of different lengths) whose peaks lie on a
-// line.
+// straight line through the peaks of earlier steps shows how the bytes at a step's peak depend on the bytes of inputs
+// that are live at this peak. This needs steps with inputs of different sizes (sequences of different lengths) whose
+// peaks lie on a straight line.
 //
 // One object follows the processes of a replay, one after another.
 #ifndef TOOLS_ANALYZE_OOM_FITTING_INPUT_H_
@@ -21,7 +21,7 @@
 namespace memoir {
 
 struct FittingInput {
-  std::uint64_t steps = 0;          // number of steps that determine the line
+  std::uint64_t steps = 0;          // number of earlier steps to which the line was fitted
   std::uint64_t input_bytes = 0;    // bytes of live inputs at the error
   std::uint64_t fitting_bytes = 0;  // largest input bytes with which the step would have fitted; less than input_bytes
 };
@@ -35,9 +35,9 @@ class FittingInputFinder {
   void NoteFree(const Block& block);
   void SeeStepBegin(StepKind kind);
 
-  // `usable`: bytes that tensors can use. nullopt if there are too few steps, if all inputs have one size, or if the
-  // peaks do not lie on a line. Also nullopt for steps that are module calls, because the inputs of a module call are
-  // allocated before the call begins.
+  // `usable`: bytes that tensors can use. nullopt if there are too few steps, if all inputs have nearly one size, or if
+  // the peaks do not lie on a line. Also nullopt if the line shows that the current inputs fit, or that no inputs fit.
+  // Also nullopt for module calls as steps, because the inputs of a module call are allocated before the call begins.
   std::optional<FittingInput> FindFit(DeviceId device, StepKind kind, std::uint64_t usable) const;
 
  private:

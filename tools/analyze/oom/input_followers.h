@@ -34,7 +34,7 @@ class InputFollowers {
     std::uint64_t input = 0;  // bytes of the first complete burst after which the place allocated; 0: no such burst
     std::uint64_t bytes = 0;  // bytes that the place allocated after that burst
     std::uint64_t running = 0;
-    // Number of bursts of another size (than `input`) that the place followed, and that it did not follow.
+    // Numbers of bursts, of a size other than `input`, that the place followed and did not follow.
     std::uint32_t followed = 0, differed = 0;
   };
   struct Device {

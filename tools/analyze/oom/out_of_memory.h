@@ -1,5 +1,6 @@
-// Out-of-memory errors of torch's CUDA allocator, the driver and libraries: what requested how many bytes, who owns the
-// used memory, which memory was free and why the request could not use it, and what had grown since the previous step.
+// Out-of-memory errors of torch's CUDA allocator, the driver and libraries. An error has the refused request, the
+// owners of the used memory, the free memory and the reason why the request could not use it, and the growth since the
+// previous step.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 
@@ -37,10 +38,10 @@ struct OutOfMemory {
   bool device_free_known = true;
   std::optional<std::uint64_t> device_limit;  // the most bytes that torch's allocator may reserve; empty: unknown
   std::string operator_name;                  // outermost operator; empty: outside of operators
-  std::string leaf_name;                      // innermost range; empty: none
+  std::string leaf_name;                      // innermost range; empty: outside of ranges
   SourceLine line;                            // line of the request; in backward the forward operator's line
   SourceLine backward_line;                   // in backward: the line that called backward
-  std::string range_name;                     // innermost user range; empty: none
+  std::string range_name;                     // innermost user range; empty: outside of user ranges
   std::string module;                         // path, or the root if the path is empty; empty: outside of modules
   std::string module_class;
   Phase phase = Phase::kOther;

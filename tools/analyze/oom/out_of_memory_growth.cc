@@ -82,7 +82,7 @@ class EarlierPass : public WindowedVisitor {
   std::optional<std::uint64_t> last_step_;
   bool recorded_ = true;            // true while operators are recorded
   std::map<StepKind, bool> steps_;  // true if operators were recorded throughout the newest step of this kind
-  std::vector<Request> requests_;   // expected requests
+  std::vector<Request> requests_;   // requests that the replay has not reached yet
 };
 
 void EarlierPass::Ask(std::size_t question) {

@@ -60,7 +60,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   }
 
  private:
-  // The operator call that last allocated on a device.
+  // The operator call that last allocated on a device, and the number of its allocations there.
   struct Requests {
     std::uint64_t call = 0;
     std::uint32_t count = 0;
@@ -101,7 +101,8 @@ class OutOfMemoryPass : public WindowedVisitor {
   std::optional<std::uint64_t> last_step_;
   std::map<DeviceId, DeviceSampleEvent> readings_;  // newest sample of each device
   bool driver_is_recorded_ = false;                 // in the current process
-  std::optional<DriverRequest> refused_;            // the newest error's request; nullopt if it is an OutOfMemoryEvent
+  // The request of the newest error; nullopt if this error is an OutOfMemoryEvent.
+  std::optional<DriverRequest> refused_;
 };
 
 }  // namespace memoir

@@ -40,7 +40,7 @@ struct OutOfMemoryRoom {
   std::uint64_t stream = 0;
   bool small = false;                // the request is for up to 1 MiB
   std::uint64_t needed_segment = 0;  // bytes that torch would have had to reserve for the request
-  std::uint64_t free = 0;            // free in all segments; the sum of the next four
+  std::uint64_t free = 0;            // free in all segments; the sum of the next four fields
   std::uint64_t own_free = 0;        // free in segments that the request can use
   std::uint64_t other_stream_free = 0;
   std::uint64_t other_size_free = 0;  // free in the small pool for a large request, or vice versa

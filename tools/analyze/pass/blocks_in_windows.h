@@ -17,7 +17,7 @@ class BlocksInWindows {
     if (block.slot >= opened_before_.size()) opened_before_.resize(block.slot + 1);
     opened_before_[block.slot] = in_window ? 0 : opened_;
   }
-  // Returns true if `block` was live in a window. Call it at the end of the block, or while the block is live.
+  // Returns true if `block` was live in a window. Call it when the block is freed, or while the block is live.
   // `in_window`: whether the call happens in a window.
   bool WasInWindow(const Block& block, bool in_window) const {
     if (block.slot == Block::kNoSlot) return in_window;

@@ -67,7 +67,8 @@ class InstantPass : public ChangePass {
   void Note(const Event& event, DeviceId id, const Device& device) {
     instants_[id] = {device.changes, Nanoseconds(event)};
   }
-  // If the instant lies inside of a snapshot, stores the end of the snapshot instead.
+  // While the memory that the tracker found is added (DeviceMemory::is_being_found), sums are incomplete. If the
+  // instant lies in this time, stores the end of this time instead.
   void NoteTime(const Event& event, DeviceId id, const Device& device) {
     const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
     if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);
@@ -84,7 +85,7 @@ class InstantPass : public ChangePass {
   const InstantChoice& at_;
   Instants instants_;
   absl::Status outside_;
-  std::set<DeviceId> in_snapshot_;  // devices on which the instant lies inside of a snapshot
+  std::set<DeviceId> in_snapshot_;  // devices whose is_being_found() is true at the instant
   bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;
@@ -93,7 +94,7 @@ class InstantPass : public ChangePass {
   std::uint64_t end_ns_ = 0;
 };
 
-// Blocks are followed only in windows. Outside of windows it is unknown which blocks are live.
+// Returns an error if the time lies outside of all windows of the process, because instants are noted only in windows.
 absl::Status InstantPass::CheckInWindow(ProcessId process) const {
   const SelectionWindow::Kind kind = selection().window.kind;
   const std::uint64_t ns = at_.ns;

@@ -47,8 +47,7 @@ class ChangePass : public WindowedVisitor {
     }
     opens_ = false;
   }
-  // Returns true if the current change belongs to the selection. Allocations of blocks that are live when the window
-  // opens belong to the selection, too.
+  // Returns true if SeeChange was called for a change in a window, or because a window opens.
   bool is_inside() const { return in_window() || opens_; }
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;

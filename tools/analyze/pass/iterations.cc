@@ -32,8 +32,8 @@ Iteration& IterationFinder::Begin() {
   return iterations_.emplace_back();
 }
 
-// If the parts of a model are called one after another, their calls are one forward pass. The next call of the first
-// part begins the next forward pass.
+// If the program calls several outermost modules one after another, their calls are one forward pass. The next call of
+// the first of these modules begins the next forward pass.
 void IterationFinder::SeeModuleEnter(const ModuleEvent& event, IterationInstant now) {
   if (!IsOutermostCall(event)) return;
   const bool next = doing_ != Activity::kForward || (first_left_ && event.module == first_);

@@ -23,8 +23,8 @@ struct IterationInstant {
   bool operator==(const IterationInstant&) const = default;
 };
 
-// Parts that did not occur are nullopt. An evaluation has only fw_start and fw_bw_boundary. Without modules there is no
-// fw_start.
+// Instants that did not occur are nullopt. An evaluation has only fw_start and fw_bw_boundary. Without modules there is
+// no fw_start.
 struct Iteration {
   std::optional<IterationInstant> fw_start;
   std::optional<IterationInstant>

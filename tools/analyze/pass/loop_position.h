@@ -45,7 +45,7 @@ class LoopClock {
   // If the range that begins is an outermost operator, returns the positions of its call. They are valid until the next
   // call of this function. nullptr for other ranges.
   const Positions* SeeRangeBegin(const RangeBeginEvent& event);
-  // These functions return the kind of step that begins with the event; nullopt if none begins.
+  // These functions return the kind of step that begins with the event; nullopt if no step begins.
   std::optional<StepKind> SeeRangeEnd(const RangeEndEvent& event, std::string_view name);
   std::optional<StepKind> SeeModuleEnter(const ModuleEvent& event);
   StepKind SeeStep();

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// Returns true if `name` is a call of the operator `asked`: "aten::add.Tensor" is a call of "aten::add".
+// Returns true if `name` is the operator `asked` or one of its overloads: "aten::add.Tensor" for "aten::add".
 bool IsOperatorNamed(std::string_view name, std::string_view asked);
 
 class OperatorNumbers {

@@ -11,7 +11,8 @@
 namespace memoir {
 namespace {
 
-// Ranks that fail as a consequence often end later by less than this time.
+// A rank that fails as a consequence often ends less than this time after the first rank. So a smaller difference does
+// not show which rank failed first.
 constexpr std::uint64_t kClearlyFirstNs = 100'000'000;
 
 std::optional<FirstEnd> FirstEndOf(const OddRanks& found, const std::vector<std::size_t>& ranks) {
@@ -50,7 +51,7 @@ void AddFailedRanks(OddRanks& found) {
     odd.ranks = std::move(ranks);
     added.push_back(std::move(odd));
   }
-  // The exception of a single rank is probably the cause of the others.
+  // An exception that only one rank raised is probably the cause of the other failures.
   std::ranges::stable_sort(added, {}, [](const OddRank& odd) { return odd.ranks.size(); });
   found.odd.insert(found.odd.begin(), added.begin(), added.end());
 }

@@ -1,5 +1,6 @@
-// Findings about ranks that were killed, or that an uncaught exception ended, in a job where many ranks ended so. A
-// launcher such as torchrun kills all other ranks after one has failed, so a comparison with the role finds nothing.
+// Findings about ranks that were killed, or that an uncaught exception ended, in a job where many ranks ended in this
+// way. A launcher such as torchrun kills all other ranks after one has failed, so a comparison with the role finds
+// nothing.
 #ifndef TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 

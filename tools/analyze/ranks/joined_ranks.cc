@@ -78,7 +78,8 @@ std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of
 }
 
 // Returns groups of a role's members, largest first. The members at one index of a dimension are a group. A role can
-// have several stages, so those members of such a group that do the same work are a group, too.
+// contain several stages of a pipeline, or several experts. So the members of such a group at one stage or expert are a
+// group, too.
 std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
   std::vector<Group> groups;
   const std::vector<std::size_t>& members = found.roles[role].members;
@@ -98,8 +99,8 @@ std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
   return groups;
 }
 
-// If all members of a group are odd in the same way, joins their findings, because the members share their data or the
-// cause.
+// If all members of a group are odd in the same way, joins their findings, because the members process the same data or
+// have the same fault.
 void JoinGroups(OddRanks& found) {
   std::map<Alike, std::map<std::size_t, std::size_t>> alike;  // index of the finding in found.odd, by rank
   for (std::size_t i = 0; i < found.odd.size(); ++i) {

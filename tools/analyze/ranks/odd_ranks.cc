@@ -130,7 +130,7 @@ class OddRankFinder {
     return varying;
   }
 
-  // Finds places where fewer than half of the role keep more memory in every step.
+  // Finds places where fewer than half of the role's members keep more memory in every step.
   void FindGrowth(std::vector<std::optional<OddRank>>& findings) {
     const auto place = [](const v1::GrowthSummary& growth) { return std::pair(growth.kind(), growth.place()); };
     std::map<std::pair<std::string, std::string>, std::size_t> growing;
@@ -152,7 +152,7 @@ class OddRankFinder {
     }
   }
 
-  // Returns false if a member lacks the figure: a failed rank at its end, or an old summary between the steps.
+  // Returns false if a member lacks the figure. A failed rank has no kAtEnd, and an old summary has no kBetween.
   bool IsKnown(OddFigure figure) const {
     for (std::size_t i = 0; i < members_->size(); ++i) {
       if (figure == OddFigure::kAtEnd && Member(i).has_failed) return false;
@@ -167,7 +167,7 @@ class OddRankFinder {
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
       if (findings[i] || !usual.IsOdd(value)) continue;
-      // The last rank of an uneven shard holds less between the steps.
+      // If shards are uneven, the last rank has fewer bytes between the steps.
       if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween) AddRows(i, odd);
@@ -215,7 +215,7 @@ class OddRankFinder {
       std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> both;  // bytes and usual bytes, by name
       for (const auto& [name, usual] : usual_rows()[by]) both[name].second = usual;
       for (const RankRow& row : Member(i).rows[by]) both[row.name].first += row.bytes;
-      std::optional<OddRow> largest, named;  // `named`: not "(no module)"
+      std::optional<OddRow> largest, named;  // `named` excludes names such as "(no module)"
       for (const auto& [number, of] : both) {
         if ((of.first > of.second) != more) continue;
         const OddRow row{kHeldBy[by], book_.NameOf(number), of.first, of.second};

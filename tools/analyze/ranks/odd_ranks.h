@@ -63,23 +63,23 @@ struct OddRank {
   // For kAllocated, kBetween and kGrowth: the row of each grouping that differs most, preferably one with a name.
   std::vector<OddRow> rows;
   std::optional<v1::GrowthSummary> growth;
-  // For figures of memory: the usual number of steps, if the rank has ended after another number. Empty: not odd.
+  // For figures of memory: the usual number of steps, if the rank ended after another number of steps. Otherwise empty.
   std::optional<std::uint64_t> usual_steps;
-  std::optional<FirstEnd> first;  // for several ranks of kKilled or kFailed
+  std::optional<FirstEnd> first;  // for kKilled and kFailed with several `ranks`; empty: no rank ended clearly first
   std::uint64_t difference() const { return ApartBy(value, usual); }
   bool is_about_the_end() const { return figure >= OddFigure::kKilled; }  // kKilled, kFailed or kSteps
 };
 
 struct RoleFigures {
   std::uint64_t least = 0, median = 0, most = 0;  // peaks of allocated bytes
-  std::optional<OddRow> special;  // module row with the largest excess over the median of all roles; empty: none
+  std::optional<OddRow> special;  // module row with the largest excess over the median of all roles; may be empty
 };
 
 struct OddRanks {
   std::vector<RankFacts> ranks;
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
-  std::vector<OddRank> odd;          // largest difference first
+  std::vector<OddRank> odd;          // failed ranks first, numbers of steps last; in between, largest difference first
   std::size_t out_of_line() const;   // number of ranks in `odd`
 };
 

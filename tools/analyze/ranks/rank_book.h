@@ -37,7 +37,7 @@ struct RankFacts {
   std::string place;  // the coordinates as text: "pp 1, tp 0"; empty if the program did not report them
   std::vector<std::uint64_t> modules, kinds_of_modules;  // sketches of the module names, with and without numbers
   std::uint64_t allocated = 0, reserved = 0;
-  // Non-PyTorch memory without NCCL's part, which depends on the ranks that a rank talks to.
+  // Non-PyTorch memory without NCCL's part, which depends on the ranks with which a rank communicates.
   std::uint64_t outside = 0;
   // Allocated bytes without DDP's buckets, which other threads free, at the peak and at the end.
   std::uint64_t own = 0, own_at_end = 0;

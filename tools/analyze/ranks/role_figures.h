@@ -1,4 +1,4 @@
-// The usual figures of each role: the rows of its peaks, and how they differ from the figures of other roles.
+// The usual figures of each role: its peaks, the rows of these peaks, and the row that differs most from other roles.
 #ifndef TOOLS_ANALYZE_RANKS_ROLE_FIGURES_H_
 #define TOOLS_ANALYZE_RANKS_ROLE_FIGURES_H_
 

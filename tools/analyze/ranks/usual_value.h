@@ -18,7 +18,7 @@ struct UsualValue {
   void Allow(std::uint64_t bytes);
 };
 
-// Returns the median; the lower one of two. 0 without values.
+// Returns the median; of two middle values, the lower one. 0 without values.
 std::uint64_t MedianOf(std::vector<std::uint64_t> values);
 // Returns the lower quartile. 0 without values.
 std::uint64_t QuarterOf(std::vector<std::uint64_t> values);

@@ -1,8 +1,8 @@
 // The live bytes of a device in buckets of time: the maximum of each bucket, and its composition. Works in one pass,
 // with a few look-ups for each change.
 //
-// A composition is stored only when the bytes fall after a new maximum of their bucket. Only the entries that changed
-// since the last stored composition are stored.
+// A composition is stored only when the bytes fall after a new maximum of their bucket, or when the bucket ends. Only
+// the entries that changed since the last stored composition are stored.
 #ifndef TOOLS_ANALYZE_REPORT_COMPOSITION_CURVE_H_
 #define TOOLS_ANALYZE_REPORT_COMPOSITION_CURVE_H_
 
@@ -40,7 +40,7 @@ class CompositionCurve {
     std::vector<std::uint64_t> now;           // bytes by label
     std::vector<bool> is_unsaved;             // by label: its bytes changed after a composition was last stored
     std::vector<LabelNumber> unsaved;         // the labels for which is_unsaved is true
-    std::vector<std::uint64_t> saved_bucket;  // by label: 1 + the last bucket with an entry of the label; 0: none
+    std::vector<std::uint64_t> saved_bucket;  // by label: 1 + the last bucket with an entry of the label; 0: no entry
     std::vector<std::uint32_t> saved_at;      // by label: index of this entry in the bucket's `changes`
   };
   void AdvanceTo(std::size_t bucket);

@@ -1,6 +1,6 @@
-// The blocks of CUDA devices that the selection of a report leaves out, for one process. The report keeps their places,
-// so that the map of segments does not show them as free. If there are very many, only blocks that are live at the
-// exact instants are kept.
+// The blocks of CUDA devices that the selection of a report leaves out, for one process. The report contains their
+// addresses, so that the map of segments does not show them as free. If there are very many, only blocks that are live
+// at the exact instants (ReportInstant) are kept.
 #ifndef TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
 #define TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
 
@@ -16,11 +16,11 @@ namespace memoir {
 
 class OmittedBlocks {
  public:
-  // `most`: number of blocks of each device that are kept besides those that are live at an exact instant.
+  // `most`: largest number of blocks of each device that are kept besides the blocks that are live at an exact instant.
   explicit OmittedBlocks(std::size_t most) : most_(most) {}
 
   void NoteAllocation(const Block& block, std::uint64_t ns);
-  // `in_part`: false if the block ends before the selection begins. No report contains such a block.
+  // `in_part`: false if the block ends before the selection begins. The report does not contain such a block.
   void NoteDeallocation(const Block& block, std::uint64_t ns, bool in_part);
   // Keeps every block that is live now, even if there are then more than `most`.
   void Keep(DeviceId device);

@@ -14,7 +14,7 @@ namespace memoir {
 
 class RangePaths {
  public:
-  // Bounds for programs that create names or nest ranges without limit. An allocation in deeper or further ranges
+  // Bounds for programs that create names or nest ranges without limit. An allocation in ranges beyond these bounds
   // counts for the last node that exists on its path.
   static constexpr std::size_t kMostNodes = std::size_t{1} << 15;
   static constexpr std::size_t kMostDepth = 64;

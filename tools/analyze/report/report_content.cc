@@ -19,7 +19,7 @@
 namespace memoir {
 namespace {
 
-// Facts about every block that must be known before the report is made.
+// The results of the first replays, which the later replays of the report need.
 struct ReportInputs {
   std::vector<Grouping> groupings;  // in the order of GroupingsOfReport
   // The tables have their own grouping by line, because each replay numbers lines in the order in which it meets them,
@@ -30,7 +30,7 @@ struct ReportInputs {
   ReportWhole whole;
 };
 
-// The groupings of blocks, then the other groupings of tables.
+// Returns the groupings of blocks, then the other groupings of tables.
 std::vector<GroupBy> GroupingsOfReport() {
   std::vector<GroupBy> wanted;
   for (const ReportGrouping& grouping : kReportGroupings) wanted.push_back(grouping.by);
@@ -45,7 +45,7 @@ absl::StatusOr<ReportInputs> Prepare(const Capture& capture, const ReportOptions
   auto categories =
       std::async(std::launch::async, [&] { return CategorizeBlocks(capture, ReplayOptionsFor(options, true, false)); });
   Selection quiet = options;
-  quiet.progress = nullptr;  // only one of the two reports progress
+  quiet.progress = nullptr;  // only one of the two replays calls `progress`
   BlockShapePass shapes;
   ReportFirstPass first_pass(capture, quiet);
   VisitorGroup both({&shapes, &first_pass});

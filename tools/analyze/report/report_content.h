@@ -2,8 +2,8 @@
 // and the summaries whose rows become the report's tables.
 //
 // Curves, trees and lists are bounded for recordings of any length, and contain the number of omitted entries. From a
-// long recording the largest and longest-lived blocks are kept, and all blocks that are live at the exact instants. The
-// curves always contain every maximum.
+// long recording the largest and longest-lived blocks are kept, and all blocks that are live at the exact instants
+// (ReportInstant). The curves always contain every maximum.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 
@@ -48,7 +48,7 @@ using LabelNumber = std::uint32_t;
 struct ReportCurve {
   std::vector<std::uint64_t> most;
   std::vector<std::uint64_t> most_ns;  // when the maximum was reached first
-  // By stacked grouping: the bytes of each label in `most`, as changes since the previous bucket.
+  // By stacked grouping: the bytes of each label at the bucket's maximum, as changes since the previous bucket.
   struct Change {
     LabelNumber label;
     std::uint64_t bytes;  // bytes from this bucket on
@@ -68,7 +68,7 @@ struct ReportBlock {
   std::uint32_t caller = 0;  // index in ReportDevice::callers
 };
 
-// An exact instant: every block that is live at it is in `blocks`.
+// An exact instant: ReportDevice::blocks contains every block that is live at this instant.
 struct ReportInstant {
   enum class Kind : std::uint8_t { kPeak, kMark, kOutOfMemory, kRegular, kEnd };
   Kind kind = Kind::kRegular;
@@ -165,7 +165,7 @@ struct ReportProcess {
   std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` has the first of them
 };
 
-// Figures of the whole recording, if the report covers a part.
+// Figures of the whole recording, for a report that covers only a selection.
 struct ReportWhole {
   std::uint64_t steps = 0;    // of the process with the most steps
   std::uint64_t end_ns = 0;   // end of the recording
@@ -186,7 +186,7 @@ struct ReportContent {
 struct ReportOptions : Selection {
   std::size_t buckets = 8192;
   std::size_t most_blocks = 400'000;  // blocks that are kept individually, over all devices
-  std::size_t most_others = 400'000;  // other blocks that are kept, for each device
+  std::size_t most_others = 400'000;  // omitted blocks that are kept (ReportDevice::others), for each device
 };
 
 // With a selected time all figures cover this time, and blocks that were live at its begin count from then. With

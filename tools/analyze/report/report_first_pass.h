@@ -1,5 +1,5 @@
-// A first pass over a recording for a report, which decides what can be kept. It finds the time span of each device or
-// window, its peak, and the size and life that a block needs to be among the N blocks that are kept individually.
+// The first pass of a report. It finds the time span and the peak of each device. It also decides which blocks are kept
+// individually, by the least weight (bytes times life) of a block that is kept.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 

@@ -50,7 +50,7 @@ void ReportPass::SeeBlockAdded(const Block& block, const Event& event) {
   if (is_shown()) AddBlock(block, event.process, Nanoseconds(event), !in_window());
 }
 
-// `before`: the block was allocated outside of the selection, so its origin is not recorded.
+// `before`: the block was allocated outside of the selection, so the report does not contain its origin.
 void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t ns, bool before) {
   Track& track = TrackOf(block.device, process);
   LiveBlock& live = LiveOf(block);

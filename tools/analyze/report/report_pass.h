@@ -34,7 +34,7 @@ class ReportPass : public ChangePass {
         windows_of_(windows),
         others_(options.most_others) {}
 
-  // Returns the report; its summaries are empty.
+  // Returns the report; its summaries, leaks and `whole` are empty.
   ReportContent TakeReport() { return std::move(report_); }
 
  protected:
@@ -85,11 +85,11 @@ class ReportPass : public ChangePass {
     std::size_t regular = 0;  // number of exact instants at regular distances so far
     bool has_peak = false;
   };
-  // Bounds the callers, because a program can have a million and a page cannot show them.
+  // Bounds the number of callers, because a program can have a million callers and a page cannot show them all.
   static CallerNodes NewCallers() { return CallerNodes({.most_nodes = std::size_t{1} << 15}); }
   IterationInstant Now(const Event& event) const { return {Nanoseconds(event), 0}; }
   Track& TrackOf(DeviceId id, ProcessId process);
-  // report_window.cc. The report begins with the first selected time and ends with the last.
+  // The report of a process begins when its first window opens, and ends when its last window closes.
   bool is_shown() const { return opened_ > 0 && !is_over_; }
   void NoteBefore(const Block& block);
   void AddBlock(const Block& block, ProcessId process, std::uint64_t ns, bool before);
@@ -125,8 +125,8 @@ class ReportPass : public ChangePass {
   OmittedBlocks others_;
   RangePaths paths_;                        // of the current process
   CallerNodes callers_ = NewCallers();      // of the current process
-  const AllocateEvent* event_ = nullptr;    // while it is handled
-  const DeallocateEvent* ended_ = nullptr;  // while it is handled
+  const AllocateEvent* event_ = nullptr;    // valid while SeeAllocate runs
+  const DeallocateEvent* ended_ = nullptr;  // valid while SeeDeallocate runs
   IterationFinder iterations_;
   ReportSteps steps_;
   absl::flat_hash_map<NameId, std::uint32_t> name_numbers_;

@@ -1,4 +1,5 @@
-// The part of ReportPass that handles what the selection leaves out: blocks from before the window, and other blocks.
+// The part of ReportPass that handles the begin and end of windows, and blocks that the selection leaves out: blocks
+// from before the window, and blocks omitted by module or size.
 #include <algorithm>
 #include <utility>
 

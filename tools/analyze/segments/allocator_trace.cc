@@ -15,7 +15,7 @@ namespace {
 // The CUDA devices of each process: torch's index of the device, and its id in the recording.
 using DevicesOfProcess = std::map<ProcessId, std::set<std::pair<std::uint32_t, DeviceId>>>;
 
-// Finds the devices with a caching allocator.
+// Finds the CUDA devices.
 class DeviceIndexPass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
@@ -53,8 +53,8 @@ TraceAction ActionOf(SegmentAction action) {
 
 class TracePass : public WindowedVisitor {
  public:
-  // Called at the end of the process. The second argument is a function that returns a map in which the blocks that the
-  // selection leaves out are marked. May be empty.
+  // Called at the end of the process, unless it is empty. The second argument is a function that marks, in a map, the
+  // blocks that the selection leaves out, and returns this map.
   using AtEnd = std::function<void(const ReplayState&, const std::function<SegmentMap(SegmentMap)>&)>;
 
   TracePass(const Capture& capture, const Selection& selection, ProcessId process, DeviceId device,
@@ -75,7 +75,7 @@ class TracePass : public WindowedVisitor {
     const Block& block = *event.block;
     if (selects_blocks()) freeing_.insert({block.device, block.address});
     Show(event, TraceAction::kFreeRequested, block.device, block.address, RequestedBytes(block), &block, false);
-    // The completion of this free was lost, so no FreeCompletedEvent will report it.
+    // If the free was not recorded, no FreeCompletedEvent reports its completion.
     if (event.cause != DeallocateCause::kRecorded)
       Show(event, TraceAction::kFreeCompleted, block.device, block.address, RequestedBytes(block), &block, false);
   }

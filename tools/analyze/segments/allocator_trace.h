@@ -1,5 +1,5 @@
-// The events of a process's CUDA caching allocators by device, and their state at the end: the content of torch's own
-// snapshot (torch.cuda.memory._snapshot), made from a recording.
+// The events of a process's CUDA caching allocators by device, and the allocators' state at the end: the content of
+// torch's own snapshot (torch.cuda.memory._snapshot), made from a recording.
 #ifndef TOOLS_ANALYZE_SEGMENTS_ALLOCATOR_TRACE_H_
 #define TOOLS_ANALYZE_SEGMENTS_ALLOCATOR_TRACE_H_
 

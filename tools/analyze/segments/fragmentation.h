@@ -1,5 +1,5 @@
-// Memory that a CUDA caching allocator has reserved and that other requests cannot use: its size over time, its place,
-// and the live blocks that cause it.
+// Memory that a CUDA caching allocator has reserved and that other requests cannot use: its size over time, its pools
+// and streams, and the live blocks that cause it.
 //
 // Unusable memory is a hole in a page that cannot be freed, because a live block touches the page (segment_map.h), or
 // free memory in a private pool. It can serve only requests that fit into it, from the same pool and stream.
@@ -63,7 +63,7 @@ struct DeviceSegments {
   std::uint64_t unusable = 0;
   std::uint64_t largest_hole = 0;
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
-  std::vector<PoolRow> places;        // rows sum to the totals above; most unusable bytes first
+  std::vector<PoolRow> places;        // by pool and stream; most unusable bytes first
   std::vector<SegmentRow> segments;   // ordered by address
   std::vector<Pin> pins;              // for segments with unusable bytes; most unusable bytes first
 };
@@ -82,7 +82,7 @@ struct Fragmentation {
   ReplayReport report;
 };
 
-// Returns true if at least a tenth of the reserved bytes, and 64 MiB, are unusable.
+// Returns true if at least 64 MiB, and at least a tenth of the reserved bytes, are unusable.
 bool IsFragmented(const DeviceSegments& instant);
 
 absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection);

@@ -52,8 +52,8 @@ void SegmentBook::RemovePiece(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
-// Returns the bytes of pages that no other block touches; the block itself is not in blocks_. 0 in a private pool,
-// which keeps all of its pages.
+// Returns the bytes of the pages that a block touches and no block in blocks_ touches; the block itself must not be in
+// blocks_. 0 in a private pool, which keeps all of its pages.
 std::uint64_t SegmentBook::TouchedBy(std::uint64_t address, std::uint64_t bytes) const {
   auto piece = pieces_.upper_bound(address);
   if (piece == pieces_.begin()) return 0;

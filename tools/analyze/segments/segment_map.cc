@@ -37,7 +37,7 @@ void AddBlock(std::vector<MappedSegment>& segments, const Block& block, bool wai
   auto after = std::ranges::upper_bound(segments, block.address, {}, &MappedSegment::address);
   if (after == segments.begin()) return;
   MappedSegment& segment = *--after;
-  if (block.address - segment.address >= segment.piece.bytes) return;  // its segment was lost
+  if (block.address - segment.address >= segment.piece.bytes) return;  // the event of its segment was lost
   segment.blocks.push_back({block, waiting});
 }
 

@@ -17,7 +17,7 @@ struct UnusablePoint {
 
 inline constexpr std::size_t kMostCurvePoints = 512;
 
-// The maximum in each of equal spans. The length of the spans doubles when there are too many.
+// The maximum in each of several equal time spans. The length of the spans doubles when there are too many of them.
 class UnusableCurve {
  public:
   void Add(std::uint64_t ns, std::uint64_t unusable, std::uint64_t reserved) {

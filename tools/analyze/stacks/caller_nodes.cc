@@ -5,7 +5,7 @@ namespace memoir {
 std::uint32_t CallerNodes::Child(std::uint32_t parent, CallerNode::Kind kind, std::uint32_t frame) {
   const auto known = children_.find({parent, kind, frame});
   if (known != children_.end()) return known->second;
-  // Nodes of other kinds are few and are always added. Otherwise a block without a Python stack could count for a line.
+  // Nodes of other kinds are few and are always added, so that a block without a line always has a node below the root.
   if (kind == CallerNode::Kind::kFrame && nodes_.size() >= most_nodes_) return parent;
   const auto next = static_cast<std::uint32_t>(nodes_.size());
   children_[{parent, kind, frame}] = next;

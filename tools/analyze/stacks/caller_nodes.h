@@ -22,7 +22,7 @@
 namespace memoir {
 
 struct CallerNode {
-  // kTop: the root. Its children are also nodes for blocks without a line: kNone (no Python stack), kCompiled (a
+  // kTop: the root. Its children include nodes for blocks without a line: kNone (no Python stack), kCompiled (a
   // compiled region), kBefore (from before the window).
   enum class Kind : std::uint8_t { kTop, kFrame, kNone, kCompiled, kBefore };
   Kind kind = Kind::kTop;
@@ -36,7 +36,7 @@ class CallerNodes {
   struct Options {
     std::string_view own = "";  // value of --own
     bool all_frames = false;
-    // Largest number of nodes. Blocks of further nodes count for the nearest caller that has a node.
+    // Largest number of nodes. A block whose frame gets no node counts for the nearest caller that has a node.
     std::size_t most_nodes = std::numeric_limits<std::uint32_t>::max();
   };
   explicit CallerNodes(const Options& options)
@@ -49,7 +49,7 @@ class CallerNodes {
 
   const std::vector<CallerNode>& nodes() const { return nodes_; }  // a parent comes before its children; [0] is the top
   const std::vector<SourceLine>& frames() const { return frames_; }
-  // Describes in one line which information about lines is missing. Usually empty. Call it after the last stack.
+  // Describes in one line which information about lines is missing. Usually empty. Call it after the last NodeOf.
   std::string Missing(const Dictionary& dictionary) const { return lines_.Missing(dictionary); }
 
  private:
@@ -62,7 +62,8 @@ class CallerNodes {
   SourceLines lines_;
   std::vector<CallerNode> nodes_;
   std::vector<SourceLine> frames_;
-  // By StackId: the node of the innermost frame that has a node; 0: none. The parent of a stack has a smaller id.
+  // By StackId: the node of the innermost frame that has a node; 0: no frame has one. The parent of a stack has a
+  // smaller id.
   std::vector<std::uint32_t> node_of_;
   absl::flat_hash_map<std::tuple<std::uint32_t, CallerNode::Kind, std::uint32_t>, std::uint32_t> children_;
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> frame_numbers_;

@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// Paths of a program have few parts; paths in a damaged capture may have thousands.
+// Module paths have few components; only in a damaged capture may they have thousands.
 constexpr std::uint32_t kMostParts = 64;
 
 }  // namespace
@@ -26,8 +26,8 @@ std::uint32_t ModuleOperatorNodes::FrameNode(std::uint32_t parent, std::string_v
   return Child(parent, CallerNode::Kind::kFrame, known->second);
 }
 
-// Returns the node of a module. Its parent is the node of the module around it: "blocks" for "blocks.3". The outermost
-// module's parent is the node of the root.
+// Returns the node of a module. Its parent is the node of the path around it: "blocks" for "blocks.3", and the root
+// module for "blocks".
 std::uint32_t ModuleOperatorNodes::ModuleNode(ModuleId id, const Dictionary& dictionary) {
   if (!id.valid()) return FrameNode(0, GroupingFactsOf(GroupBy::kModule).none);
   if (node_of_module_.size() <= id.value) node_of_module_.resize(id.value + std::size_t{1});

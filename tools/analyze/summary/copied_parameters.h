@@ -39,7 +39,8 @@ class CopiedParametersPass : public WindowedVisitor {
 
   const BlockCategories& categories_;
   SourceLines lines_;
-  std::map<DeviceId, std::map<std::uint32_t, std::uint64_t>> bytes_;  // by device and number in lines_, current process
+  // Bytes in the current process, by device and by the number of the line in lines_.
+  std::map<DeviceId, std::map<std::uint32_t, std::uint64_t>> bytes_;
   std::vector<CopiedParameters> copied_;
 };
 

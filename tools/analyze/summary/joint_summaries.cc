@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<Grouping>> MakeJointGroupings(const Capture& capture,
 absl::StatusOr<std::vector<Summary>> AnalyzeJointSummaries(const Capture& capture, const Selection& selection,
                                                            const std::vector<Grouping>& groupings,
                                                            const std::vector<Visitor*>& more_visitors) {
-  std::deque<SummaryPass> passes;  // the group stores pointers to them
+  std::deque<SummaryPass> passes;  // a deque, because `all` stores pointers to the passes
   std::vector<Visitor*> visitors;
   for (const Grouping& grouping : groupings) visitors.push_back(&passes.emplace_back(capture, selection, grouping));
   visitors.insert(visitors.end(), more_visitors.begin(), more_visitors.end());

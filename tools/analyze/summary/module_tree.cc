@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// Only a damaged capture has paths with more parts. Trees are walked by recursion.
+// Only a damaged capture has paths with more components. The bound is needed because trees are walked by recursion.
 constexpr std::uint32_t kMostDepth = 200;
 
 class Builder {

@@ -2,7 +2,7 @@
 //
 //     LanguageModel ──► blocks ──► 0 ──► attention ──► project_in
 //
-// Parts of a path that were never called (a ModuleList) are nodes without a row. "(no module)" and similar rows are
+// Modules on a path that were never called (a ModuleList) are nodes without a row. "(no module)" and similar rows are
 // nodes below the top, next to the root modules. A subtotal is the sum of a node's own columns and its children's
 // subtotals.
 #ifndef TOOLS_ANALYZE_SUMMARY_MODULE_TREE_H_
@@ -19,7 +19,7 @@
 namespace memoir {
 
 struct ModuleNode {
-  std::string name;  // last part of the path, or the root; for other rows their name
+  std::string name;  // last component of the path, or the root; for "(no module)" and similar rows, that name
   std::string root;
   std::string path;
   std::string class_name;          // empty: never called

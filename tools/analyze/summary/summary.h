@@ -1,5 +1,5 @@
-// Allocated, kept and peak memory in bytes: totals for each device, and rows by operator or another grouping. Computed
-// in one pass.
+// Allocated, net and peak memory in bytes: totals for each device, and rows by operator or another grouping. One pass
+// computes all sums. Categories, library workspaces and errors need further replays.
 //
 // For every column, the rows sum exactly to the device's total. All rows are present; views may hide small ones.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_H_
@@ -14,11 +14,13 @@ namespace memoir {
 
 struct SummaryOptions : Selection {
   GroupBy by = GroupBy::kOperator;
-  bool checkpointing = true;  // kCategory: also estimate the effect of checkpointing, which doubles the time
-  bool endings = false;       // find Summary::endings; replays the capture again if a process failed
+  // True: also estimate the effect of checkpointing for kCategory, and after an out-of-memory error. Doubles the time.
+  bool checkpointing = true;
+  bool endings = false;  // find Summary::endings; replays the capture again if a process failed
 };
 
-// NotFound: the window does not occur (the message names the nearest range), or the device or rank does not exist.
+// NotFound: the window does not occur (the message lists existing ranges or steps), or the device or rank does not
+// exist.
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// Adds out-of-memory errors, bad ends and remedies to a summary. Each addition needs another replay, which few captures
-// need.
+// Adds out-of-memory errors, bad ends and the effect of checkpointing to a summary. Each of these needs another replay,
+// but few captures have errors or bad ends.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_ERRORS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_ERRORS_H_
 

@@ -31,7 +31,7 @@ class LiveBlockTablePass : public ChangePass {
   void SeeBlockAdded(const Block& block, const Event& event) override {
     if (Passed(block.device)) return;
     const bool whole = selection().window.kind == SelectionWindow::Kind::kAll;
-    // The keyframe of a snapshot contains allocation times.
+    // The keyframe of a snapshot (memoir.snapshot()) contains allocation times.
     const bool from_keyframe = of_snapshot_ && block.origin == BlockOrigin::kKeyframe;
     const bool before = !from_keyframe && (!in_window() || block.origin != BlockOrigin::kRecorded);
     const bool grouped = in_window() || whole || NeedsCategories(options_.by);

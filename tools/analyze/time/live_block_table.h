@@ -1,5 +1,5 @@
-// The live blocks at one instant: rows of a grouping, and the largest blocks. Runs two passes if the instant is the
-// peak.
+// The live blocks at one instant: rows of a grouping, and the largest blocks. One replay finds the instant, and a later
+// replay collects the blocks. Categories need further replays.
 #ifndef TOOLS_ANALYZE_TIME_LIVE_BLOCK_TABLE_H_
 #define TOOLS_ANALYZE_TIME_LIVE_BLOCK_TABLE_H_
 
@@ -32,7 +32,7 @@ struct LiveBlock {
   std::uint64_t serial = 0;
   std::uint64_t allocated_ns = 0;
   std::string thread;
-  std::string operator_name;  // outermost operator; for compiled code its region; empty: none
+  std::string operator_name;  // outermost operator; for compiled code its region; empty: no operator
   std::string leaf_name;
   SourceLine line;         // line that allocated the block; in backward the forward operator's line
   std::string range_name;  // innermost user range

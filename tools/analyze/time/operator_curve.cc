@@ -75,11 +75,11 @@ class OperatorCurvePass : public WindowedVisitor {
   std::uint32_t ModuleOf(ModuleId id);
 
   OperatorCurve curve_;
-  ProcessOperators process_;        // the current one
+  ProcessOperators process_;        // the current process
   std::vector<FollowedDevice> followed_;  // devices of the current process
   IterationFinder iterations_;
   OperatorNumbers numbers_;
-  absl::flat_hash_map<ThreadId, std::uint64_t> outermost_;  // calls of open outermost operators
+  absl::flat_hash_map<ThreadId, std::uint64_t> outermost_;  // by thread: OperatorCall::number of the open call
   FirstSeenOrder<std::string> names_;
   FirstSeenOrder<Module> modules_;
 };
@@ -150,7 +150,7 @@ void OperatorCurvePass::SeeRangeEnd(const RangeEndEvent& event) {
         {name, ModuleOf(range.module), range.phase, Nanoseconds(event), outermost_[event.thread]});
     for (FollowedDevice& device : followed_) {
       const DeviceMemory& memory = state().memory(device.id);
-      device.shown.after.resize(process_.calls.size() - 1);  // the device may be new, or was not used until now
+      device.shown.after.resize(process_.calls.size() - 1);  // zeros for the calls before the device was first used
       device.shown.after.push_back({memory.allocated().all, memory.active().all, memory.reserved().all});
     }
   }

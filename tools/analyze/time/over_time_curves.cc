@@ -250,7 +250,7 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   calls_ = 0;
 }
 
-// Removes buckets that are entirely in evicted parts.
+// Marks the buckets that lie entirely in evicted parts as unknown.
 void ForgetEvicted(OverTimeCurves& over_time) {
   for (DeviceCurve& device : over_time.devices) {
     const double buckets = static_cast<double>(device.known.size());

@@ -145,7 +145,7 @@ std::uint32_t TrackerPass::ModuleIndex(const std::string& name) {
   return known->second;
 }
 
-// MemoryTracker ignores modules whose name contains this text, because they cannot have hooks.
+// Notes that a module was entered. Like MemoryTracker, ignores fused embedding bags, because they cannot have hooks.
 void TrackerPass::Enter(const std::string& name) {
   if (name.find(".fused_proxy_grouped_embedding_bag") != std::string::npos) return;
   current_ = ModuleIndex(name + ".forward");

@@ -1,6 +1,6 @@
-// The record that torch.distributed._tools.memory_tracker.MemoryTracker would have made of a run: a row for each
-// operator below autograd, with the name of the module that was entered last and the bytes of the device's allocator,
-// and MemoryTracker's markers.
+// The data that torch.distributed._tools.memory_tracker.MemoryTracker would have collected: MemoryTracker's markers,
+// and a row for each operator below autograd, with the name of the module that was entered last and the bytes of the
+// device's allocator.
 //
 // Follows MemoryTracker's definitions, which are less precise than AnalyzeOperatorCurve: a module's name stays after
 // its exit, and in the backward pass. Needs a recording with --ops dispatch.
@@ -28,7 +28,7 @@ struct MemoryTrackerRow {
 };
 
 struct MemoryTrackerStats {
-  std::vector<std::string> modules;    // "layers.0.forward"; empty before the first module
+  std::vector<std::string> modules;    // "layers.0.forward"; "" for operators before the first module
   std::vector<std::string> operators;  // "addmm.default"
   std::vector<MemoryTrackerRow> rows;
   // Each marker's name, and the number of rows before it. If a marker occurs several times, only the last one is
@@ -42,7 +42,7 @@ struct MemoryTrackerStats {
   // The alternatives that were not chosen.
   std::vector<std::string> other_roots;
   std::vector<std::string> other_devices;
-  std::size_t other_processes = 0;  // other processes with such a device
+  std::size_t other_processes = 0;  // other processes that have a device with a caching allocator
   bool complete = true;             // false: events are missing, so rows may be missing
   ReplayReport report;
 };
@@ -54,7 +54,7 @@ struct MemoryTrackerOptions : Selection {
   // with the most called modules.
   std::string root;
   // The name of an object of the Python class memoir.MemoryTracker. The modules and the time that it marked replace the
-  // recorded modules and the selection. Empty: no such object.
+  // recorded modules and the selected time. Empty: no such object.
   std::string tracker;
 };
 

@@ -1,5 +1,5 @@
-// torch.profiler's memory timeline: what is allocated, written to and freed in the order of time. Each version of a
-// storage has its category.
+// torch.profiler's memory timeline: allocations, writes and frees of storages in the order of time. Each version of a
+// storage has a category.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 

@@ -1,5 +1,5 @@
 // Determines the category of each version of each storage by the rules of torch.profiler's memory profiler
-// (torch/profiler/_memory_profiler.py, MemoryProfile), including its mistakes: seven passes, in its order.
+// (torch/profiler/_memory_profiler.py, MemoryProfile), including its mistakes. Runs its seven passes in the same order.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 

@@ -26,7 +26,8 @@ class ForwardLinks {
     if (event.thread.value >= made_.size()) made_.resize(event.thread.value + 1);
     made_[event.thread.value].Note(range.sequence, Link{node});
   }
-  // kNoTreeNode: unknown, or the range is no autograd node.
+  // Returns the tree node of the operator that made `range`. kNoTreeNode if it is unknown, or if `range` is not an
+  // autograd node.
   std::uint32_t Find(const OpenRange& range) const {
     if (range.source != RangeSource::kBackward || range.forward_thread == 0) return kNoTreeNode;
     const auto thread = threads_.find(range.forward_thread);

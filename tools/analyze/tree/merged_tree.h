@@ -19,7 +19,7 @@ namespace memoir {
 
 inline constexpr std::uint32_t kTreeRoot = 0;
 
-// The identity of a node among its siblings.
+// The identity of a node: its parent, and the facts that distinguish it from its siblings.
 struct NodePlace {
   std::uint32_t parent = kTreeRoot;
   bool is_module = false;  // true: a module call; false: a range or a Python call
@@ -88,7 +88,7 @@ class MergedTree {
   // Add or remove live bytes of a leaf. The bytes at the newest peak and at the newest window end are stored first.
   void Add(std::uint32_t leaf, std::uint64_t bytes);
   void Remove(std::uint32_t leaf, std::uint64_t bytes);
-  // Notes that the device's live bytes reached a new maximum in the selection.
+  // Notes the device's live bytes in the selection, which may be a new maximum.
   void NoteHeight(DeviceId device);
   void NoteEnd() { ++ends_; }
 

@@ -5,7 +5,7 @@
 
 namespace memoir {
 
-// Returns the root if no node is open.
+// Returns the innermost open node of the thread, as OpenNodes::Around does. Returns the root if no node is open.
 std::uint32_t MergedTreePass::Around(ThreadId thread, const RangeBase& base) const {
   const std::uint32_t node = open_.Around(thread, base);
   return node == kNoTreeNode ? kTreeRoot : node;
@@ -160,7 +160,7 @@ void MergedTreePass::SeeDeallocate(const DeallocateEvent& event) {
   Count(event, place, event.block->bytes);
 }
 
-// Adds the event to the thread's innermost node.
+// Adds the event to the thread's innermost node, or to the innermost node of the thread for which it works.
 void MergedTreePass::Count(const Event& event, LeafPlace place, std::uint64_t bytes, std::uint64_t ticks) {
   if (!in_window() || !Follows(event.thread)) return;
   const std::uint32_t own = open_.Around(event.thread, {});

@@ -19,7 +19,7 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
   if (thread.valid() && thread.value < threads_.size() && !threads_[thread.value].empty())
     return threads_[thread.value].back().node;
   if (base.depth == 0 || !base.thread.valid() || base.thread.value >= threads_.size()) return kNoTreeNode;
-  // Module calls around the ranges of that thread are also around this thread's nodes.
+  // The node of the innermost range of `base` lies below the module calls that are around this range.
   const std::vector<OpenNode>& open = threads_[base.thread.value];
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind == OpenNode::Kind::kRange && open[i].level < base.depth) return open[i].node;

@@ -2,9 +2,10 @@
 //
 //     forward (range 0) ──► Net (call 0) ──► layers.0 (call 1) ──► aten::linear (range 1) ──► aten::addmm (range 2)
 //
-// The end of a node also closes the nodes inside of it whose own ends were lost. Two kinds of nodes inside of it stay
-// open: Python calls, because their ends are always recorded, and ranges that outlive the function that began them. The
-// caller assigns node numbers.
+// The end of a node also closes nodes inside of it whose own ends were lost. The end of a range closes inner ranges and
+// module calls. The end of a module call or of a Python call closes inner calls of the same kind. All other inner nodes
+// stay open: Python calls, because their ends are always recorded, and ranges that outlive the function that began
+// them. The caller of these functions assigns node numbers.
 #ifndef TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 #define TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 

@@ -35,8 +35,8 @@ struct TreeMemory {
 };
 
 struct RangeNode {
-  // kOther: nodes that the width or a pattern cut off. kDeeper: nodes that the depth cut off. kModule: calls of a
-  // module. kCall: calls of a Python function.
+  // kOther: nodes that the width, the share or the pattern cut off. kDeeper: nodes that the depth cut off. kModule:
+  // calls of a module. kCall: calls of a Python function.
   enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper, kModule, kCall };
   std::string name;  // kNamed: of the range; kCall: of the function; kModule: path, for a root module its name
   std::string file;  // kCall only; empty: a function in C
@@ -86,10 +86,10 @@ struct RangeTreeOptions : Selection {
   // first level; ranges around it do not count.
   std::uint32_t depth = 6;
   std::size_t width = 10;  // children for each node; the rest are merged into one
-  // A node is merged into others if its allocated bytes, its bytes at the peak and its freed bytes are each below
-  // `share` of a total: the allocated bytes or the peak of the whole tree, whichever is larger. Exceptions: in the
-  // node, memory was taken from a device, a request was refused, an end is missing, or torch.compile compiled. 0: all
-  // nodes are shown.
+  // A node is merged into a kOther row if its allocated bytes, its bytes at the peak and its freed bytes are each below
+  // `share` of a total: the allocated bytes or the peak of the whole tree, whichever is larger. A node is not merged if
+  // in it or below memory was taken from a device or returned to it, a request was refused, an end is missing, or
+  // torch.compile compiled. 0: all nodes are shown.
   double share = 0;
   std::string thread;  // number or name of the only selected thread; empty: all
   // Shows the nodes whose name or module contains this text, the nodes around them, and `depth` levels inside of them.

@@ -51,7 +51,7 @@ struct LiveBytes {
   std::uint64_t all = 0;
   std::uint64_t chosen = 0;  // blocks that the selection contains by module and size
 };
-// Called after each event of the window that changes what a device has allocated or reserved.
+// Called after each event of the window that changes the allocated or reserved bytes of a device.
 using DeviceChangeFunction = std::function<void(const Event&, DeviceId, LiveBytes, const ReplayState&)>;
 
 using MarkFunction = std::function<void(const MarkEvent&, const ReplayState&)>;

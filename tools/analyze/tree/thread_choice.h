@@ -16,7 +16,7 @@ class ThreadChoice {
  public:
   explicit ThreadChoice(std::string asked) : asked_(std::move(asked)) {}  // empty: all threads
 
-  // An event without a thread belongs to no selected thread.
+  // Returns true if the thread is selected. If one thread is selected, an event without a thread does not belong to it.
   bool IsChosen(ThreadId thread, const Dictionary& dictionary);
   // NotFound if no event belonged to a selected thread; the message lists the threads that had events.
   absl::Status CheckFound(const std::string& capture) const;

@@ -1,5 +1,5 @@
 // Shows every node of a tree individually, in the order of their begins: each range, each call of a module or of a
-// Python function (except for Memoir's package), and each memory event, inside of the node around it.
+// Python function (except for Memoir's package), each memory event and each CUDA call, inside of the node around it.
 //
 // Replays the recording twice, because a node is shown at its begin with facts that are known at its end. Needs 40
 // bytes of memory for each range and call in the selection; names and events stay in the files.

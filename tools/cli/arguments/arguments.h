@@ -16,7 +16,7 @@ namespace memoir {
 
 struct VerbHelp {
   std::string verb;   // "show"
-  std::string usage;  // what follows "memoir ", e.g. "show [OPTIONS] CAPTURE"
+  std::string usage;  // the words after "memoir ", such as "show [OPTIONS] CAPTURE"
   std::string description;
   std::string examples;  // two lines, each "  COMMAND   # what it does"
 };
@@ -31,7 +31,7 @@ std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);
 // The largest number that an option takes. The recorder reads as many digits.
 inline constexpr std::uint32_t kMaxNumber = 999'999'999;
 
-// Adds an option with a whole number from 0 to kMaxNumber. Anything else is refused with these words.
+// Adds an option with a whole number from 0 to kMaxNumber. Other values are refused with a message about this range.
 void AddNumber(CLI::App& app, const std::string& name, std::optional<std::uint32_t>& number, const std::string& help);
 
 // Returns an exit code if the verb should end because help was printed or a mistake was named; else nullopt.

@@ -15,7 +15,7 @@ inline constexpr char kStepsHelp[] =
     "only from step A up to step B: A:B; steps of memoir.step(), else of torch.profiler, else of the first optimizer, "
     "else calls of the outermost module";
 
-// As typed; "" if not given.
+// The values of the options as typed; "" if an option is not given.
 struct SelectionArguments {
   std::string range;
   std::string steps;
@@ -38,9 +38,9 @@ struct SelectionArguments {
 void AddTimeOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // Adds --module and --min-size in the same way.
 void AddBlockOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
-// "Only blocks of modules layers.3, of 1.0 MiB or more"; "" where all blocks are shown.
+// "Only blocks of modules layers.3, of 1.0 MiB or more"; "" if all blocks are selected.
 std::string ChosenBlocksLine(const Selection& selection);
-// Adds --run to an app, which selects one of several runs in a folder.
+// Adds the option --run, which selects one of several runs in a folder.
 void AddRunOption(CLI::App& app, std::string& run);
 // Describes an invalid value; empty if it is valid.
 std::string RunComplaint(const std::string& run);

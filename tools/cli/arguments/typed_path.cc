@@ -31,7 +31,7 @@ std::string FoundByShell(const std::string& name) {
 
 std::string NotAnOption(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
-// A path that does not exist has no relative form.
+// If a path does not exist, std::filesystem::relative may return an empty path; then returns `path` itself.
 std::string TypedPath(const std::string& path) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(path, error).string();

@@ -20,7 +20,7 @@ std::string PrependedValue(const std::string& variable, const std::string& value
   return old == nullptr || *old == '\0' ? value : value + ":" + old;
 }
 
-// The attachment's entries precede the environment's.
+// Adds the variables of the simulated world, and `attachment.set`. They replace entries of the same name.
 void Set(EnvironmentVariables& variables, const Attachment& attachment) {
   for (const auto& [name, value] : WorldVariables(variables)) variables[name] = value;
   for (const auto& [name, value] : attachment.set) variables[name] = value;

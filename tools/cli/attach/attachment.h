@@ -15,15 +15,16 @@ struct Attachment {
   EnvironmentVariables prepended;  // put before the variable's value, with a colon between
 };
 
-// Prints on standard error what this installation cannot do.
+// Returns the variables for this installation. Prints on standard error which files the installation lacks.
 Attachment AttachmentOf(const InstallTree& tree);
 
-// Adds the variables for this process's children. For a simulated world, also those that its launcher would set.
+// Adds the variables for this process's children. For a simulated world, also adds the variables that its launcher
+// would set.
 void AddAttachment(EnvironmentVariables& variables, const Attachment& attachment);
 
 // Returns `export` lines for any POSIX shell. They keep the contents of LD_PRELOAD and PYTHONPATH in that shell.
 std::string AsShell(const EnvironmentVariables& variables, const Attachment& attachment);
-// Returns one JSON object, name to value. It includes the contents of these variables in this process.
+// Returns one JSON object, name to value. LD_PRELOAD and PYTHONPATH include their values in this process.
 std::string AsJson(const EnvironmentVariables& variables, const Attachment& attachment);
 
 }  // namespace memoir

@@ -9,8 +9,8 @@ namespace memoir {
 
 struct FolderFacts {
   std::string path;
-  std::string error;       // why no file can be created in it; "" if one can
-  std::uint64_t room = 0;  // bytes
+  std::string error;       // why no file can be created in the folder; "" if files can be created
+  std::uint64_t room = 0;  // free bytes
   std::string network;     // "NFS", ...; "" when local
 };
 

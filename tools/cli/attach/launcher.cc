@@ -27,7 +27,7 @@ struct Launcher {
   const char* unless;
 };
 constexpr Launcher kLaunchers[] = {
-// the first is the user's own word
+// the first entry is MEMOIR_RANK, which the user sets
 #define MEMOIR_LAUNCHER(name, rank, world_size, unless) {rank, unless},
 #include "proto/memoir/launchers.def"
 #undef MEMOIR_LAUNCHER
@@ -54,7 +54,7 @@ std::optional<std::uint32_t> Number(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
-// `first` is the first entry of kLaunchers that counts.
+// Returns the rank, from the entries of kLaunchers beginning with number `first`.
 std::optional<std::uint32_t> RankOf(std::size_t first) {
   for (std::size_t i = first; i < std::size(kLaunchers); ++i) {
     const auto rank = Number(Value(kLaunchers[i].rank));
@@ -83,7 +83,7 @@ std::string NameOf(const Job& job) {
   return name;
 }
 
-// The start of the parent process, which is the same for each rank that it started.
+// Returns the start of the parent process, which is the same for each rank that it started.
 std::optional<std::time_t> StartOfParent() {
   std::string line, word;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", getppid())), line);

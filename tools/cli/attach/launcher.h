@@ -11,20 +11,20 @@ namespace memoir {
 // Options of the recording by the names of their variables. They take precedence over the environment.
 using EnvironmentVariables = std::map<std::string, std::string>;
 
-// `srun memoir run -- python train.py` starts Memoir once for each rank. Returns true for rank 0, the only one that
-// prints.
+// Returns true for rank 0, the only process of a job that prints messages. For example, `srun memoir run -- python
+// train.py` starts Memoir once for each rank. `given`: the options' variables.
 bool IsReportingProcess(const EnvironmentVariables& given);
 
 // Returns true if a launcher started this process as a rank of a job.
 bool HasRankOfLauncher();
 
-// The launcher's name for the job, such as "slurm-71.4", the same in each of its processes; "" if unknown. Other jobs
-// have other names, except for torchrun, whose name is the value of --rdzv-id.
+// Returns the launcher's name for the job, such as "slurm-71.4", which is the same in each of the job's processes. ""
+// if the name is unknown. Different jobs have different names, except for jobs of torchrun with the same --rdzv-id.
 std::string NameOfLaunchersJob();
 
-// The default folder for a capture: memoir-DATE-TIME in the working folder, with "-2" and so on if it exists. Processes
-// of a job share one: memoir-slurm-JOB.STEP, or the time at which their launcher started, with "-2" if it contains an
-// earlier capture of this rank.
+// Returns the default folder for a capture: memoir-DATE-TIME in the working folder, with "-2" and so on if it exists.
+// The processes of a job share one folder: memoir-slurm-JOB.STEP, or memoir-DATE-TIME with the time at which their
+// launcher started. Its name ends with "-2" if the first folder contains an earlier capture of this rank.
 std::string DefaultOutputFolder();
 
 }  // namespace memoir

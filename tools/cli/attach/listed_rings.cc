@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// MEMOIR_RING_DIR, or the folders that the recorder uses without it.
+// Returns MEMOIR_RING_DIR, and the folders that the recorder uses without it.
 std::vector<std::string> RingFolders() {
   const char* chosen = std::getenv("MEMOIR_RING_DIR");
   const char* temporary = std::getenv("TMPDIR");

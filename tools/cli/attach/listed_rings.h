@@ -1,5 +1,5 @@
-// Rings of dead processes whose events are not yet in a capture. Each takes its size in memory. memoir-drain finds and
-// merges them, because it shares its code with the recorder.
+// Rings of dead processes whose events are not yet in a capture. Each ring occupies as much memory as its file is
+// large. memoir-drain finds and merges them, because it shares its code with the recorder.
 #ifndef TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 #define TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// As tracker/drain/dead_ring_lines.h prints it.
+// A line of memoir-drain's output (tracker/drain/dead_ring_lines.h).
 struct ListedRing {
   std::string path;
   std::uint64_t bytes = 0;

@@ -10,7 +10,7 @@
 namespace memoir {
 
 // Returns one line with cause and fix, as far as they can be known from outside. May start the command's interpreter
-// for a moment. `signal` ended the command; 0: no signal did.
+// for a moment. `signal`: the signal that ended the command; 0: it ended without a signal.
 std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree);
 
 }  // namespace memoir

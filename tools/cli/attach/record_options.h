@@ -46,15 +46,15 @@ struct RecordOption {
 
 std::span<const RecordOption> RecordOptions();
 
-// The value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names `source`
-// (the option or variable) and what may be written instead.
+// Returns the value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names
+// `source` (the option or variable) and the valid values.
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value);
 
 // Returns `path` unchanged if the working folder was deleted, because it cannot be made absolute then.
 std::string AbsolutePath(const std::string& path);
 
-// One line for each MEMOIR_* variable of `environment` ("NAME=value" strings) that Memoir does not know.
+// Returns one line for each variable MEMOIR_* of `environment` ("NAME=value" strings) that has no meaning.
 std::vector<std::string> UnknownVariables(std::span<const std::string> environment);
 
 }  // namespace memoir

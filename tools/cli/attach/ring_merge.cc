@@ -46,7 +46,7 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process, co
   return fmt::format("{} were merged from {}", who, ring);
 }
 
-// "05:12", with the date if the runs span several days.
+// "05:12", with the date if `with_date` is true.
 std::string StartOf(const RecordedRun& run, bool with_date) {
   const auto seconds = static_cast<std::time_t>(run.start_ns / 1'000'000'000);
   std::tm time{};
@@ -83,7 +83,7 @@ absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<
   for (const ProcessSummary& process : capture->processes()) {
     if (process.pending_ring.empty()) continue;
     merged = true;
-    // A recording process may have just merged it.
+    // Another process may have just merged the ring.
     if (access(process.pending_ring.c_str(), F_OK) != 0 && errno == ENOENT) continue;
     say(MergeRing(FindInstallTree(), process, killed));
   }

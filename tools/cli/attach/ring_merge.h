@@ -16,16 +16,17 @@ namespace memoir {
 // A process that a signal killed, as seen by its parent.
 struct KilledProcess {
   std::uint64_t pid = 0;
-  int signal = 0;  // 0 if no signal did
+  int signal = 0;  // 0: no signal killed it
 };
 
-// Opens `path`. If a dead process left its ring on this host, merges it first and opens again. `say` gets one line for
-// each merge, done or failed. A failed merge is not an error: the parts can still be read. `run`: as in Capture::Open;
-// if the folder holds several runs, `say` gets the chosen one's number. `killed`: the capture keeps its signal.
+// Opens `path`. If dead processes left their rings on this host, merges the rings and opens `path` again. `say`
+// receives one line for each merge, done or failed. A failed merge is not an error: the parts can still be read. `run`:
+// as in Capture::Open; if the folder has several runs, `say` receives a line with the number of the chosen run.
+// `killed`: if the ring of this process is merged, the capture stores its signal.
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
                                    std::uint32_t run = kLastRun, const KilledProcess& killed = {});
 
-// Merges the rings of dead processes that recorded into `folder`, although their parts were deleted.
+// Merges the rings of dead processes that recorded into `folder`, even if the folder has no parts of these processes.
 void MergeRingsOf(const std::string& folder, const InstallTree& tree);
 
 }  // namespace memoir

@@ -13,7 +13,7 @@ namespace {
 using EnvironmentVariables = std::map<std::string, std::string>;
 
 constexpr int kLargestWorld = 4096;
-constexpr int kUsualDevices = 8;  // of one machine, usually
+constexpr int kUsualDevices = 8;  // usual number of devices of one machine
 
 std::string Get(const EnvironmentVariables& variables, const std::string& name) {
   const auto found = variables.find(name);
@@ -27,7 +27,8 @@ std::optional<int> Number(std::string_view text) {
   return value;
 }
 
-// Returns the number of ranks on a machine, a divisor of the world's size, because all machines have equally many.
+// Returns the number of ranks on a machine: one for each of `devices`, or the whole world if it is smaller. Without
+// `devices`, a divisor of the world's size, so that all machines have equally many ranks.
 int RanksOfMachine(int world, const std::optional<int>& devices) {
   if (devices) return std::min(world, *devices);
   int ranks = std::min(world, kUsualDevices);

@@ -29,7 +29,7 @@ std::string Brief(const Json& whole, Words words, const std::string& capture) {
   return BriefText(whole, Command(words), Command(without_path));
 }
 
-// Adds the selected part of the capture to a command that shows more of it. `check` takes no ranges.
+// Adds the options of the selection to the next command, whose words are `words`. `check` has no option --range.
 void AddSelection(const SelectionArguments& selection, Words& words) {
   const bool checks = words.front() == "check";
   const std::pair<const char*, std::string> options[] = {

@@ -13,13 +13,13 @@ namespace memoir {
 // Adds --json and --brief; --brief implies --json.
 void AddJson(CLI::App& app, bool& json, bool& brief, const std::string& help);
 
-// `json` is the verb's output. The next command has the same selection.
+// Returns the answer for a view of one capture. `json`: the verb's output. The next command has the same selection.
 std::string BriefAnswer(const std::string& json, const SelectionArguments& selection, const std::string& capture);
-// `next` is the next command.
+// Returns the answer with the next command `next`.
 std::string BriefAnswer(const std::string& json, const std::vector<std::string>& next);
-// For a program on a simulated card. The next command records it there.
+// Returns the answer for `memoir fit`. The next command runs `command` on the simulated card and records it.
 std::string BriefFit(const std::string& json, const std::string& card, const std::vector<std::string>& command);
-// For two captures. The next command is `words` as typed, with the grouping that says most.
+// Returns the answer for two captures. The next command is `words`, with the grouping that shows most.
 std::string BriefDiff(const std::string& json, const std::vector<std::string>& words);
 
 }  // namespace memoir

@@ -15,11 +15,11 @@ namespace memoir {
 
 struct Baseline {
   std::unique_ptr<const Capture> capture;
-  std::unique_ptr<CheckAnalyses> analyses;  // of the baseline
+  std::unique_ptr<CheckAnalyses> analyses;  // analyses of the baseline
 };
 absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const InstantChoice& at);
 
-// Appends the text to `checked`, whose text is for a terminal, and to its budget.
+// Adds the comparison to the budget of `checked`. If the format is text, also appends it to the text of `checked`.
 absl::Status AddComparison(const Baseline& baseline, const CheckAnalyses& analyses, const CheckArguments& arguments,
                            const std::string& path, const CheckContext& shown, CheckResult& checked);
 

@@ -102,7 +102,7 @@ std::string Gitlab(const BudgetReport& report) {
     issues.push_back(
         {{"description", ConditionText(report, line)},
          {"check_name", "memoir"},
-         // It stays the same as long as the condition and the line do.
+         // The fingerprint stays the same as long as the condition and the file stay the same.
          {"fingerprint", fmt::format("{:016x}", std::hash<std::string>()(line.condition + "\n" + file))},
          {"severity", line.holds ? "major" : "minor"},
          {"location", {{"path", file}, {"lines", {{"begin", placed ? std::max(report.cause.line, 1u) : 1u}}}}}});

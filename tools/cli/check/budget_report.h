@@ -17,9 +17,9 @@ std::optional<BudgetFormat> ParseBudgetFormat(const std::string& text);
 
 struct BudgetLine {
   std::string condition;
-  std::optional<bool> holds;  // true: failed; nullopt: unknown
+  std::optional<bool> holds;  // true: the condition holds, so the check failed; nullopt: unknown
   std::string said;           // "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
-  bool grew = false;          // failed in comparison with the baseline; the shown comparison is about it
+  bool grew = false;          // true: failed in comparison with the baseline; headline and rows explain it
 };
 
 struct BudgetRow {
@@ -30,19 +30,19 @@ struct BudgetRow {
 struct BudgetReport {
   std::string capture;
   std::vector<BudgetLine> lines;
-  // From the comparison with the baseline; empty without one.
+  // The following members are from the comparison with the baseline, and are empty without a baseline.
   std::string headline;
   SourceLine cause;  // the line that grew most; empty: unknown
   std::string by;    // the kind of rows: "line"
   std::vector<BudgetRow> rows;
   std::string more;  // a command
 
-  bool failed() const;  // returns true if at least one failed
-  bool known() const;   // returns true if all are known
+  bool failed() const;  // returns true if at least one condition failed
+  bool known() const;   // returns true if all conditions are known
 };
 
-// Markdown: a heading, a table of the conditions, the main cause, a table of rows. GitHub: a workflow command a line.
-// GitLab: a Code Quality report, which is JSON. Ends with a newline.
+// Returns the report. Markdown: a heading, a table of the conditions, the main cause, a table of rows. GitHub: lines
+// with one workflow command each. GitLab: a Code Quality report, which is JSON. Ends with a newline.
 std::string Render(const BudgetReport& report, BudgetFormat format);
 
 }  // namespace memoir

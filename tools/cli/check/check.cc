@@ -42,7 +42,7 @@ std::string ConditionLine(const ConditionResult& verdict) {
   return verdict.sure ? said : said + " in what was recorded: " + verdict.why;
 }
 
-// The analyses for the figures have to be finished.
+// Call it after RunFigures, which runs the analyses.
 FigureSources FiguresOf(CheckAnalyses& analyses) {
   return {analyses.capture(),
           analyses.device(),
@@ -70,11 +70,11 @@ std::string Loss(CheckAnalyses& analyses) {
   return loss == lines.end() ? "" : loss->text;
 }
 
-// The line of a check without findings among other checks, wrapped to the terminal.
+// Returns the line of a check without findings, for an output with several checks. Wrapped to the terminal's width.
 std::string FineLine(const std::string& name, std::string text, const Terminal& terminal) {
   constexpr std::size_t kIndent = 8;
   text.erase(text.find_last_not_of('\n') + 1);
-  std::ranges::replace(text, '\n', ' ');  // a view may have broken it elsewhere
+  std::ranges::replace(text, '\n', ' ');  // a view may have wrapped the text at other places
   return Painted(terminal, Color::kGreen, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
@@ -143,7 +143,7 @@ absl::StatusOr<CheckResult> CheckCapture(const std::string& path, const CheckArg
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   const Capture::SharedDecoding shared(*capture);
   CheckAnalyses analyses(*capture, options, asked.at);
-  // With --run for the selected run, because otherwise the commands that show more would show the last one.
+  // The path contains --run for the selected run, because otherwise commands with this path would show the last run.
   const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";
   const CheckContext shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
   std::optional<Baseline> baseline;

@@ -17,7 +17,7 @@
 namespace memoir {
 namespace {
 
-// One line about all devices.
+// Returns one line about all devices.
 std::string NoOutOfMemoryLine(const Capture& capture, const Summary& summary) {
   std::optional<std::uint64_t> least;
   for (const DeviceRow& device : summary.devices) {
@@ -38,7 +38,8 @@ absl::StatusOr<CheckResult> CheckOom(CheckAnalyses& analyses, const CheckContext
   if (checked.found) {
     checked.text = RenderOutOfMemoryErrors(analyses.capture(), *summary, shown.top(), shown.terminal);
     const std::string by = IsImported(analyses.capture()) ? DefaultGrouping(analyses.capture()) : "module";
-    // For an error of torch's own allocator all live blocks are known; for other errors, the device's holders.
+    // After an error of torch's own allocator, all live blocks are known and can be shown. After other errors, the
+    // balance of the whole device shows more.
     const bool of_torch = std::ranges::any_of(summary->out_of_memory,
                                               [](const OutOfMemory& error) { return !error.refusal.has_value(); });
     if (!summary->out_of_memory.empty())
@@ -75,7 +76,7 @@ absl::StatusOr<CheckResult> CheckFrag(CheckAnalyses& analyses, const CheckContex
   return checked;
 }
 
-// Names the sample that the figures are from.
+// Describes the device sample that the figures describe.
 std::string InstantName(const std::string& at) {
   if (at == "peak") return "its fullest sample";
   if (at == "start") return "its first sample";

@@ -25,9 +25,9 @@ struct CheckResult {
   std::string text;
   Json json;
   bool found = false;
-  std::vector<std::string> failures;  // what could not be checked, one line each
+  std::vector<std::string> failures;  // checks and conditions that could not be evaluated, one line each
   BudgetReport budget;                // results of the conditions
-  bool grew = false;                  // it grew by more than a condition allows, compared with the baseline
+  bool grew = false;                  // true: compared with the baseline, a figure grew by more than a condition allows
 };
 
 // One capture and its analyses. Each analysis runs when it is first needed.

@@ -46,7 +46,7 @@ std::optional<double> OfSummary(std::string_view figure, const Summary& summary)
   return std::ranges::all_of(summary.devices, known) ? std::optional(sum) : std::nullopt;
 }
 
-// For the selected devices of any kind.
+// Returns the largest peak of the selected devices, of any kind.
 std::optional<double> PeakOf(const Summary& summary) {
   Worst worst;
   for (const DeviceRow& device : summary.devices) worst.Add(static_cast<double>(device.peak_allocated_bytes));
@@ -107,7 +107,8 @@ std::string WhyUnknown(std::string_view figure, const FigureSources& checked) {
 
 bool NeedsTorchsMemory(std::string_view figure) { return figure != "outside_torch" && figure != "least_free"; }
 
-// If torch's CUDA allocator was not recorded, a figure of 0 is unknown.
+// If torch's CUDA allocator was not recorded for some time, marks the figure as incomplete. If none of its memory was
+// recorded, marks the figure as unknown, because it would be 0.
 void TakeUnknown(const FigureSources& checked, CheckedFigure& found) {
   const std::string unknown = CudaMemoryNotKnown(checked.summary.report);
   if (unknown.empty()) return;
@@ -154,7 +155,7 @@ CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool perc
     found.value = OfSummary(figure, checked.summary);
   }
   if (!found.value) found.unknown = WhyUnknown(figure, checked);
-  // Memory accounting refers to one instant.
+  // `unexplained` is the figure of one instant, so a time without recording does not make it incomplete.
   if (figure != "unexplained") found.incomplete = RecordingWasOff(checked.summary.report);
   if (NeedsTorchsMemory(figure)) TakeUnknown(checked, found);
   return found;

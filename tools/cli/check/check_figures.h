@@ -18,23 +18,23 @@ namespace memoir {
 
 struct FigureSources {
   const Capture& capture;
-  const std::optional<std::string>& device;  // the only device checked
+  const std::optional<std::string>& device;  // the only device that is checked; nullopt: all devices
   const Summary& summary;
   const Fragmentation& fragmentation;
   const Balance& balance;
-  // For module:PATTERN and category:NAME, which need separate analyses.
+  // Returns the bytes of module:PATTERN or category:NAME, which need separate analyses.
   std::function<absl::StatusOr<std::uint64_t>(std::string_view figure, const std::string& of)> bytes_of;
 };
 
-// A figure over all devices, or of the worst one.
+// A figure: the sum over all devices, or the figure of the worst device.
 struct CheckedFigure {
   std::optional<double> value;  // bytes, a count, or percent
   std::string unknown;          // the reason if the value is unknown
-  // The reason why the real figure may be worse than `value`, because not everything was recorded; else empty.
+  // The reason why the real figure may be worse than `value`: not everything was recorded. Empty if all was recorded.
   std::string incomplete;
   bool least = false;  // smaller values are worse
 };
-// `of` is the module or category.
+// Returns the figure `figure`. `of`: the module or category; "" for other figures.
 CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const FigureSources& checked);
 
 }  // namespace memoir

@@ -31,7 +31,8 @@ struct CheckRequest {
   std::vector<std::string> paths;
   std::vector<FailCondition> conditions;
   BudgetFormat format = BudgetFormat::kText;
-  // True if a baseline is given without the name of a check: then only the conditions are evaluated.
+  // True if a baseline, or a format other than text, is given without the name of a check. Then only the conditions are
+  // evaluated.
   bool only_conditions = false;
   InstantChoice at;
   std::string at_text = "peak";

@@ -79,7 +79,7 @@ std::string WithoutSpaces(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
 }
 
-// Parses the value after the comparison. Returns what is wrong with it, or "".
+// Parses the value after the comparison. Returns a description of its mistake; "" if the value is valid.
 std::string ParseValue(std::string_view value, Unit unit, FailCondition& condition) {
   condition.relative = value.starts_with('+');
   if (condition.relative) value.remove_prefix(1);

@@ -30,7 +30,7 @@ std::string FiguresOfConditions();
 struct ConditionResult {
   std::optional<bool> holds;  // nullopt: the figure is unknown
   bool sure = true;           // false: not everything was recorded, so the real figure may differ
-  std::string why;            // why it is unknown or not sure
+  std::string why;            // why the figure is unknown or not sure
   std::string figure;         // "1.4 GiB", "2"; "" if unknown
 };
 // `baseline` is for relative conditions; else nullptr.

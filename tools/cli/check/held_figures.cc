@@ -17,7 +17,7 @@
 namespace memoir {
 namespace {
 
-// GPUs, or the selected device.
+// Returns the indices of the GPUs, or of the selected device.
 absl::StatusOr<std::vector<std::size_t>> DevicesThatCount(const Summary& summary, const SummaryOptions& options) {
   std::vector<std::size_t> counted;
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {

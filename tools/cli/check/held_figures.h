@@ -11,9 +11,10 @@
 
 namespace memoir {
 
-// Both are for the GPU with the largest figure, or for the selected device. Errors say why the figure is unknown.
+// Both functions return a figure of the GPU with the largest figure, or of the selected device. An error contains the
+// reason why the figure is unknown.
 
-// Returns the most bytes that blocks of these modules and the modules inside them had at once.
+// Returns the maximum of the bytes that blocks of these modules, and of modules inside them, had at one time.
 absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptions options, const std::string& pattern);
 
 // Returns the bytes of a category at the peak, with all its details ("activation"), or with one ("activation

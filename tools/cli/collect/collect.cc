@@ -35,7 +35,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "collect",
     .usage = "collect [OPTIONS] -o JOB SOURCE...",
@@ -63,10 +63,10 @@ struct RankRequest {
   std::set<std::uint32_t> ranks;
 };
 
-constexpr std::uint32_t kMostRanks = 99'999;  // a name has five digits
+constexpr std::uint32_t kMostRanks = 99'999;  // in names of files, a rank has five digits
 constexpr char kSymbols[] = "symbols.memoir-symbols";
 
-// "3", "12-15"
+// Adds the ranks of "3" or "12-15". Returns false if the text is neither.
 bool AddRanks(std::string_view text, std::set<std::uint32_t>& ranks) {
   const std::vector<std::string> ends = absl::StrSplit(std::string(text), '-');
   const std::optional<std::uint64_t> first = ParseDigits(ends.front()), last = ParseDigits(ends.back());
@@ -190,7 +190,7 @@ class Collection {
     return true;
   }
 
-  // Ranks that could not be compared may be odd.
+  // Reports the ranks that could not be compared, because they may be odd.
   void SayLacking(const ComparedJob& compared) {
     if (!compared.job.unreadable.empty())
       PrintMessage(fmt::format(
@@ -204,7 +204,8 @@ class Collection {
     if (any_missing || !compared.job.unreadable.empty()) code_ = kExitError;
   }
 
-  // Asks all sources, because a rank that was restarted on another host may have no summary there.
+  // Requests the recordings from all sources, because a rank that was restarted on another host may have no summary
+  // there.
   int BringRanks() {
     std::vector<std::string> patterns;
     for (const std::uint32_t rank : asked_.ranks) patterns.push_back(RankFilePrefix(rank) + "*.memoir");
@@ -253,7 +254,8 @@ class Collection {
 
 bool IsAddress(const CollectSource& source) { return source.kind == CollectSourceKind::kAddress; }
 
-// Two equal sources would copy each file twice.
+// Describes an invalid argument; empty if all are valid. Two equal sources are invalid, because each file would be
+// copied twice.
 std::string ComplaintAbout(const CollectArguments& arguments) {
   if (arguments.sources.empty()) return "no source given: memoir collect -o JOB SOURCE...";
   if (arguments.output.empty()) return "no folder given for the job: -o JOB";

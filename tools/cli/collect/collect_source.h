@@ -19,7 +19,7 @@ enum class CollectSourceKind : std::uint8_t {
 struct CollectSource {
   std::string text;  // as given
   CollectSourceKind kind = CollectSourceKind::kFolder;
-  std::string host, folder;  // both for kHost; for the others `folder` is `text`
+  std::string host, folder;  // for kHost; for other kinds `host` is empty and `folder` is `text`
 };
 
 CollectSource ParseCollectSource(const std::string& text);

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders for the files of each source until they are complete. Removed with everything that is left in them.
+// The temporary folders for the files of each source until the files are complete. The destructor removes the folders
+// and everything that is left in them.
 class Staging {
  public:
   explicit Staging(const std::string& job) : path_(job + "/.collect-XXXXXX") {
@@ -50,14 +51,15 @@ bool IsWanted(const std::string& name, const std::vector<std::string>& patterns)
       patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0; });
 }
 
-// A recording's file only grows, so a file of the same size is the same. Summaries are rewritten.
+// Returns true if the file was collected before. A recording's file only grows, so a file of the same size is the same.
+// Summaries are rewritten, so they are always collected again.
 bool IsThere(const fs::path& file, const fs::path& collected) {
   std::error_code error, other;
   const auto size = fs::file_size(file, error);
   return collected.extension() == ".memoir" && fs::file_size(collected, other) == size && !error && !other;
 }
 
-// Continues after a file that cannot be copied. Returns the first error, or "".
+// Copies the wanted files of a folder. Continues after a file that cannot be copied. Returns the first error, or "".
 std::string CopyWanted(const FileRequest& wanted, const fs::path& into, const fs::path& job) {
   std::error_code error;
   std::string why;
@@ -69,7 +71,7 @@ std::string CopyWanted(const FileRequest& wanted, const fs::path& into, const fs
     if (IsThere(at->path(), job / name)) continue;
     std::error_code failed;
     if (fs::copy_file(at->path(), into / name, failed)) {
-      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // a summary's age is known by it
+      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // readers take a summary's age from it
       continue;
     }
     fs::remove(into / name, unknown);
@@ -78,7 +80,7 @@ std::string CopyWanted(const FileRequest& wanted, const fs::path& into, const fs
   return error ? error.message() : why;
 }
 
-// The first line of a command's errors, because the causes from ssh and tar come before rsync's conclusions.
+// Returns the first line of a command's errors, because the causes from ssh and tar come before rsync's conclusions.
 std::string FirstLine(const std::string& file) {
   constexpr std::size_t kMostRead = 4096, kMost = 200;
   std::string text(kMostRead, '\0');
@@ -102,7 +104,7 @@ bool IsBetter(const fs::path& came, const fs::path& there) {
   return ReadSummaryFile(came.string()).ok() || !ReadSummaryFile(there.string()).ok();
 }
 
-// Continues after a file that cannot be moved. Returns the first error.
+// Moves the wanted files into the job's folder. Continues after a file that cannot be moved. Returns the first error.
 std::string TakeIn(const FileRequest& wanted, const fs::path& from, const fs::path& job, TransferResult& brought) {
   std::error_code error;
   std::string why;

@@ -16,34 +16,34 @@ namespace memoir {
 
 struct CollectOptions {
   std::string job;      // absolute; must exist
-  std::string command;  // for hosts, and for all sources if `for_all`
+  std::string command;  // copies files from hosts; from all sources if `for_all` is true
   bool for_all = false;
-  std::string python;  // with fsspec, for addresses; empty if it is not needed
+  std::string python;  // a Python with fsspec, for addresses; empty if there are no addresses
   std::size_t at_once = 8;
-  std::function<void(const std::string&)> say;  // gets a line for each source that fails
+  std::function<void(const std::string&)> say;  // receives a line for each source that fails
 };
 
 // Requests files from a source: those whose names match one of the patterns.
 struct FileRequest {
   const CollectSource* source = nullptr;
   std::vector<std::string> patterns;
-  bool anew = false;  // also requests what the job's folder already has
+  bool anew = false;  // true: also requests files that the job's folder already has
 };
 
 struct TransferResult {
-  std::vector<std::string> files;  // names of received files; existing recordings are not read again
-  std::uint64_t bytes = 0;         // of these files
+  std::vector<std::string> files;  // names of received files; recordings that the job has already are not received
+  std::uint64_t bytes = 0;         // bytes of these files
   bool failed = false;
 };
 
 struct TransferResults {
   std::vector<TransferResult> of;  // in the order of `wanted`
-  int interrupted = 0;      // the signal that ended it early
+  int interrupted = 0;      // the signal that ended the transfers early; 0: no signal
 };
 
-// Files appear in the job's folder complete: they are received in a temporary folder next to it first. Other files than
-// regular, requested ones stay there and are removed with it. A recording never replaces a longer one. After an
-// interruption the job's folder contains the files of all finished sources.
+// Files appear in the job's folder complete, because they are first received in a temporary folder inside of it. Files
+// that are not regular, or were not requested, stay in the temporary folder and are removed with it. A recording never
+// replaces a longer one. After an interruption the job's folder contains the files of all finished sources.
 absl::StatusOr<TransferResults> TransferFiles(const InstallTree& tree, const std::vector<FileRequest>& wanted,
                                               const CollectOptions& options, const std::string& what);
 

@@ -36,7 +36,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "diff",
     .usage = "diff [OPTIONS] A B",
@@ -91,7 +91,7 @@ void AddOptions(CLI::App& app, DiffArguments& arguments) {
   AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
-// The runs of A and B.
+// Returns the runs of A and B.
 std::pair<std::string, std::string> RunsOf(const std::string& runs) {
   if (runs.empty()) return {"last", "last"};
   const std::size_t at = runs.find(':');
@@ -134,7 +134,7 @@ std::string InstantName(const std::string& at) {
   return at == "peak" || at == "end" ? "the " + at : at;
 }
 
-// The same command with the other grouping that says most: modules and categories after lines.
+// Returns the same command with another grouping: by line after a grouping by module, otherwise by category and module.
 std::string MoreHint(const std::vector<std::string>& words, const Comparison& comparison) {
   if (comparison.focus() == nullptr) return "";
   const bool by_module = comparison.by == GroupBy::kCategoryModule || comparison.by == GroupBy::kModule;

@@ -28,7 +28,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "doctor",
     .usage = "doctor [OPTIONS]",
@@ -81,7 +81,7 @@ std::string Verdict(const std::vector<DoctorCheck>& checks) {
                      FormatCounted(wrong, "problem", "problems"), wrong == 1 ? "it is" : "they are");
 }
 
-// Paths are never wrapped.
+// Renders the checks. Texts are wrapped only at spaces, so paths stay whole.
 std::string RenderChecks(const std::vector<DoctorCheck>& checks, const Terminal& terminal) {
   constexpr std::size_t kLevelWidth = 6, kSubjectWidth = 16;
   std::string text;
@@ -124,7 +124,7 @@ std::vector<DoctorCheck> AllChecks(const std::string& python, const std::string&
   return checks;
 }
 
-// The command that also shows the checks that found no problem.
+// Returns the command that also shows the checks that found no problem.
 std::vector<std::string> DoctorInFull(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"doctor"};
   std::ranges::copy_if(arguments, std::back_inserter(words), [](const std::string& word) { return word != "--brief"; });

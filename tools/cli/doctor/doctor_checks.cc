@@ -32,9 +32,10 @@ namespace {
 using Level = DoctorCheck::Level;
 using Checks = std::vector<DoctorCheck>;
 
-// Size of the ring's file besides its segments: 4.5 MiB of names and thread slots (docs/architecture.md).
+// Size of the ring's file without its ring extents: 4.5 MiB of names, thread slots and headers (docs/architecture.md),
+// rounded up.
 constexpr std::uint64_t kRingOverhead = 19u << 18;
-constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // of --ring-size
+constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // default of --ring-size
 constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // the recorder refuses smaller ones
 constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm needs twice the size, because programs use it, too
 
@@ -91,7 +92,8 @@ DoctorCheck StacksCheck(const PythonFacts& python) {
 constexpr std::string_view kCudaAllocator = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr std::string_view kCudaReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 
-// A tracker that was built without CUDA does not have the name.
+// Returns true if the tracker contains the name of torch's CUDA allocator. A tracker that was built without CUDA lacks
+// the name.
 bool HasCuda(const std::filesystem::path& tracker) {
   std::ifstream file(tracker, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -118,7 +120,7 @@ std::optional<DoctorCheck> CudaMemoryCheck(const InstallTree& tree, const Python
   return DoctorCheck{Level::kFine, "CUDA memory", "blocks and segments of torch's allocator", ""};
 }
 
-// Says whether --kernels times finds CUPTI (tracker/cupti/cupti_library.cc). Returns nullopt for a torch without CUDA.
+// Checks that --kernels times finds CUPTI (tracker/cupti/cupti_library.cc). Returns nullopt for a torch without CUDA.
 std::optional<DoctorCheck> CuptiCheck(const PythonFacts& python) {
   const std::filesystem::path torch = python.torch_folder, wheels = torch.parent_path() / "nvidia";
   if (!Exists(torch / "lib" / "libc10_cuda.so")) return std::nullopt;
@@ -150,7 +152,8 @@ std::uint64_t RingBytes() {
   return set.value_or(kDefaultSegmentBytes) + kRingOverhead;
 }
 
-// The folder that RingOpen would choose: MEMOIR_RING_DIR if it is set, else the first with room for the whole ring.
+// Checks the folder that RingOpen would choose: MEMOIR_RING_DIR if it is set, otherwise the first folder with room for
+// the whole ring.
 DoctorCheck RingCheck() {
   const std::string chosen = Variable("MEMOIR_RING_DIR");
   std::vector<std::string> folders = {chosen};
@@ -202,8 +205,8 @@ DoctorCheck OutputCheck(const std::string& output) {
   return {Level::kFine, "output folder", where, ""};
 }
 
-// By MADV_WIPEONFORK, a forked child notices that the recording is its parent's. Without it, the child learns this in
-// fork().
+// Checks for MADV_WIPEONFORK, with which every forked child notices that the recording belongs to its parent. Without
+// it, only children of fork() notice this.
 DoctorCheck KernelCheck() {
   utsname system = {};
   uname(&system);
@@ -224,7 +227,7 @@ DoctorCheck PreloadCheck() {
   return {Level::kNote, "LD_PRELOAD", preload, "it is kept behind Memoir's; if a program misbehaves, try without it"};
 }
 
-// Where launches come from (docs/kernels.md).
+// Describes how launches of kernels are recorded (docs/kernels.md).
 DoctorCheck KernelsCheck() {
   constexpr const char* kOfDriver = "launches from interposed calls of this driver; times (--kernels times) from CUPTI";
   constexpr const char* kOfSimulation =

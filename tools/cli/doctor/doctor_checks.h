@@ -19,11 +19,11 @@ struct DoctorCheck {
 };
 
 std::vector<DoctorCheck> CheckInstallation(const InstallTree& tree);
-// The interpreter `python`, its torch, and whether this installation can record it.
+// Checks the interpreter `python`, its torch, and whether this installation can record it.
 std::vector<DoctorCheck> CheckPython(const InstallTree& tree, const std::string& python);
-// MEMOIR_* and other variables that change the recording.
+// Checks MEMOIR_* and other variables that change the recording.
 std::vector<DoctorCheck> CheckEnvironment();
-// The ring folder, the output folder (`output`, which need not exist) and the kernel.
+// Checks the ring folder, the output folder (`output`, which need not exist) and the kernel.
 std::vector<DoctorCheck> CheckSystem(const std::string& output);
 
 }  // namespace memoir

@@ -6,7 +6,7 @@
 
 namespace memoir {
 
-// Tries it on a thread of this process, which has the same kernel and sandbox as the program.
+// Tests this on a thread of this process, which has the same kernel and sandbox as the program.
 DoctorCheck CheckOwnTable();
 
 }  // namespace memoir

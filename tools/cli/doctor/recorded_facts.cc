@@ -25,11 +25,11 @@ constexpr const char* kTold[] = {
 #undef MEMOIR_JOB
     "TORCHELASTIC_RESTART_COUNT",  // number of the restart
     "MEMOIR_RUN",                  // the name of this memoir run, including the values that name the job
-    "MEMOIR_RING_DIR",             // with the next one, the path of the ring
+    "MEMOIR_RING_DIR",             // this and TMPDIR: the path of the ring
     "TMPDIR",
     "PYTORCH_ALLOC_CONF",
     "PYTORCH_CUDA_ALLOC_CONF",
-    "MEMOIR_SIM_GPU",  // with the next one, the simulated card
+    "MEMOIR_SIM_GPU",  // this and MEMOIR_SIM_WORLD: the simulated card
     "MEMOIR_SIM_WORLD"};
 
 DoctorCheck CheckRecordedVariables() {

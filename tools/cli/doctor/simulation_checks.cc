@@ -26,7 +26,8 @@ bool IsCudaName(std::string_view name) {
   return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
 }
 
-// Functions of libraries that are not simulated. The real ones are used; they fail or are not called.
+// Returns true for functions of libraries that are not simulated. The functions of the real libraries are used; they
+// fail or are not called.
 bool IsLeftToTheRealLibrary(std::string_view name) {
   for (std::string_view family : {"cuFile", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
     if (name.starts_with(family)) return true;

@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
-// "train.py" of "python train.py", "torchrun" of "torchrun -m pkg".
+// Returns "train.py" for "python train.py", "torchrun" for "torchrun -m pkg".
 std::string NameOf(const Strings& command) {
   for (const std::string& word : command) {
     if (word.ends_with(".py")) return fs::path(word).filename().string();
@@ -45,7 +45,7 @@ std::string NameOf(const Strings& command) {
   return fs::path(command.front()).filename().string();
 }
 
-// Of reports on standard error.
+// Returns the terminal for reports on standard error.
 Terminal ErrorTerminal() {
   constexpr std::size_t kPrefix = 8;  // "memoir: "
   Terminal terminal = DetectTerminal(STDERR_FILENO);
@@ -83,7 +83,7 @@ class Fitting {
   const std::string what_;
 };
 
-// Says why a program may not have used the GPU, or failed before; "" if unknown.
+// Explains why a program may not have used the GPU, or may have failed before. "" if the reason is unknown.
 std::string Fitting::Hint(const FitCard& card) const {
   const FitRun& run = card.low.run;
   if (run.signal == SIGKILL) return "was it the host's memory that ran out?";
@@ -100,7 +100,7 @@ std::string Fitting::Hint(const FitCard& card) const {
   return "";
 }
 
-// Notes torch's version from a recording, or else the one that the interpreter would import.
+// Sets torch's version from a recording. Without a recording, sets the version that the interpreter would import.
 void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   std::string version;
   for (const FitCard& card : cards) {
@@ -115,7 +115,7 @@ void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   for (FitCard& card : cards) card.torch = version;
 }
 
-// With --brief, the next command records what the verdict is about.
+// With --brief, the next command records the program on the simulated card.
 std::string Fitting::Printed(const Json& json) const {
   const std::string& card = options_.cards.front().key;
   return options_.brief ? BriefFit(ToText(json), card, options_.command) : ToText(json);
@@ -145,13 +145,14 @@ int Fitting::RunOne() {
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) PrintMessage(hint);
   NoteTorch(cards);
   const int shown = ShowOne(cards[0]);
-  // If the program failed only with the smallest unknown shapes, the other run counts.
+  // If only the run with the smallest possible shapes failed, the exit code of the other run is returned.
   const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
   const int code = failed ? LeadingRun(cards[0]).exit_code : result.exit_code;
   return code != 0 ? code : shown;
 }
 
-// Prints the last line of the first subject that failed for another reason.
+// For the first subject that did not use the GPU, or failed for another reason than memory: prints a hint, and the last
+// line of its output.
 void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
@@ -193,7 +194,7 @@ int Fitting::RunCards() {
   return shown != kExitFine ? shown : CodeOf(*cards);
 }
 
-// A program fits only if this is known.
+// A program counts as fitting only if its verdict is kFits.
 FitOutcome OutcomeOf(FitVerdict verdict) {
   if (verdict == FitVerdict::kFits) return FitOutcome::kFits;
   const bool unanswered =
@@ -235,7 +236,8 @@ int Fitting::RunVariation() {
     auto cards = subjects_.Run(subjects, "simulating " + what_);
     if (!cards || !subjects_.RunBounds(subjects, *cards)) return simulator_.exit_code();
     for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
-    // The values of the first round are far apart, so for the curve each need is worth a run.
+    // The values of the first round are far apart, so the curve needs the memory of each. Values that do not fit are
+    // run again without the card's limit.
     if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();
     if (curve.points.empty()) SayFailures(*cards, subjects);
     if (curve.points.empty()) NoteTorch(*cards);

@@ -29,7 +29,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "fit",
     .usage = "fit [OPTIONS] -- COMMAND...",
@@ -143,7 +143,8 @@ absl::Status CheckAddresses(FitOptions& options) {
   return Wrong("--addresses " + options.addresses + ": expected linux or wsl");
 }
 
-// Addresses represent the card's memory: with fewer than the card has, the program would find no GPU.
+// Checks that the process has enough addresses. Each byte of the simulated card's memory needs an address, and with too
+// few addresses the program would find no GPU.
 absl::Status ResolveAddressSpace(FitOptions& options) {
   const std::uint64_t limit = AddressSpaceLimit();
   const std::uint64_t devices = options.devices.value_or(1);
@@ -157,7 +158,8 @@ absl::Status ResolveAddressSpace(FitOptions& options) {
   return absl::OkStatus();
 }
 
-// "{BATCH}", in capitals: a missing value. Other braces may belong to the program (JSON, templates).
+// Returns the name of a placeholder whose value is missing: "BATCH" for "{BATCH}". "" if there is no placeholder. Only
+// names in capitals count, because other braces may belong to the program (JSON, templates).
 std::string PlaceholderIn(const std::vector<std::string>& command) {
   static const std::regex kPlaceholder(R"(\{([A-Z][A-Z0-9_]*)\})");
   std::smatch match;
@@ -167,7 +169,7 @@ std::string PlaceholderIn(const std::vector<std::string>& command) {
   return "";
 }
 
-// Tested before anything runs, so that a wrong path costs no runs.
+// Tests that the file can be written. Called before anything runs, so that no runs are lost by a wrong path.
 absl::Status ResolvePng(FitOptions& options) {
   if (options.png.empty()) return absl::OkStatus();
   if (options.vary.empty()) return Wrong("--png draws a curve: add --vary NAME=A:B");

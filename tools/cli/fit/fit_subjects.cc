@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than any card has, and small enough for the address space of most systems. At most half of the limit of `ulimit
-// -v`, because the program needs the rest.
+// Returns more memory than any card has, but little enough for the address space of most systems. At most half of the
+// limit of `ulimit -v`, because the program needs the other half.
 std::uint64_t UnlimitedMemory(const FitOptions& options) {
   constexpr std::uint64_t kMost = 1ull << 40;
   return std::min(kMost, AddressSpaceLimit() / 2 / options.devices.value_or(1));
@@ -65,7 +65,7 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
   return cards;
 }
 
-// The first run assumes the smallest unknown shapes, and a device that is busy and thus late.
+// The first run assumes the smallest possible shapes where a shape is unknown, and a device that is busy and thus late.
 bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
   std::vector<std::size_t> of;

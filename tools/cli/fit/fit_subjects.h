@@ -24,13 +24,14 @@ class FitSubjects {
  public:
   FitSubjects(const FitOptions& options, Simulator& simulator) : options_(options), simulator_(simulator) {}
 
-  // The first run of one subject, with this process's streams.
+  // Runs one subject for the first time, with this process's standard input, output and error.
   FitCard RunHere(const FitSubject& subject, ChildResult& result);
-  // The first run of each subject, with output in files. nullopt: exit with the simulator's exit code.
+  // Runs each subject for the first time, with output in files. nullopt: exit with the simulator's exit code.
   std::optional<std::vector<FitCard>> Run(const std::vector<FitSubject>& subjects, const std::string& what);
-  // The runs with the assumptions that need least and most. Returns false to exit with the simulator's exit code.
+  // Runs the subjects again whose memory depends on an assumption, to find the least and the most memory that they may
+  // need. Returns false to exit with the simulator's exit code.
   bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
-  // The runs without the card's limit. Returns false in the same case.
+  // Runs the subjects that do not fit again, without the card's limit. Returns false in the same case.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
 
  private:

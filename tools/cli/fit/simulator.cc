@@ -62,7 +62,7 @@ class RunningLine {
   bool shown_ = false;
 };
 
-// While it exists, standard output goes to standard error.
+// While an object exists, standard output goes to standard error.
 class OutputToError {
  public:
   explicit OutputToError(bool active) : kept_(active ? dup(STDOUT_FILENO) : -1) {
@@ -120,7 +120,7 @@ EnvironmentVariables Simulator::VariablesOf(const Simulation& simulation) const 
   Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
   AddAttachment(variables, attachment);
-  // If this fails, writing into the folders reports it.
+  // Errors are ignored here, because the first write into the folders reports them.
   (void)MakePrivateFolders(folder / "report");
   (void)MakePrivateFolders(variables["MEMOIR_OUTPUT"]);
   return variables;
@@ -180,7 +180,8 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   return run;
 }
 
-// Without a recording, the device's own figures are the answer. A line about the missing recording is printed once.
+// nullopt if there is no recording: the result then has only the device's own figures. A line about the missing
+// recording is printed once.
 std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulation, const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const std::string path = simulation.keep.empty() ? (FolderOf(simulation) / "capture").string() : simulation.keep;

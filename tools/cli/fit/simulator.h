@@ -22,14 +22,14 @@
 namespace memoir {
 
 struct Simulation {
-  std::string name;  // unique name of its folder: "h100"
+  std::string name;  // unique; names the folder of the run: "h100"
   std::string card;
   std::string memory;  // bytes; "": the card's
   std::vector<std::string> command;
-  // Shapes that depend on values that the device did not compute are the largest possible ones.
+  // True: shapes that depend on uncomputed values are the largest possible ones; false: the smallest possible ones.
   bool takes_most = false;
-  bool at_once = false;     // the device completes its work at once, and not some launches later
-  std::string keep = "";    // folder for the recording; "": it is not kept
+  bool at_once = false;     // true: the device completes its work at once; false: some launches later
+  std::string keep = "";    // folder for the recording; "": the recording is not kept
 };
 
 class Simulator {
@@ -41,11 +41,11 @@ class Simulator {
 
   absl::Status Prepare();
 
-  // Runs with this process's standard streams, as `memoir run` does; with --json, standard output goes to standard
-  // error. A third ^C kills what the first two did not end.
+  // Runs the command with this process's standard input, output and error, as `memoir run` does. With --json, standard
+  // output goes to standard error. A third ^C kills the command if the first two did not end it.
   FitRun RunHere(const Simulation& simulation, ChildResult& result);
-  // Runs with output in files. Returns nullopt after an interruption or a failed start, and has then printed why: exit
-  // with exit_code(). `what` is for the line of progress.
+  // Runs the commands with their output in files. After an interruption or a failed start, prints the reason and
+  // returns nullopt; then exit with exit_code(). `what`: the text of the progress line.
   std::optional<std::vector<FitRun>> RunAll(const std::vector<Simulation>& simulations, const std::string& what);
   int exit_code() const { return exit_code_; }
 

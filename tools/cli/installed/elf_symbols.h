@@ -15,7 +15,7 @@ struct DynamicSymbols {
 };
 
 // Reads only names for which `keep` returns true, because torch's libraries have hundreds of thousands. A damaged file
-// causes an error, never a crash; the error names the file and what is wrong with it.
+// causes an error, never a crash. The error names the file and the cause.
 absl::StatusOr<DynamicSymbols> ReadDynamicSymbols(const std::string& path, bool (*keep)(std::string_view name));
 
 }  // namespace memoir

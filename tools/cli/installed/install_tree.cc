@@ -20,7 +20,8 @@ InstallTree FindInstallTree() {
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";
   tree.simulated_device = tree.root / MEMOIR_LIB_DIR / "libmemoir_simcuda.so";
   tree.simulated_driver = tree.root / MEMOIR_LIB_DIR / "simulated" / "libcuda.so.1";
-  // Wheels contain no links, and two copies would be two devices, so a wheel has only the driver's name.
+  // A wheel contains the library only under the driver's name: wheels contain no links, and two copies would be two
+  // devices.
   if (!std::filesystem::exists(tree.simulated_device, error) && std::filesystem::exists(tree.simulated_driver, error))
     tree.simulated_device = tree.simulated_driver;
   tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";
@@ -35,7 +36,7 @@ InstallTree FindInstallTree() {
 
 namespace {
 
-// 2.6 comes before 2.10.
+// Returns a key for sorting, in which 2.6 comes before 2.10.
 std::pair<std::vector<long>, std::string> NumbersOf(const std::string& version) {
   std::vector<long> numbers;
   std::istringstream parts(version);

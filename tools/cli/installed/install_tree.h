@@ -23,7 +23,7 @@ struct InstallTree {
   std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };
 
-// Finds the tree by /proc/self/exe, or without /proc by the executed path. The parts need not exist.
+// Finds the tree from /proc/self/exe, or from the executed path if there is no /proc. The parts need not exist.
 InstallTree FindInstallTree();
 
 // The torch versions ("2.11") for which `tree` has a tracker, sorted.

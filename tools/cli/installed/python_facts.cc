@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// One value a line. find_spec of a top-level package imports nothing.
+// Prints one value on each line. find_spec of a top-level package imports nothing.
 constexpr const char* kQuestion =
     "import sys, sysconfig, importlib.util as u\n"
     "s = u.find_spec('torch')\n"
@@ -38,7 +38,8 @@ std::string TorchVersion(const std::string& folder) {
   return std::regex_search(text, match, kVersion) ? match[1].str() : "";
 }
 
-// As minor_of() in python/_torch_memoir/_library.py: a nightly build's tracker is named after its full version.
+// Returns the version in a tracker's name, like minor_of() in python/_torch_memoir/_library.py: "2.11", or for a
+// nightly build the full version.
 std::string Minor(const std::string& version) {
   static const std::regex kRelease(R"((\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?)");
   std::smatch match;

@@ -23,7 +23,7 @@ bool HasPackage(const std::string& python, const std::string& package) {
   return said.ok() && *said == "True";
 }
 
-// The Python of the environment that contains this installation
+// Returns the Python of the environment that contains this installation
 // (ENVIRONMENT/lib/python3.11/site-packages/memoir/_tree), of the active environment, and those in PATH.
 std::vector<std::string> Candidates(const InstallTree& tree) {
   std::vector<std::string> candidates;

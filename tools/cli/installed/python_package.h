@@ -1,4 +1,4 @@
-// Finds a Python that has a package, for work that Memoir delegates to packages that it does not install.
+// Finds a Python that has a package, for work that needs a package which Memoir does not install.
 #ifndef TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 #define TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 
@@ -9,8 +9,9 @@
 
 namespace memoir {
 
-// `given` is the value of --python. If it is empty, tries the Pythons of the environment in which Memoir is installed,
-// of the active one, and in PATH. The error begins with `who` ("this query") and names the package to install.
+// `given`: the value of --python. If it is empty, tries the Python of the environment in which Memoir is installed,
+// then of the active environment, then those in PATH. The error begins with `who` ("this query") and names the package
+// to install.
 absl::StatusOr<std::string> FindPythonWith(const InstallTree& tree, const std::string& package,
                                            const std::string& given, const std::string& who);
 

@@ -20,10 +20,10 @@ struct Option {
 
 struct Launcher {
   std::array<std::string_view, 4> programs;
-  std::array<std::string_view, 2> modules;  // of python -m
+  std::array<std::string_view, 2> modules;  // started with python -m
   std::array<Option, 3> processes;
-  Option machines;       // the number of processes is for so many machines together
-  const char* variable;  // stands in for the option
+  Option machines;       // number of machines to which the number of processes applies together
+  const char* variable;  // environment variable that replaces the option; nullptr: no such variable
 };
 
 constexpr Option kNone = {};
@@ -51,7 +51,7 @@ bool Has(const Names& names, std::string_view name) {
   return !name.empty() && std::ranges::find(names, name) != names.end();
 }
 
-// The words before the program that the launcher starts; later options belong to the program.
+// Returns the words before the program that the launcher starts. Later options belong to the program.
 Strings WordsOfLauncher(const Strings& command) {
   const auto end = std::ranges::find_if(
       command, [](const std::string& word) { return word == "--" || word.ends_with(".py"); });
@@ -73,7 +73,8 @@ bool IsOption(const Option& option, std::string word) {
   return !option.name.empty() && option.name.starts_with(word) && word.size() >= option.shortest.size();
 }
 
-// "--option VALUE" or "--option=VALUE". The last one counts, as for the launchers themselves.
+// Returns the value in "--option VALUE" or "--option=VALUE". If the option occurs several times, the last value is
+// used, as in the launchers.
 std::optional<std::uint64_t> NumberOf(const Option& option, const Strings& words, std::size_t from) {
   std::optional<std::uint64_t> number;
   for (std::size_t i = from; i < words.size(); ++i) {

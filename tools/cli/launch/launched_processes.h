@@ -1,4 +1,4 @@
-// The number of processes that a launcher starts on this machine, from its command line. They expect as many GPUs.
+// The number of processes that a launcher starts on this machine, from its command line. Each process expects a GPU.
 #ifndef TOOLS_CLI_LAUNCH_LAUNCHED_PROCESSES_H_
 #define TOOLS_CLI_LAUNCH_LAUNCHED_PROCESSES_H_
 
@@ -9,9 +9,9 @@
 
 namespace memoir {
 
-// 4 for `torchrun --nproc-per-node 4 train.py`, `python -m torch.distributed.run --nproc_per_node=4 train.py`,
-// `accelerate launch --num_processes 4 train.py`, `deepspeed --num_gpus 4 train.py` and `mpirun -np 4 train`. Empty if
-// the command starts no such launcher, or does not contain the number.
+// Returns 4 for `torchrun --nproc-per-node 4 train.py`, `python -m torch.distributed.run --nproc_per_node=4 train.py`,
+// `accelerate launch --num_processes 4 train.py`, `deepspeed --num_gpus 4 train.py` and `mpirun -np 4 train`. nullopt
+// if the command starts no such launcher, or does not contain the number.
 std::optional<std::uint32_t> LaunchedProcesses(const std::vector<std::string>& command);
 
 }  // namespace memoir

@@ -40,7 +40,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "run",
     .usage = "run [OPTIONS] -- COMMAND...",
@@ -95,7 +95,8 @@ void AddOptions(CLI::App& app, EnvironmentVariables& given) {
   }
 }
 
-// Resolves options from the command line, else from the environment. Invalid values are refused before anything starts.
+// Takes options from the command line, otherwise from the environment. Invalid values are refused before anything
+// starts.
 std::optional<int> ResolveOptions(const EnvironmentVariables& given, EnvironmentVariables& resolved) {
   for (const RecordOption& option : RecordOptions()) {
     const auto found = given.find(option.variable);
@@ -117,7 +118,7 @@ Attachment AttachmentFor(const EnvironmentVariables& variables) {
   return attachment;
 }
 
-// For ^C while the summary is made: the exit code is the one of the command.
+// Handles ^C while the summary is made: this process then ends as the command ended.
 ChildResult command_ended;
 void LeaveNow(int) {
   DieBySignal(command_ended.signal);
@@ -152,9 +153,9 @@ std::string OutputOf(const EnvironmentVariables& variables) {
   return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
 }
 
-// The name of this run, unique on all hosts. It contains the launcher's name of the job, so that readers can
-// distinguish two jobs in one folder: "slurm-71.4/node1-4711-1700000000000000000". A nested run takes over the name of
-// the outer one.
+// Returns a name for this run, unique on all hosts. The name contains the launcher's name of the job, so that readers
+// can distinguish two jobs in one folder: "slurm-71.4/node1-4711-1700000000000000000". A nested `memoir run` uses the
+// name of the outer one.
 std::string NameOfRun() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);

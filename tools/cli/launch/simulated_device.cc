@@ -21,7 +21,7 @@ namespace {
 
 using simcuda::CardProfile;
 
-// Returns nullopt if it cannot be read or is larger than the device accepts.
+// Returns the text of a file. nullopt if it cannot be read or is larger than the device accepts.
 std::optional<std::string> ReadTable(const std::filesystem::path& file) {
   constexpr std::size_t kLargest = std::size_t{1} << 20;  // as in interpose/simcuda/configuration.cc
   std::ifstream in(file, std::ios::binary);
@@ -37,7 +37,7 @@ absl::Status CannotRead(std::string_view source, const std::string& file) {
       fmt::format("{}: cannot read {}; check path and permissions, at most 1 MiB is read", source, file));
 }
 
-// `wrong` is such as "line 3: ...".
+// `wrong`: the error with its line, "line 3: ...". `example`: a file that describes the form.
 absl::Status FaultyProfileError(std::string_view source, const std::string& file, const std::string& wrong,
                                 const std::filesystem::path& example) {
   return absl::InvalidArgumentError(
@@ -50,7 +50,7 @@ SimulatedCard CardOf(const CardProfile& profile, bool common) {
   return {profile.key, profile.name, profile.memory, profile.memory_most, simcuda::LeastMemory(profile), common};
 }
 
-// The file of formulas has no separate option.
+// Checks the file of workspaces, which is given only by its variable and has no option.
 absl::Status CheckWorkspaces(const InstallTree& tree, const std::string& file) {
   if (file.empty()) return absl::OkStatus();
   const std::optional<std::string> text = ReadTable(file);

@@ -19,25 +19,26 @@ namespace memoir {
 
 constexpr std::uint32_t kMostSimulatedDevices = 64;
 
-// A card, as in the tables.
+// A card of the tables.
 struct SimulatedCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
   std::uint64_t memory = 0;  // bytes: the smallest number that a driver reports
   std::uint64_t memory_most = 0;
-  std::uint64_t memory_least = 0;  // bytes: with less, no program can run, whatever --sim-memory is
+  std::uint64_t memory_least = 0;  // bytes of the context and one block: the least value of --sim-memory
   bool common = false;             // included in `memoir fit --gpu all`
 };
 
-// The cards of `tree`, if it has any, and of the user's file ("": no file), in the files' order. The user's cards
-// replace others with the same key, and are all common. InvalidArgument names file, line and error in the user's file.
+// Returns the cards of `tree`, if it has any, and of the user's file ("": no file), in the files' order. The user's
+// cards replace others with the same key, and are all `common`. InvalidArgument: an error in the user's file; the
+// message names file, line and error.
 absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
 
 // `variables` are the options' variables (MEMOIR_SIM_GPU ...). OK if they request no simulation, or a possible one.
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables);
 
-// Preloads the device after the interposer, if that is preloaded, because hooks look at everything that torch imports.
-// Also makes triton find the simulated driver.
+// Appends the simulated device to LD_PRELOAD, after the interposer if that is preloaded, because the interposer's hooks
+// look at everything that torch imports. Also makes triton find the simulated driver.
 void AddSimulation(const InstallTree& tree, Attachment& attachment);
 
 }  // namespace memoir

@@ -1,6 +1,6 @@
-// A file in the folder of a capture that tells the recording that it is being read as it grows. A recording that names
-// its steps then writes every second, and else every four seconds (tracker/session/process/follower_detection.h). For
-// one thread.
+// A file in the folder of a capture, by which the recording detects that a reader follows it. A recording with --detail
+// auto then writes every second, and otherwise every four seconds (tracker/session/process/follower_detection.h). Not
+// thread-safe.
 #ifndef TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 #define TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 
@@ -13,12 +13,12 @@ class FollowMark {
  public:
   // `capture` is the folder or a file in it.
   explicit FollowMark(const std::string& capture);
-  ~FollowMark();  // removes it
+  ~FollowMark();  // removes the file
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // Call it while somebody follows a running recording; it acts once a second. Does nothing if the folder is not
-  // writable or a non-empty file has the name; the picture is then slightly older.
+  // Call it again and again while somebody follows a running recording. Touches the file at most once a second. Does
+  // nothing if the folder is not writable, or if a file with contents has this name; the shown state is then older.
   void Touch();
 
  private:

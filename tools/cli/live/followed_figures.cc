@@ -15,7 +15,8 @@
 namespace memoir {
 namespace {
 
-// The recorder writes once a second while there is anything to write.
+// A recording without new data for this time is silent. The recorder writes every second while there is anything to
+// write.
 constexpr double kSilentSeconds = 10;
 
 std::uint64_t NowNs(clockid_t clock) {
@@ -24,7 +25,7 @@ std::uint64_t NowNs(clockid_t clock) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// "MemTotal:  16384 kB"
+// Returns the bytes of a line of /proc/meminfo: "MemTotal:  16384 kB".
 std::optional<std::uint64_t> HostMemory(std::string_view field) {
   std::ifstream file("/proc/meminfo");
   std::string name, rest;
@@ -35,7 +36,7 @@ std::optional<std::uint64_t> HostMemory(std::string_view field) {
   return std::nullopt;
 }
 
-// For host memory, no card tells the total size.
+// Sets the total size and the free bytes of host memory, which no device sample contains.
 void AddHostMemory(LiveMemory& device) {
   const auto total = HostMemory("MemTotal:"), available = HostMemory("MemAvailable:");
   if (!total || !available) return;
@@ -57,7 +58,7 @@ std::string EndText(const v1::End& end) {
   }
 }
 
-// Includes the chunks in which the step begins and ends.
+// Returns the number of chunks of a step, including the chunks in which the step begins and ends.
 std::uint64_t ChunksOfStep(double step_seconds, double chunks_per_second) {
   constexpr double kMost = 1000;
   return 2 + static_cast<std::uint64_t>(std::ceil(std::clamp(step_seconds * chunks_per_second, 0.0, kMost)));
@@ -149,7 +150,7 @@ void FollowedFigures::Describe(std::size_t at, std::uint64_t now_ns) {
   process.asked.open = process.asked.open && runs;
   process.events = recording.events();
   Rate& rate = rates_[at];
-  // A rate over the newest chunks, because an update may find no new one.
+  // The rates are over the newest chunks, and stay unchanged if an update finds no new chunk.
   if (recording.chunks() > rate.chunks) {
     const double passed = Seconds(rate.time_ns == 0 ? start : rate.time_ns, newest);
     const auto chunks = static_cast<double>(recording.chunks() - rate.chunks);

@@ -38,7 +38,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "live",
     .usage = "live [OPTIONS] [DIR|FILE|PID] [snapshot]",
@@ -79,7 +79,7 @@ void AddOptions(CLI::App& app, LiveArguments& arguments) {
   AddNumber(app, "--top", arguments.top, "processes in a list of several [8; all in --json]");
 }
 
-// `memoir live snapshot` takes the newest recording.
+// In `memoir live snapshot` the word is the action, unless a file has this name. The newest recording is then followed.
 void TakeAction(LiveArguments& arguments) {
   std::error_code error;
   if (arguments.what == "snapshot" && arguments.action.empty() && !std::filesystem::exists("snapshot", error))
@@ -113,7 +113,7 @@ int TakeSnapshot(const FollowedFigures& followed, const LiveSignals& signals) {
   return Fail(absl::DeadlineExceededError(NoSnapshotCame(control)));
 }
 
-// Returns true for requests that need a recording now: a single picture or a snapshot.
+// Returns true for requests that need a recording now: a single reading (--once), or a snapshot.
 bool WantsItNow(const LiveArguments& arguments) { return arguments.once || !arguments.action.empty(); }
 
 int CannotFollow(const absl::Status& status, const LiveSignals& signals) {
@@ -138,7 +138,7 @@ class Watch {
       if (IsAnyRunning(followed_.figures())) mark_.Touch();
       keys_.CheckRequests(followed_.figures());
       code = Show();
-      // The newest events of a killed process may have been merged only now.
+      // Reads once more after the end, because the newest events of a killed process may have been merged only now.
       over = followed_.is_over() ? over + 1 : 0;
       if (over == 2 || arguments_.once) break;
       WaitUntil(next);

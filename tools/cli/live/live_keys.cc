@@ -25,12 +25,12 @@ bool RecordsOperators(const LiveFigures& figures) {
 
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
 
-// "" for one process, else "; begun in 3 of 8 processes".
+// Returns "; begun in 3 of 8 processes"; "" if there is only one process.
 std::string InProcesses(std::string_view what, std::size_t some, std::size_t all) {
   return all == 1 ? "" : fmt::format("; {} in {} of {} processes", what, FormatCount(some), FormatCount(all));
 }
 
-// The number of steps by the typed digits.
+// Returns the number of steps in the typed digits; kSteps without digits.
 std::uint64_t StepsOf(const std::string& digits) {
   std::uint64_t steps = kSteps;
   return digits.empty() || !absl::SimpleAtoi(digits, &steps) ? kSteps : steps;

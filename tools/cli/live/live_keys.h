@@ -1,5 +1,5 @@
-// The keys of `memoir live` that control the recording through its control file, and their results as text. For one
-// thread.
+// The keys of `memoir live` that control the recording through its control file, and their results as text. Not
+// thread-safe.
 #ifndef TOOLS_CLI_LIVE_LIVE_KEYS_H_
 #define TOOLS_CLI_LIVE_LIVE_KEYS_H_
 
@@ -26,11 +26,11 @@ class LiveKeys {
  public:
   // "q quit  s snapshot ..."
   std::string Line(const LiveFigures& figures) const;
-  // Describes the effect of the last key; empty without one.
+  // Describes the effect of the last key. Empty if no key was pressed.
   const std::string& message() const { return message_; }
 
   void Press(char key, const LiveFigures& figures);
-  // Checks whether the last key has had its result.
+  // Updates message() if the request of the last key has a result.
   void CheckRequests(const LiveFigures& figures);
 
  private:

@@ -50,7 +50,7 @@ int LiveOutput::WriteScreen(const LiveFigures& figures) const {
   return WriteOutput(text);
 }
 
-// Returns each finding once, when it appears.
+// Returns the findings that were not returned before.
 std::string LiveOutput::NewFindings(const LiveFigures& figures) {
   std::string text;
   for (const LiveProcess& process : figures.processes) {

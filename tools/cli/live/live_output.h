@@ -44,7 +44,7 @@ class LiveOutput {
   const Options options_;
   std::unique_ptr<MetricsServer> server_;
   std::string metrics_;
-  std::map<std::uint64_t, std::set<std::string>> said_;  // reported findings, by process
+  std::map<std::uint64_t, std::set<std::string>> said_;  // keys of reported findings, by process
 };
 
 }  // namespace memoir

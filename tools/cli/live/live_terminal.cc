@@ -60,7 +60,7 @@ std::optional<char> LiveSignals::Wait(int keys, int other, int milliseconds) {
   while (read(wake_pipe[0], bytes, sizeof bytes) > 0) {
   }
   if ((waits[1].revents & (POLLIN | POLLHUP)) == 0) return std::nullopt;
-  // A closed terminal returns the end of file for ever, so it ends the program.
+  // A closed terminal returns the end of file at each read, so the end of file ends the program.
   const ssize_t got = read(keys, bytes, 1);
   if (got == 0) ended_by_signal = SIGHUP;
   return got == 1 ? std::optional(bytes[0]) : std::nullopt;

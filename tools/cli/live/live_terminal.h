@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Turns SIGINT, SIGTERM, SIGHUP and SIGWINCH into bytes in a pipe, so that they end a wait at once. Only one may exist
-// at a time.
+// Turns SIGINT, SIGTERM, SIGHUP and SIGWINCH into bytes in a pipe, so that they end a wait at once. Only one object may
+// exist at a time.
 class LiveSignals {
  public:
   LiveSignals();
@@ -21,8 +21,8 @@ class LiveSignals {
   LiveSignals(const LiveSignals&) = delete;
   LiveSignals& operator=(const LiveSignals&) = delete;
 
-  // Waits until there is a key on the descriptor `keys`, data on `other`, a signal, or the time is over. -1: no such
-  // descriptor. Returns the key, or nullopt.
+  // Waits for a key on the descriptor `keys`, data on the descriptor `other`, or a signal, for at most `milliseconds`.
+  // A descriptor of -1 is ignored. Returns the key, or nullopt.
   std::optional<char> Wait(int keys, int other, int milliseconds);
   int ended_by() const;  // the signal that requested the end; 0: no signal
   bool TakeResized();
@@ -37,7 +37,7 @@ class LiveTerminal {
   LiveTerminal& operator=(const LiveTerminal&) = delete;
 
   std::size_t height() const;
-  // Overwrites each line, all in one write, so that nothing flickers.
+  // Draws the lines over the previous ones, all in one write, so that nothing flickers.
   void Draw(const std::vector<std::string>& lines);
   void Clear() { drawn_.clear(); }  // the next Draw() draws everything
 

@@ -26,7 +26,7 @@ std::string Reply(std::string_view status, std::string_view type, const std::str
                      type, body.size(), body);
 }
 
-// Only the first line is used. Reads as much of the rest of the head as has arrived.
+// Returns the first line of the request. Also reads the rest of the head, as far as it has arrived.
 std::string ReadRequest(int client) {
   std::string request;
   char bytes[1024];
@@ -38,8 +38,8 @@ std::string ReadRequest(int client) {
   return request.substr(0, request.find("\r\n"));
 }
 
-// If another site's page makes a browser on this host send a request, this has another host's name. The page cannot
-// read the answer anyway, because no answer allows other origins.
+// Returns the answer to a request. A page of another site may make a browser on this host send a request, but cannot
+// read the answer, because no answer allows other origins.
 std::string AnswerTo(const std::string& line, const std::string& metrics) {
   const bool get = line.starts_with("GET ");
   const std::string path = get ? line.substr(4, line.find(' ', 4) - 4) : "";

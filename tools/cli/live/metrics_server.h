@@ -1,7 +1,7 @@
 // Answers scrapes on the loopback interface: GET /metrics returns one text.
 //
-// No library that Memoir uses is suitable (docs/packaging/dependencies.md). The server answers one request per
-// connection and reads at most the first 4 KiB of a request. It runs in the loop of `memoir live`, without a thread.
+// No library that Memoir uses is suitable (docs/packaging/dependencies.md). The server answers one request on each
+// connection, and reads at most the first 4 KiB of a request. It runs in the loop of `memoir live`, without a thread.
 #ifndef TOOLS_CLI_LIVE_METRICS_SERVER_H_
 #define TOOLS_CLI_LIVE_METRICS_SERVER_H_
 

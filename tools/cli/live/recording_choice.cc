@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Threads whose descriptor tables may contain the part that is being written: the recorder's own thread
-// (interpose/system/own_files.h), and any thread that has the program's table.
+// Returns the threads whose descriptor tables may contain the part that is being written: the files thread
+// (interpose/system/own_files.h), and the process's first thread, which has the program's table.
 std::vector<fs::path> ThreadsWithFiles(const fs::path& process) {
   std::vector<fs::path> threads = {process};
   std::error_code error;
@@ -50,7 +50,7 @@ std::optional<fs::path> FolderThatIsWrittenBy(const fs::path& thread) {
   return std::nullopt;
 }
 
-// A recording process has the newest part of its capture open.
+// Returns the folder of the part that the process has open for writing. nullopt if it records nothing.
 std::optional<fs::path> FolderThatIsWrittenBy(std::uint64_t pid) {
   for (const fs::path& thread : ThreadsWithFiles("/proc/" + std::to_string(pid)))
     if (auto folder = FolderThatIsWrittenBy(thread)) return folder;
@@ -81,7 +81,8 @@ std::vector<Running> Processes() {
   return processes;
 }
 
-// The process or a process that it started, because `memoir run` and launchers record nothing themselves.
+// Returns the folder into which the process records, or a process that it started, because `memoir run` and launchers
+// record nothing themselves.
 std::optional<fs::path> FolderOfProcess(std::uint64_t pid, const std::vector<Running>& all) {
   std::vector<std::uint64_t> family = {pid};
   for (std::size_t i = 0; i < family.size(); ++i) {

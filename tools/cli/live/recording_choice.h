@@ -9,7 +9,8 @@
 
 namespace memoir {
 
-// Returns the folder of a path, a process number or "". NotFound: it may exist a moment later.
+// Returns the folder of a recording. `what`: a path, a process number, or "" for the newest running recording.
+// NotFound: the recording does not exist, but may exist a moment later.
 absl::StatusOr<std::string> FolderToFollow(const std::string& what);
 
 }  // namespace memoir

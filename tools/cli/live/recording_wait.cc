@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// A recording that has just begun has a folder but no complete chunk.
+// Returns true if the recording may exist later. DataLoss counts, because a recording that has just begun has a folder
+// but no complete chunk.
 bool RecordingWait::IsWorthAWait(const absl::Status& status) const {
   const bool may_come = absl::IsNotFound(status) || absl::IsDataLoss(status);
   return may_come && signals_.ended_by() == 0 && (!patience_ || Clock::now() - begin_ < *patience_);

@@ -16,8 +16,8 @@ class RecordingWait {
   RecordingWait(const LiveSignals& signals, std::optional<std::chrono::seconds> patience)
       : signals_(signals), patience_(patience) {}
 
-  // Calls `look`, which returns a StatusOr, again after each `pause`, until its answer is not "does not exist yet" or
-  // the wait is over. Returns the last answer. A wait of more than a second is reported on standard error.
+  // Calls `look`, which returns a StatusOr, again after each `pause`, until the recording exists, another error occurs,
+  // or the wait is over. Returns the last answer. A wait of more than a second is reported on standard error.
   template <class Look>
   auto Await(std::chrono::milliseconds pause, const Look& look) {
     auto answer = look();

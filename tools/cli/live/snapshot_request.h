@@ -1,5 +1,5 @@
-// Requests a snapshot from a recording, or more or less recording, through its control file (docs/live.md), and finds
-// the result.
+// Requests a snapshot or another recording level from a recording, through its control file (docs/live.md), and finds
+// the snapshot.
 #ifndef TOOLS_CLI_LIVE_SNAPSHOT_REQUEST_H_
 #define TOOLS_CLI_LIVE_SNAPSHOT_REQUEST_H_
 
@@ -17,14 +17,14 @@ namespace memoir {
 // `pid`; otherwise `control` in the folder.
 std::string ControlFileOf(const std::string& folder, std::uint64_t pid);
 
-// Writes a word into the control file: "snapshot", "off", "memory", "on". The error names cause and fix.
+// Writes a word into the control file: "snapshot", "off", "memory", "on", "steps 3". The error names cause and fix.
 absl::Status WriteControl(const std::string& path, const std::string& word);
 
 class SnapshotRequest {
  public:
-  // To be made before the word is written.
+  // Call it before the word is written. Notes the existing snapshots.
   explicit SnapshotRequest(const std::string& folder);
-  // Returns the folder of a snapshot that was made since, as soon as it is complete.
+  // Returns the folder of a snapshot that was made since then, as soon as it is complete. nullopt until then.
   std::optional<std::string> Find() const;
   std::chrono::steady_clock::duration age() const { return std::chrono::steady_clock::now() - begin_; }
 

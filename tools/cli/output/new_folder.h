@@ -1,5 +1,5 @@
-// The folder for an export of several files. It is created if it does not exist. Without all of the files, none of them
-// stays.
+// The folder for an export of several files. It is created if it does not exist. If not all files can be written, all
+// are removed.
 #ifndef TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
 #define TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
 
@@ -19,17 +19,18 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  // The error names cause and fix: it is a file, it is not empty, it cannot be created.
+  // Creates the folder if it does not exist. The error names cause and fix: the path is a file, the folder is not empty
+  // or cannot be created.
   absl::Status Prepare();
   void Keep() { is_kept_ = true; }
-  // Returns the path of a file of this name in it. Creates folders in the name ("blocks/rank=0/blocks.parquet"). If
-  // this fails, opening the file fails with the reason.
+  // Returns the path of a file of this name in the folder. Creates folders in the name
+  // ("blocks/rank=0/blocks.parquet"). If this fails, the caller's attempt to open the file fails with the reason.
   std::string File(const std::string& name);
 
  private:
   std::string path_;
   std::vector<std::filesystem::path> files_;
-  std::vector<std::filesystem::path> folders_;  // folders created in it, outer ones first
+  std::vector<std::filesystem::path> folders_;  // folders that were created inside, outer ones first
   bool is_made_ = false;
   bool is_kept_ = false;
 };

@@ -14,7 +14,7 @@ namespace memoir {
 
 class OutputFile {
  public:
-  // "-" and "" are standard output.
+  // `path`: "-" and "" are standard output.
   explicit OutputFile(std::string path);
   ~OutputFile();  // removes an unfinished file
   OutputFile(const OutputFile&) = delete;

@@ -23,15 +23,15 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Read in the signal handler.
+// The signal handler uses these variables.
 volatile sig_atomic_t child_pid = 0;
 volatile sig_atomic_t interrupts = 0;
 volatile sig_atomic_t interrupts_to_kill = 0;
 
 void ForwardSignal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
-  // si_code > 0: sent by the kernel, that is from the terminal, which also sent it to the child in the same process
-  // group.
+  // si_code > 0: the kernel sent the signal for the terminal. The kernel also sent it to the child, which is in the
+  // same process group.
   if (info->si_code <= 0 && child_pid > 0) kill(static_cast<pid_t>(child_pid), signal);
   if (signal == SIGINT) interrupts = interrupts + 1;
   if (interrupts_to_kill > 0 && interrupts >= interrupts_to_kill && child_pid > 0)
@@ -47,7 +47,7 @@ class SignalForwarding {
     struct sigaction action = {};
     action.sa_sigaction = &ForwardSignal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    // If it were ignored, the child's exit code would be lost.
+    // If SIGCHLD were ignored, the child's exit code would be lost.
     struct sigaction usual = {};
     usual.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &usual, &old_of_child_);
@@ -87,7 +87,7 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-// Reads until the end or the deadline; true at the end.
+// Reads until the end of the output or the deadline. Returns true at the end of the output.
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
   while (output->size() < kMost) {

@@ -1,8 +1,8 @@
 // Starts the command of `memoir run`, handles signals for it, and waits for it. Also runs small programs for their
 // output.
 //
-// Not thread-safe: signal dispositions belong to the process. The child keeps our standard streams, process group,
-// terminal, working folder and ignored signals, as if it had been started without us.
+// Not thread-safe: signal dispositions belong to the process. The child keeps this process's standard input, output and
+// error, process group, terminal, working folder and ignored signals, as if it had been started without Memoir.
 #ifndef TOOLS_CLI_PROCESS_CHILD_PROCESS_H_
 #define TOOLS_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -21,23 +21,24 @@ struct ChildResult {
   int interrupts = 0;  // SIGINTs received while it ran
 };
 
-// Returns the result of an ended child. `status` is from waitpid.
+// Returns the result of an ended child. `status`: the status from waitpid.
 ChildResult ResultOf(int status);
 
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
-// Signals from the terminal (^C, ^\) reach the whole process group, so the child has them already and this process only
-// waits. Signals from other processes (kill, a batch system) are passed on. A signal that another program sends to the
-// whole group therefore reaches the child twice. `patience` > 0: kills the child at this number of SIGINTs.
+// Signals from the terminal (^C, ^\) reach the whole process group. The child receives them, too, so this process does
+// not forward them. Signals from other processes (kill, a batch system) are forwarded. A signal that another program
+// sends to the whole group therefore reaches the child twice. `patience` > 0: kills the child at this number of
+// SIGINTs.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      int patience = 0);
 
-// Ends this process by the signal that ended the child, without a core file. Returns if `signal` is 0, and in process 1
-// of a container, which cannot end itself by a signal. May be called in signal handlers.
+// Ends this process by `signal`, the signal that ended the child, without a core file. Returns if `signal` is 0, and in
+// process 1 of a container, which cannot end itself by a signal. May be called in signal handlers.
 void DieBySignal(int signal);
 
-// Returns the standard output of a program that should end by itself. Fails if it cannot be started or fails.
-// DeadlineExceeded if it takes longer than `seconds`: it is then killed, with everything that it started.
+// Returns the standard output of a program that should end by itself. Returns an error if the program cannot be started
+// or fails. DeadlineExceeded if it takes longer than `seconds`: it is then killed, with everything that it started.
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
 
 // Returns the path of an executable that execvp would find, or "".

@@ -1,5 +1,5 @@
-// The folder that `memoir run` records into. It is created and tested before the command starts, so that a wrong name
-// does not cost a whole run.
+// The folder into which `memoir run` records. It is created and tested before the command starts, so that no recording
+// is lost by a wrong name.
 #ifndef TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 #define TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 
@@ -19,7 +19,7 @@ class OutputFolder {
 
   // Creates the folder and writes a file into it. The error names cause and fix.
   absl::Status Prepare();
-  // Returns true if the folder was removed since then.
+  // Returns true if the folder was removed since Prepare() was called.
   bool WasRemoved() const;
   // Returns true if there are part files that did not exist when Prepare() was called.
   bool HasNewParts() const;

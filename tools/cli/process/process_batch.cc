@@ -44,8 +44,8 @@ class InterruptsNoted {
   std::array<struct sigaction, kEnding.size()> old_;
 };
 
-// Returns the process number, or 0 after a failure, which is stored in `result`. Processes that a launcher starts are
-// in its group and are ended with it.
+// Starts a command. Returns the process number, or 0 after a failure, which is stored in `result`. Each command has its
+// own process group, so that the processes that a launcher starts are ended with it.
 pid_t Start(const BatchCommand& command, ChildResult& result) {
   const int file = open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) {

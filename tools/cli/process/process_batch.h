@@ -1,7 +1,7 @@
 // Runs several commands, a limited number at once, each with its output in a file. `memoir fit` uses it for many cards
 // or values.
 //
-// Not thread-safe: signal dispositions belong to the process, and it waits for any child that ends.
+// Not thread-safe: signal dispositions belong to the process.
 #ifndef TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 #define TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 
@@ -22,7 +22,7 @@ struct BatchCommand {
 
 struct BatchResult {
   std::vector<ChildResult> results;  // in the order of the commands
-  int interrupted = 0;  // the signal that ended the batch early (^C, kill); running commands were then ended, too
+  int interrupted = 0;  // the signal that ended the batch and its commands early (^C, kill); 0: no signal
 };
 
 // Calls `progress` several times a second with the numbers of ended and running commands. Children die with this

@@ -1,4 +1,5 @@
-// Starts a program; the only code that forks. posix_spawn cannot make a child die with its parent (PR_SET_PDEATHSIG).
+// Starts a program. No other code of the tools forks. posix_spawn is not used, because it cannot make a child die with
+// its parent (PR_SET_PDEATHSIG).
 #ifndef TOOLS_CLI_PROCESS_SPAWN_H_
 #define TOOLS_CLI_PROCESS_SPAWN_H_
 
@@ -12,10 +13,10 @@ namespace memoir {
 
 struct SpawnOptions {
   const std::vector<std::string>* environment = nullptr;  // the whole environment; nullptr: this process's
-  int input = -1, output = -1, errors = -1;               // descriptors for its standard streams; -1: this process's
-  bool own_group = false;          // lets it be ended with everything that it starts; ^C then reaches only this process
-  int dies_with_us = 0;            // the signal that it gets when this process ends; 0: no signal
-  std::function<void()> in_child;  // runs last before the program; may only make system calls
+  int input = -1, output = -1, errors = -1;               // its standard input, output and error; -1: this process's
+  bool own_group = false;          // true: a process group for it and all that it starts; ^C reaches only this process
+  int dies_with_us = 0;            // the signal that it receives when this process ends; 0: no signal
+  std::function<void()> in_child;  // called last before the program runs; may only make system calls
 };
 
 struct SpawnResult {
@@ -23,10 +24,10 @@ struct SpawnResult {
   int error = 0;  // errno if it was not started
 };
 
-// `command` is found on PATH. Returns as soon as the program runs or could not be started.
+// Starts `command`, which is found on PATH. Returns as soon as the program runs or could not be started.
 SpawnResult Spawn(const std::vector<std::string>& command, const SpawnOptions& options);
 
-// Waits for a child, and continues after signals. Returns waitpid's status.
+// Waits until a child ends, also if signals interrupt the wait. Returns waitpid's status.
 int WaitFor(pid_t pid);
 
 }  // namespace memoir

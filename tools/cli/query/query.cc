@@ -22,7 +22,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "query",
     .usage = "query [OPTIONS] [NAME [DATA]]",

@@ -1,4 +1,4 @@
-// The SQL files of `memoir query`: lib/memoir/queries/NAME.sql, whose first line describes the answer.
+// The SQL files of `memoir query`: lib/memoir/queries/NAME.sql. The first line of a file describes the answer.
 #ifndef TOOLS_CLI_QUERY_QUERY_FILES_H_
 #define TOOLS_CLI_QUERY_QUERY_FILES_H_
 

@@ -13,17 +13,17 @@ namespace memoir {
 
 struct QueryRun {
   std::string engine;  // "duckdb" or "spark"
-  std::string python;  // as requested; "": one of this environment or on PATH
+  std::string python;  // the requested Python; "": any Python of this environment or on PATH
   std::string data;    // folder of tables, capture, or the address of such a folder
   std::string sql;     // file
   bool json = false;
   std::uint32_t top = 0;
 };
 
-// Returns the first candidate that contains the engine's package. The error names the package to install.
+// Returns the first Python that contains the engine's package. The error names the package to install.
 absl::StatusOr<std::string> FindEnginePython(const InstallTree& tree, const QueryRun& run);
 
-// Returns the exit code.
+// Runs the query and returns the exit code.
 int RunQuery(const InstallTree& tree, const QueryRun& run, const std::string& python);
 
 }  // namespace memoir

@@ -19,10 +19,10 @@ struct ComparedJob {
   OddRanks found;
 };
 
-// `run`: as in Capture::Open. Shows progress, and prints files that could not be read.
+// Compares the ranks of a job. `run`: as in Capture::Open. Shows progress, and prints a line for each merged ring.
 absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_t run);
-// The same for the ranks of an open capture, without output. Empty if it has fewer than two ranks or they cannot be
-// compared.
+// Compares the ranks of an open capture, without output. Empty if the capture has fewer than two ranks, or if they
+// cannot be compared.
 OddRanks CompareRanksOf(const Capture& capture);
 
 }  // namespace memoir

@@ -24,13 +24,13 @@ namespace {
 // The files of one name, before their recordings are selected.
 struct NamedRecordings {
   const NamedFiles* files = nullptr;
-  // Its serialized summary, which is several times smaller than the message; "": the parts are read.
+  // The serialized summary, which is several times smaller than the message. "": the parts are read.
   std::string packed;
   std::set<std::uint64_t> wanted;  // starts of the selected run's recordings
   bool unreadable = false;
 };
 
-// In the form that folder_runs.h needs: the process of the recording, its start and end.
+// Returns the process of a summary, its start and its end, in the form that folder_runs.h needs.
 ProcessFiles FilesOfSummary(const v1::RecordingSummary& recording) {
   PartFile part;
   part.process = recording.process();
@@ -45,7 +45,8 @@ ProcessFiles FilesOfSummary(const v1::RecordingSummary& recording) {
   return files;
 }
 
-// The same for an opened recording, without the headers of all chunks, which take much memory for many ranks.
+// Returns the same for the process of an opened recording, without the headers of all chunks, because these need much
+// memory for many ranks.
 ProcessFiles ShortenedFiles(const ProcessFiles& process) {
   PartFile part;
   part.process = process.parts.back().process;
@@ -84,7 +85,7 @@ class JobReader {
     reading_.lacking.push_back({files.name, lack, why, behind_ns});
   }
 
-  // Returns the summary if it can be used.
+  // Returns the summary. nullopt if it is missing, damaged, or older than the recording.
   std::optional<v1::RecordingSummaries> UsableSummary(const NamedFiles& files) {
     if (!files.has_summary) {
       AddLackingSummary(files, SummaryLack::kMissing, "");
@@ -184,7 +185,7 @@ class JobReader {
     }
   }
 
-  // If no launcher has numbered any process, each is rank 0, as in Capture.
+  // Adds a recording of a job without ranks. Each of its processes counts as rank 0, as in Capture.
   void AddNumbered(v1::RecordingSummary recording) {
     recording.mutable_process()->clear_rank_source();
     book_.Add(recording);
@@ -195,7 +196,7 @@ class JobReader {
     for (NamedRecordings& named : named_) {
       if (named.packed.empty() || named.wanted.empty()) continue;
       v1::RecordingSummaries summaries;
-      if (!summaries.ParseFromString(named.packed)) continue;  // it could be parsed before
+      if (!summaries.ParseFromString(named.packed)) continue;  // cannot happen, because it was parsed before
       Add(summaries, named);
       ++reading_.summaries;
       std::string().swap(named.packed);
@@ -231,7 +232,7 @@ class JobReader {
   std::vector<NamedRecordings> named_;
   CaptureFolder folder_;               // all recordings; only for folder_runs.h
   std::vector<std::size_t> of_named_;  // by process in `folder_`
-  std::set<std::uint32_t> ranks_;      // in the run
+  std::set<std::uint32_t> ranks_;      // ranks of the run
   absl::Status first_error_;
   JobSummaryBuilder book_;
   LoadedJob reading_;

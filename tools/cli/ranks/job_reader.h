@@ -15,18 +15,18 @@
 namespace memoir {
 
 struct JobReadOptions {
-  bool asked = false;     // false: only if there are more ranks than kRanksOfTables
+  bool asked = false;     // false: reads the job only if it has more ranks than kRanksOfTables, or only summaries
   std::uint32_t run = 0;  // as in Capture::Open()
   std::function<void(const std::string&)> say;
   std::function<void(double)> progress;
-  // Gets the complete summary of each recording of the run. A JobSummary has only sums of their windows and rows.
+  // Receives the complete summary of each recording of the run. A JobSummary has only sums of their windows and rows.
   std::function<void(const v1::RecordingSummary&)> each;
 };
 
-// Jobs with more ranks are shown by their overview.
+// A job with more ranks than this is shown by its overview, not by tables.
 inline constexpr std::size_t kRanksOfTables = 8;
 
-// Returns nullopt if there are not that many ranks, or it is not a folder.
+// Returns nullopt if `asked` is false, and the job has too few ranks or `folder` is not a folder.
 absl::StatusOr<std::optional<LoadedJob>> ReadJob(const std::string& folder, const JobReadOptions& options);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// How often to repeat an examination that takes processor time.
+// The interval at which an examination that takes processor time is repeated.
 #ifndef TOOLS_CLI_RANKS_LOOK_PACE_H_
 #define TOOLS_CLI_RANKS_LOOK_PACE_H_
 
@@ -8,8 +8,8 @@ namespace memoir {
 
 inline constexpr double kUsualPercent = 2;
 
-// `used`: processor seconds of the last examination; `percent` of one core may be used on average; `every`: the
-// shortest interval in seconds.
+// `used`: processor seconds of the last examination. `percent`: the share of one core that may be used on average.
+// `every`: the shortest interval, in seconds.
 constexpr double SecondsToNextLook(double used, double percent, double every) {
   return std::max(every, used * 100 / percent);
 }

@@ -12,8 +12,8 @@
 namespace memoir {
 
 struct MergeResult {
-  std::size_t summaries = 0;  // in the file
-  std::size_t failed = 0;     // not in the file; `say` got a line for each
+  std::size_t summaries = 0;  // number of summaries in the file
+  std::size_t failed = 0;     // number of summaries that are missing in the file; `say` received lines about them
 };
 
 // `captures`: folders, recordings, files of summaries. Folders without a current summary are summarized, without

@@ -15,7 +15,8 @@
 namespace memoir {
 namespace {
 
-// Returns the files as they were before the parts were read, so that later writes make the summary an older one.
+// Lists the files again, after a ring was merged. Call it before the parts are read: if a part grows later, the summary
+// then counts as older.
 absl::StatusOr<NamedFiles> ListedAgain(const JobFiles& job, const NamedFiles& files) {
   const absl::StatusOr<JobFiles> again = ListJobFiles(job.folder);
   if (!again.ok()) return again.status();

@@ -13,17 +13,19 @@
 
 namespace memoir {
 
-// As SummaryAgeOf(); also kOlder if the process died on this host and its ring has events that no part has.
+// Like SummaryAgeOf(), but also returns kOlder if the process died on this host and its ring has events that no part
+// has.
 SummaryAge AgeHere(const v1::RecordingSummaries& summaries, const JobFiles& job, const NamedFiles& files);
-// Returns true if there is a summary of everything that was recorded.
+// Returns true if the files have a summary that covers everything that was recorded.
 bool HasFreshSummary(const JobFiles& job, const NamedFiles& files);
 
-// Merges the ring of a dead process first; `say` then gets a line. May be called from several threads at once.
+// Makes the summary. Merges the ring of a dead process first; `say` then receives a line. May be called from several
+// threads at once.
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say);
 
-// Writes the summaries of these names over the existing ones. Returns the number of failures. `say` gets a line for
-// each, one at a time.
+// Writes the summaries of these names over the existing ones. Returns the number of failures. `say` receives a line for
+// each failure, one at a time.
 std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFiles*>& named,
                            const std::function<void(const std::string&)>& say,
                            const std::function<void(double)>& progress);

@@ -34,7 +34,7 @@ void ExamineFiles(const JobFiles& job, const NamedFiles& files, OwnRecordings& o
 
 void SummarizeOwnRecordings(const std::string& folder, bool any, const std::function<void(const std::string&)>& say,
                             const std::function<void(double)>& progress) {
-  // A shared folder can contain recordings of thousands of ranks; only those made on this host are opened.
+  // A shared folder can contain recordings of thousands of ranks. Only the recordings of this host are opened.
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder, NamesThisHost);
   if (!job.ok()) return;
   OwnRecordings own;

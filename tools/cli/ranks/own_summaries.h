@@ -7,9 +7,9 @@
 
 namespace memoir {
 
-// For jobs whose overview is shown (kRanksOfTables), or for `any`: writes the summaries of recordings in `folder` whose
-// processes ran on this host and have ended, if no current summary exists. Each host of a job does this for its own
-// recordings. `say` receives a line for each summary that cannot be written.
+// Writes the summaries of recordings in `folder` whose processes ran on this host and have ended, if no current summary
+// exists. Does nothing for jobs of up to kRanksOfTables ranks, unless `any` is true. Each host of a job does this for
+// its own recordings. `say` receives a line for each summary that cannot be written.
 void SummarizeOwnRecordings(const std::string& folder, bool any, const std::function<void(const std::string&)>& say,
                             const std::function<void(double)>& progress);
 

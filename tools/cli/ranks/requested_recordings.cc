@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// The folder and the requested name in it; "": all names.
+// A folder, and the requested name in it. `name`: "" for all names.
 struct CapturePlace {
   std::string folder, name;
 };

@@ -17,16 +17,16 @@ struct RequestedRecordings {
 };
 
 enum class RecordingScope : std::uint8_t {
-  kRecordings,    // all that have parts
-  kOfThisHost,    // all with parts made on this host; of files from other hosts, only the names are read
+  kRecordings,    // recordings that have parts
+  kOfThisHost,    // recordings with parts of this host; files of other hosts are not opened
   kSummariesToo,  // also recordings that have only a summary
 };
 
-// `capture`: the folder of a job; or a part, a summary or the name of a recording, for this recording alone. NotFound:
-// the recording or the folder does not exist.
+// Returns the recordings of `capture`: the folder of a job; or a part, a summary or the name of a recording, for this
+// recording alone. NotFound: the recording or the folder does not exist.
 absl::StatusOr<RequestedRecordings> RecordingsOf(const std::string& capture, RecordingScope wanted);
 
-// `name` is as in file names: "r00003.a0.HOST.4711.p0000.memoir".
+// Returns true if the name of a file, such as "r00003.a0.HOST.4711.p0000.memoir", contains this host.
 bool NamesThisHost(const std::string& name);
 
 }  // namespace memoir

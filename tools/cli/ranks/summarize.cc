@@ -32,7 +32,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "summarize",
     .usage = "summarize [OPTIONS] CAPTURE...",
@@ -55,7 +55,7 @@ struct SummarizeArguments {
   bool again = false, own = false;
   std::optional<std::uint32_t> every;  // seconds
   std::optional<double> cpu;           // percent of one core, for --every
-  std::string of_run;                  // only recordings of this `memoir run`, until this process is killed
+  std::string of_run;                  // the only `memoir run` whose recordings are summarized; "": all
 };
 
 struct LookResult {
@@ -161,11 +161,11 @@ class Summaries {
 
   const SummarizeArguments& arguments_;
   std::map<std::string, bool> is_of_run_;           // by path
-  std::map<std::string, std::uint64_t> failed_at_;  // by path: when its newest part had last been written
+  std::map<std::string, std::uint64_t> failed_at_;  // by path: time of the last write to its newest part
   std::set<std::string> said_;
 };
 
-// Processor time of this process and its children that have ended.
+// Returns the processor time of this process and of its children that have ended.
 double ProcessorSeconds() {
   double seconds = 0;
   for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

@@ -44,7 +44,7 @@ absl::Status WriteFile(const std::string& path, std::string_view bytes) {
   return file.Finish();
 }
 
-// The folder of one capture. Removes everything in it unless Keep() is called.
+// The folder of one redacted capture. The destructor removes its files unless Keep() was called.
 class RedactedFolder {
  public:
   RedactedFolder(std::string path, NameHashes& hashes) : folder_(std::move(path)), hashes_(hashes) {}
@@ -82,7 +82,7 @@ class RedactedFolder {
   std::set<std::string> names_;
 };
 
-// The folders of snapshots in a recording's folder, numbered by Memoir or named by the program.
+// Returns the folders of snapshots in a recording's folder. Memoir has numbered them, or the program has named them.
 std::vector<fs::path> SnapshotsOf(const std::string& capture) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -92,7 +92,7 @@ std::vector<fs::path> SnapshotsOf(const std::string& capture) {
   return found;
 }
 
-// Folders created for the snapshots. Removed unless Keep() is called.
+// The folders for the redacted snapshots. The destructor removes them unless Keep() was called.
 class SnapshotsFolder {
  public:
   explicit SnapshotsFolder(std::string path) : path_(std::move(path)) {}
@@ -141,7 +141,7 @@ std::string ComplaintAbout(const RedactedExport& asked) {
 }
 
 absl::Status ExportRedacted(const RedactedExport& asked) {
-  // Only merges the rings of dead processes, so that their events are in the parts.
+  // Opens the capture only to merge the rings of dead processes, so that their events are in the parts.
   const auto whole = OpenMerged(asked.capture, [](const std::string& line) { PrintMessage(line); }, kAllRuns);
   if (!whole.ok()) return whole.status();
   const std::string key_path = KeyPath(asked);

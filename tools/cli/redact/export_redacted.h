@@ -15,8 +15,9 @@ struct RedactedExport {
 };
 // Describes an invalid argument before anything is read; "" if all are valid.
 std::string ComplaintAbout(const RedactedExport& asked);
-// Writes all runs of the folder and their snapshots to `output`, which must not exist or be empty; after an error it
-// stays empty. Makes the key if it does not exist, and stores the names with it before the capture appears.
+// Writes all runs of the folder and their snapshots to the folder `output`, which must be empty or must not exist.
+// After an error it is empty. Makes the key if it does not exist, and stores the names with it before the capture
+// appears.
 absl::Status ExportRedacted(const RedactedExport& asked);
 
 }  // namespace memoir

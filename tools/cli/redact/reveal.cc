@@ -19,7 +19,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "reveal",
     .usage = "reveal [OPTIONS] [TEXT...]",
@@ -32,7 +32,7 @@ const VerbHelp kHelp = {
         "  memoir check redacted7 | memoir reveal --key project.key\n",
 };
 
-// Names are untrusted: escapes characters that would move a terminal's cursor or end a JSON string.
+// Escapes characters that would move a terminal's cursor or end a JSON string, because names are untrusted.
 HashedNames ForTerminals(HashedNames names) {
   for (auto& [hash, name] : names) name = Escaped(name);
   return names;

@@ -35,7 +35,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "report",
     .usage = "report [OPTIONS] CAPTURE",
@@ -88,7 +88,7 @@ absl::StatusOr<std::string> ReadPage() {
       "build it again, or install a wheel, which contains the page");
 }
 
-// The option with its typed value, quoted if a shell needs it.
+// Returns the option with its value as typed, quoted if a shell needs it. "" without a value.
 std::string TypedOption(const std::string& option, const std::string& value) {
   return value.empty() ? "" : option + " " + Escaped(TypedWord(value)) + " ";
 }
@@ -104,7 +104,7 @@ std::string BlockOptions(const ReportArguments& arguments) {
   return TypedOption("--module", arguments.module) + TypedOption("--min-size", arguments.min_size);
 }
 
-// Runs the checks on this part: on all blocks, except for leaks.
+// Runs the checks on the report's part of the capture, but on all its blocks. `report` contains the leaks already.
 std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportContent& report, const Selection& asked,
                                            const ReportArguments& arguments) {
   const Selection selection = asked.WithAllBlocks();
@@ -115,7 +115,7 @@ std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportC
   bool gpu = false;
   for (const DeviceRow& device : summary.devices) gpu = gpu || device.caching || device.least_free;
   if (gpu) {
-    // If one of them fails, the report contains the error and the other results.
+    // If an analysis fails, the report contains its error and the other results.
     fragmentation = AnalyzeFragmentation(capture, selection);
     balance = AnalyzeBalance(capture, selection, InstantChoice());
   } else {
@@ -124,7 +124,7 @@ std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportC
   return FindingsOf(capture, report, fragmentation, balance, options + path, options + BlockOptions(arguments) + path);
 }
 
-// The default name. A part of a capture never gets the name of the whole report.
+// Returns the default name of the report. A report of a part of the capture never has the name of the whole report.
 std::string DefaultOutput(const ReportArguments& arguments) {
   std::filesystem::path path = std::filesystem::path(arguments.capture).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -148,7 +148,7 @@ absl::StatusOr<Capture> Open(const std::string& path, const std::string& run) {
   return OpenMerged(path, [](const std::string& line) { PrintMessage(line); }, RunOf(run));
 }
 
-// The capture with which the page compares: its last run, and the losses of this run.
+// The report of the last run of the capture with which the page compares, and the losses of this run.
 struct Baseline {
   ReportContent report;
   std::string lacks;

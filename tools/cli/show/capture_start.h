@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// Nanoseconds since 1970 of the first process's begin, from which times in the capture count.
+// Returns the start of the first process, in nanoseconds since 1970. Times in the capture are counted from it.
 inline std::uint64_t StartOf(const Capture& capture) {
   const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
   return run < capture.runs().size() ? capture.runs()[run].start_ns : 0;

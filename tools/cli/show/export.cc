@@ -38,7 +38,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "export",
     .usage = "export [OPTIONS] WHAT CAPTURE",
@@ -86,7 +86,7 @@ struct ExportArguments : SelectionArguments {
   bool force = false;
 };
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const std::vector<std::string> kKnown = {
     "events", "memory-tracker", "categories", "data-flow", "memory-timeline", "tree",  "collapsed", "speedscope",
     "pprof",  "torch-snapshot", "perfetto",   "chrome",    "sqlite",          "arrow", "parquet",   "redacted"};
@@ -138,7 +138,7 @@ class Output {
     is_full_ |= most_bytes_ != 0 && file_.bytes() + bytes.size() > most_bytes_;
     if (!is_full_) file_.Write(bytes);
   }
-  // Stops after this many bytes, and leaves no file. 0: no limit.
+  // Limits the file to this many bytes; 0: no limit. If the limit is exceeded, the export stops and leaves no file.
   void set_most_bytes(std::uint64_t bytes) { most_bytes_ = bytes; }
   bool is_full() const { return is_full_; }
   absl::Status Finish() { return file_.Finish(); }
@@ -153,7 +153,7 @@ void SayDamage(const ReplayReport& report) {
   for (const Damage& damage : report.damage) PrintMessage("damaged: " + ToString(damage));
 }
 
-// For tables, which do not contain the losses.
+// Prints the losses, for exports of tables, which do not contain them.
 void SayLosses(const ReplayReport& report) {
   SayDamage(report);
   std::uint64_t missing = report.lost_records + report.lost_chunks;
@@ -170,8 +170,8 @@ absl::Status Finish(Output& output, const ReplayReport& report) {
   return absl::OkStatus();
 }
 
-// The most bytes of JSON for a byte of the capture. Complete captures have several hundred. In a damaged capture, one
-// byte may stand for pages of output.
+// Limit on the bytes of JSON for each byte of the capture. Complete captures have several hundred. In a damaged
+// capture, one byte may cause pages of output.
 constexpr std::uint64_t kMostJsonPerByte = 4096;
 constexpr std::uint64_t kLeastBound = std::uint64_t{64} << 20;
 
@@ -218,7 +218,7 @@ absl::Status ExportNodes(const Capture& capture, const ExportArguments& argument
   return Finish(output, *report);
 }
 
-// Prints the choice if the user left it open and not everything can be exported.
+// Prints which module, device and process were chosen, if there are others and the user chose none.
 void PrintChoice(const MemoryTrackerStats& stats, const ExportArguments& arguments) {
   if (arguments.root.empty() && !stats.other_roots.empty())
     PrintMessage("watching " + stats.root + "; --root takes another one: " + absl::StrJoin(stats.other_roots, ", "));
@@ -313,7 +313,7 @@ std::string ComplaintAboutTables(const ExportArguments& arguments) {
   return "";
 }
 
-// Says why blocks cannot be selected, if this makes no sense.
+// Explains why this export cannot select blocks. "" if blocks are not selected, or can be.
 std::string ComplaintAboutBlocks(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
   if (!arguments.chooses_blocks()) return "";

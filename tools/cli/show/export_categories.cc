@@ -32,7 +32,7 @@ absl::StatusOr<ReplayReport> ExportDataFlow(const Capture& capture, const Catego
   return std::move(tree->report);
 }
 
-// For one device: the selected one, otherwise the first GPU, otherwise the CPU.
+// Writes the timeline of one device: the selected device, otherwise the first GPU, otherwise the CPU.
 absl::Status WriteMemoryTimeline(const Capture& capture, const CategoryProfile& profile, const CategoryExport& asked,
                                  const TextWriter& write) {
   if (profile.totals.empty()) return absl::NotFoundError(capture.path() + ": no memory was allocated or freed there");

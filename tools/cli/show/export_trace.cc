@@ -29,7 +29,7 @@ namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-// Each heap needs a pass through the recording.
+// Limit on heaps, because each heap needs a replay of the recording.
 constexpr std::size_t kMostHeaps = 8;
 constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is the sequence of the events
 
@@ -74,7 +74,7 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   return report;
 }
 
-// Returns true if a selection by its name and rank selects this device alone, among devices with any memory.
+// Returns true if a selection by name and rank can select this device alone, among the devices with any memory.
 bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& devices) {
   return 1 == std::ranges::count_if(devices, [&](const DeviceRow& other) {
            return other.peak_allocated_bytes > 0 && other.name == device.name &&

@@ -17,7 +17,7 @@ namespace {
 absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExport& asked, Selection selection,
                                            const std::function<void(std::string_view)>& write) {
   selection.forget_before = true;  // torch.profiler knows nothing from before its start
-  // If launches were recorded, as with torch.profiler's activity CUDA.
+  // Includes CUDA calls if launches were recorded, as torch.profiler does with the activity CUDA.
   const EventTreeOptions options{.parameters = false, .calls = true, .device_calls = LaunchesAreRecorded(capture)};
   absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, options);
   if (!tree.ok()) return tree.status();

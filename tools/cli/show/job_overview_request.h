@@ -15,7 +15,7 @@ namespace memoir {
 struct JobOverviewRequest {
   std::string folder;
   std::uint32_t run = 0;
-  bool asked = false;  // --by job; otherwise only if there are too many ranks for tables
+  bool asked = false;  // true: --by job; false: shows the overview only if there are too many ranks for tables
   bool json = false;
   std::optional<std::uint32_t> top;
 };

@@ -15,15 +15,15 @@ namespace memoir {
 // NotFound, PermissionDenied and so on: the file cannot be read. InvalidArgument: as in ReadKinetoTrace().
 absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path);
 
-// Limits `selection` to the trace's time if it has no limits, and to its rank if the trace belongs to one process of
-// the capture. OfAnotherRun: the trace ends before the capture begins.
+// Limits `selection` to the trace's time if it has no limits, and to the rank of the trace if the trace belongs to one
+// process of the capture. Returns OfAnotherRun if the trace ends before the capture begins.
 absl::Status SelectTimeOf(const KinetoTrace& trace, const std::string& path, const Capture& capture,
                           Selection& selection);
 
 absl::Status OfAnotherRun(const KinetoTrace& trace, const std::string& path, const Capture& capture);
 
-// Returns the frame that appends a capture's events to the trace's, aligned by both clocks since 1970. `trace` must
-// outlive it.
+// Returns the frame that appends a capture's events to the events of the trace. The times since 1970 align the two.
+// `trace` must outlive the frame.
 ChromeFrame FrameOf(const KinetoTrace& trace, const Capture& capture);
 
 }  // namespace memoir

@@ -57,7 +57,7 @@
 namespace memoir {
 namespace {
 
-// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): throws only if memory runs out, which ends any program
 const VerbHelp kHelp = {
     .verb = "show",
     .usage = "[show] [OPTIONS] CAPTURE",
@@ -142,7 +142,7 @@ bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool ByKernel(const ShowArguments& arguments) { return arguments.by == "kernel"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
 bool ByJob(const ShowArguments& arguments) { return arguments.by == "job"; }
-// Returns true if it shows the whole capture.
+// Returns true if the arguments select the whole capture.
 bool ShowsWhole(const ShowArguments& arguments) {
   return (arguments.at + arguments.over).empty() && !arguments.tree && arguments.takes_all();
 }
@@ -154,7 +154,7 @@ std::optional<TreeCalls> ParseCalls(std::string_view word) {
   return std::nullopt;
 }
 
-// Returns the first option that is unknown or contradicts another one; "" if there is no such option.
+// Describes the first option that is invalid or contradicts another option. "" if all options are valid.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
@@ -262,8 +262,8 @@ ViewText ShowLiveAt(const Capture& capture, const ShowArguments& arguments, cons
          RenderLiveBlockTable(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
-// A picture has more points than a line of text. One analysis serves both, with as many points as both can be made
-// from.
+// A picture has more points than a line of text. One analysis is used for both: the picture's number of points is a
+// multiple of the text's number.
 ViewText ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                       const Terminal& terminal) {
   const bool drawn = !(arguments.png + arguments.svg).empty();
@@ -342,7 +342,7 @@ ViewText ShowKernels(const Capture& capture, const ShowArguments& arguments, con
   return RenderDeviceCalls(capture, *calls, arguments.top.value_or(10), terminal);
 }
 
-// A snapshot contains nothing else.
+// Chooses a view of the live blocks, because a snapshot contains nothing else.
 void ChooseLive(ShowArguments& arguments) {
   if (!arguments.at.empty() || !arguments.over.empty() || arguments.tree) return;
   if (arguments.by.empty()) arguments.by = "category";
@@ -352,7 +352,7 @@ void ChooseLive(ShowArguments& arguments) {
 }
 
 ViewText Show(ShowArguments arguments) {
-  // Programs that read --json rely on its keys.
+  // With --json the overview is shown only on request, because programs rely on the keys of the usual document.
   const bool overview = arguments.by.empty() && ShowsWhole(arguments) && !arguments.json;
   if (overview || ByJob(arguments)) {
     const auto job =

@@ -39,8 +39,8 @@ std::vector<std::optional<std::uint32_t>> RanksOf(const Capture& capture, const 
   return all;
 }
 
-// Returns true for rows of processes without a rank, which a selection cannot name. Modules, which all processes share,
-// always count.
+// Returns true for rows of processes without a rank, which a selection cannot name. Also returns true for rows of
+// modules, which all processes share.
 bool IsWithoutRank(const Capture& capture, CaptureTable table, std::span<const CellValue> row) {
   const auto& columns = DefinitionOf(table).columns;
   const auto column = std::ranges::find(columns, std::string_view("process"), &TableColumn::name);
@@ -123,7 +123,7 @@ class RankWriter {
     if (said_.emplace(line).second) PrintMessage(line);
   }
 
-  // Adds missing and damaged data of a rank to the sums over all ranks.
+  // Adds the report of a rank to the report of all ranks.
   void Add(ReplayReport& report, std::optional<std::uint32_t> rank) {
     report_.damage.insert(report_.damage.end(), report.damage.begin(), report.damage.end());
     report_.lost_records += report.lost_records;

@@ -1,7 +1,7 @@
 // memoir export parquet for a job: a folder for each table, with a folder for each rank (TABLE/rank=3/TABLE.parquet),
 // the partitions that Spark, DuckDB and Hive expect. `ranks` and `summary` have few rows and are one file each.
 //
-// Exports one rank after the other, and needs only the memory for one.
+// Exports one rank after another, so it needs only the memory for one rank.
 #ifndef TOOLS_CLI_TABLES_EXPORT_RANKS_H_
 #define TOOLS_CLI_TABLES_EXPORT_RANKS_H_
 
@@ -13,10 +13,10 @@
 
 namespace memoir {
 
-// Returns true if it has several processes or is one of several ranks.
+// Returns true if the capture has several processes, or one process that is one of several ranks.
 bool IsJobOfRanks(const Capture& capture);
 
-// Writes into `folder`, which is kept if everything was written.
+// Writes the tables into `folder`. Calls folder.Keep() if everything was written.
 absl::StatusOr<ReplayReport> ExportRanks(const Capture& capture, const Selection& selection, const TableSet& wanted,
                                          NewFolder& folder);
 

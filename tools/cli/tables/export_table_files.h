@@ -14,8 +14,8 @@ namespace memoir {
 
 bool IsTableFiles(std::string_view what);  // "arrow" or "parquet"
 
-// `what` is one of these formats. One table goes into the file `path`, or to standard output; several go into the
-// folder `path`, which is made, each as TABLE.arrow or TABLE.parquet. Incomplete files are removed.
+// `what`: one of these formats. A single table is written into the file `path`, or to standard output. Several tables
+// are written into the folder `path`, which is created, as TABLE.arrow or TABLE.parquet. Incomplete files are removed.
 absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::string_view what, const Selection& selection,
                                               const TableSet& wanted, const std::string& path);
 

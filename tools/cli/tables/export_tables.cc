@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Modules have a row if something else names them first.
+// Returns true if the tables need the nodes of the event tree. A module has a row only after a node has named it.
 bool NeedsNodes(const TableSet& wanted) {
   return wanted.has(CaptureTable::kOperators) || wanted.has(CaptureTable::kEvents) ||
          wanted.has(CaptureTable::kCalls) || wanted.has(CaptureTable::kModules);
@@ -84,7 +84,7 @@ absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection&
     report = FillBlocks(capture, quiet, tables, say);
     has_report = true;
   }
-  // Ranks need their length from it, steps the damage.
+  // The table of ranks takes durations from the report. For the table of steps, the caller needs the report's damage.
   const bool needs_report =
       (sink.wanted.has(CaptureTable::kRanks) || sink.wanted.has(CaptureTable::kSteps)) && !has_report;
   if ((sink.wanted.has(CaptureTable::kSummary) || needs_report) && goes_on())

@@ -13,12 +13,12 @@
 
 namespace memoir {
 
-// Reads the recording as often as the wanted tables need. `compared`: the ranks of the whole job. `say` gets a line
-// about what is unknown in the tables.
+// Replays the recording as often as the wanted tables need. `compared`: the ranks of the whole job. `say` receives a
+// line if categories are missing in the tables.
 absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const OddRanks& compared,
                                         const TableSink& sink, const std::function<void(std::string_view)>& say);
 
-// The comparison of the capture's ranks, which the table `ranks` shows. Empty if that table is not wanted.
+// Returns the comparison of the capture's ranks, which the table `ranks` contains. Empty if that table is not wanted.
 OddRanks CompareRanksFor(const Capture& capture, const TableSet& wanted);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// _memoir.json of a folder of Parquet files: the version of its tables, and its files with their sizes, so that readers
-// can notice missing or cut files. docs/exports.md describes its keys.
+// The file _memoir.json in a folder of Parquet files. It contains the version of the tables, and the names and sizes of
+// the files, so that readers notice missing or cut files. docs/exports.md describes its keys.
 #ifndef TOOLS_CLI_TABLES_TABLE_MANIFEST_H_
 #define TOOLS_CLI_TABLES_TABLE_MANIFEST_H_
 
@@ -20,9 +20,9 @@ class TableManifest {
 
   explicit TableManifest(const FileBytes& files);  // TABLE.parquet; for ranks TABLE/TABLE.parquet
 
-  // Files TABLE/rank=RANK/TABLE.parquet.
+  // Adds the files TABLE/rank=RANK/TABLE.parquet of a rank.
   void AddRank(std::int64_t rank, const FileBytes& files);
-  void SetMissing(const std::set<std::uint32_t>& ranks);  // ranks of the job of which nothing was recorded
+  void SetMissing(const std::set<std::uint32_t>& ranks);  // ranks of the job without a recording
   absl::Status Write(NewFolder& folder) const;
 
  private:

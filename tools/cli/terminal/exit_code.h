@@ -1,4 +1,5 @@
-// The program's exit codes. `memoir run` returns its command's code instead (128 + signal if one ended it).
+// The program's exit codes. `memoir run` returns the exit code of its command instead, or 128 + signal if a signal
+// ended the command.
 #ifndef TOOLS_CLI_TERMINAL_EXIT_CODE_H_
 #define TOOLS_CLI_TERMINAL_EXIT_CODE_H_
 

@@ -1,4 +1,5 @@
-// Finds the known word that a mistyped one probably meant. It is only named in messages, never used.
+// Finds the known word that the user probably meant with a mistyped word. The word appears only in messages, and is
+// never used instead.
 #ifndef TOOLS_CLI_TERMINAL_NEAREST_H_
 #define TOOLS_CLI_TERMINAL_NEAREST_H_
 
@@ -8,11 +9,11 @@
 
 namespace memoir {
 
-// Returns the word of `known` with the smallest edit distance to `word`. Empty if all differ in more than a third of
-// the letters. A word that begins with `word` counts as near.
+// Returns the word of `known` with the smallest edit distance to `word`. Empty if all words differ in more than a third
+// of the letters. A word that begins with `word` has the distance 1.
 std::string NearestWord(std::string_view word, std::span<const std::string> known);
 
-// "; did you mean X?" or "".
+// Returns "; did you mean X?"; "" if no known word is near.
 std::string DidYouMean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace memoir

@@ -9,13 +9,13 @@
 
 namespace memoir {
 
-// "memoir: LINE"
+// Prints "memoir: LINE".
 void PrintMessage(std::string_view line);
-// Prints the status's message; returns kExitError.
+// Prints the message of the status, and returns kExitError.
 int Fail(const absl::Status& status);
-// Prints `line` and how to get help; returns kExitUsage. `verb` may be "".
+// Prints `line` and the command for help, and returns kExitUsage. `verb` may be "".
 int FailUsage(std::string_view verb, std::string_view line);
-// Prints every line of `text` after "memoir: ", without escaping: it is a report that views have escaped.
+// Prints every line of `text` after "memoir: ". Does not escape the text, because views have escaped it.
 void PrintReport(std::string_view text);
 // Prints text on standard output. Returns an error code if it cannot be written (a full disk).
 int WriteOutput(std::string_view text);

@@ -1,4 +1,4 @@
-// A line on standard error that shows the progress of a long reading. It appears only on a terminal, after a second,
+// A line on standard error that shows the progress of a long analysis. It appears only on a terminal, after a second,
 // and disappears at the end.
 #ifndef TOOLS_CLI_TERMINAL_PROGRESS_LINE_H_
 #define TOOLS_CLI_TERMINAL_PROGRESS_LINE_H_

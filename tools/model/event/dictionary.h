@@ -157,8 +157,8 @@ class Dictionary {
   LayoutId AddLayout(Layout layout);
   SignatureId AddSignature(Signature signature);
   CodeId AddCode(Code code);
-  // Returns the id of the stack `parent` with `frame` as a further inner frame. Invalid if the stack would have more
-  // than kMostFrames frames, which happens only in a damaged capture.
+  // Returns the id of the stack with `frame` as its innermost frame and the stack `parent` around it. Invalid if this
+  // stack would have more than kMostFrames frames, which happens only in a damaged capture.
   StackId AddStack(StackId parent, Frame frame);
   static constexpr std::uint32_t kMostFrames = 1u << 16;
   const std::vector<CodeOrigin>* AddOrigins(std::vector<CodeOrigin> origins) {

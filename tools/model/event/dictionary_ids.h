@@ -128,7 +128,7 @@ class DictionaryIds {
   // entry.
   using Origins = const std::vector<CodeOrigin>*;
   absl::flat_hash_map<std::string, std::map<std::uint32_t, Origins>> generated_;
-  absl::flat_hash_map<StackId, Origins> origins_;  // operations of stacks through generated code
+  absl::flat_hash_map<StackId, Origins> origins_;  // operations that stacks with generated code execute
   absl::flat_hash_map<std::pair<Origins, ModuleId>, ModuleId> modules_at_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_forward_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_python_;

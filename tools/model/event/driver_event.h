@@ -20,7 +20,7 @@ struct DriverBlock {
   std::uint64_t bytes = 0;
   std::uint64_t serial = 0;
   Tick tick = 0;
-  DeviceId device;  // the CPU for pinned memory
+  DeviceId device;  // the GPU, or the CPU for pinned memory
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
   NameId library;  // file name of the calling library
   ThreadId thread;

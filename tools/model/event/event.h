@@ -142,7 +142,9 @@ struct RangeBeginEvent : Event {
   const RangeStack* stack = nullptr;
   SignatureId signature;             // invalid: unknown arguments
   absl::Span<const Tensor> tensors;  // arguments; impl == 0: not recorded. Empty without ReplayOptions::tensors
-  bool before = false;  // true: the begin is not in the capture; a keyframe lists the range, or a run records its depth
+  // true: the begin is not in the capture. The range is known from a keyframe, or from the number of open ranges that a
+  // run records.
+  bool before = false;
 };
 
 struct RangeEndEvent : Event {

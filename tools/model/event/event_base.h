@@ -16,7 +16,8 @@ struct Event {
   Tick tick = 0;
 };
 
-// The phase of a program, derived from module calls, autograd nodes and optimizer ranges.
+// The part of a training step to which an event belongs, derived from module calls, autograd nodes and optimizer
+// ranges. The phases of a whole run (import, warm-up, step) are a different division.
 enum class Phase : std::uint8_t {
   kForward,    // inside a module
   kBackward,   // inside autograd's engine

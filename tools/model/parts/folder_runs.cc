@@ -179,8 +179,8 @@ std::vector<FolderRun> DividedBy(std::string_view (*name_of)(const ProcessLifeti
 }
 
 // Divides `run` by the launcher's name, then by the name of `memoir run`. A job has one `memoir run`, or one for each
-// rank. A torchrun job is not divided by `memoir run`. When a host joins, torchrun numbers the ranks anew, so one job
-// may have a rank twice.
+// rank. The names of `memoir run` do not divide the processes of one torchrun job. When a host joins, torchrun numbers
+// the ranks anew, so one job may have a rank twice.
 std::vector<FolderRun> Divided(FolderRun run, const std::vector<ProcessLifetime>& lives) {
   std::vector<FolderRun> divided;
   for (FolderRun& step : DividedBy(StepOrRunOf, std::move(run), lives)) {

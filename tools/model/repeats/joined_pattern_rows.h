@@ -24,7 +24,8 @@ class JoinedPatternRows {
   struct ChunkRows {
     std::shared_ptr<Chunk> chunk;
     std::size_t first_row = 0;
-    // Blocks of the address row that ends the chunk, if Add removed it from `rows`; otherwise 0.
+    // Number of blocks in the address row (a row without a pattern) at the end of the chunk, if Add removed this row
+    // from rows(). Otherwise 0.
     std::uint32_t live_blocks = 0;
   };
 

@@ -39,7 +39,7 @@ struct EventAddress {
   std::uint64_t serial = 0;
 };
 
-// A live host block, and the address at which it is shown.
+// A live host block, and the address that its events have when a replay visits them.
 struct LiveRowBlock {
   std::uint64_t block = 0;  // RowBlockId
   std::uint64_t address = 0;

@@ -29,7 +29,8 @@ class PatternRowSerials {
   // Collapses the rows. Returns, for each of their devices, the serial of the device's first event in these rows.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> Collapse(std::size_t first_row, std::size_t end_row);
 
-  // The number of rows and devices that CountUninterruptedRows has compared and copied.
+  // The work of CountUninterruptedRows so far: the number of devices whose serials it copied, plus the number of rows
+  // and of their devices that it compared.
   std::uint64_t compared() const { return compared_; }
   // Call this function after the last row. Returns the index of the first chunk whose number of serials does not fit
   // its rows. nullopt if all fit.

@@ -34,7 +34,8 @@ class RepeatGroupLifetimes {
   };
   std::vector<std::int64_t> begins_;  // number of the first event of each step, then of the next repeat
   std::vector<Lifetime> lifetimes_;   // of the blocks that the group allocates and frees
-  // Lifetime of the block that an event allocates. 0 if the event allocates no block that the group frees.
+  // For each event of the group: the number of events from this allocation to the free of its block. 0 if the event
+  // allocates no block that the group frees.
   std::vector<std::int64_t> lengths_;
 };
 

@@ -53,7 +53,8 @@ void Keyframes::Apply(const v1::Keyframe& keyframe) {
   Visit(keyframe);
   if (!began_) handlers_.driver.ShowSamplesOfKeyframe(keyframe);
   if (!began_) handlers_.host.ShowReadingsOfKeyframe(keyframe);
-  const bool of_snapshot = !SnapshotTrigger(context_.summary()).empty();  // a snapshot begins with a keyframe
+  // A snapshot always begins with a keyframe, although no parts were evicted before it.
+  const bool of_snapshot = !SnapshotTrigger(context_.summary()).empty();
   if (anew && !of_snapshot) {
     NoteEvictedPeaks(keyframe);
     NoteEvicted(keyframe);

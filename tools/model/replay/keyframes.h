@@ -14,19 +14,19 @@ class Keyframes {
   explicit Keyframes(ReplayHandlers& handlers) : handlers_(handlers), context_(handlers.shared.context) {}
 
   void BeginProcess();
-  // A chunk of the process was taken; its keyframe, if any, before.
+  // Call this function for each chunk of the process, after the chunk's keyframe if it has one.
   void NoteChunk() { began_ = true; }
-  // Chunks are missing here: the next keyframe is applied.
+  // Call it where chunks are missing. The next keyframe is then applied.
   void NoteLoss() { awaited_ = true; }
   bool awaited() const { return awaited_; }
-  // Parts were evicted here. The next part begins with a keyframe.
+  // Call it where parts were evicted. The next part begins with a keyframe.
   void PassEvicted();
 
   // Returns true if the keyframe of this chunk is to be applied, false if it is only compared.
   bool IsApplied(const Chunk& chunk) const { return awaited_ || (!began_ && chunk.header.sequence != 0); }
   // Parses the keyframe of a chunk. nullopt if it is damaged, which is reported.
   std::optional<v1::Keyframe> Parse(const Chunk& chunk, bool is_applied) const;
-  // Sets the state of the replay. All events before the keyframe must be visited.
+  // Sets the state of the replay. Call it after all events before the keyframe have been visited.
   void Apply(const v1::Keyframe& keyframe);
   // Counts the keyframe if its totals of devices differ from the replay's.
   void Compare(const v1::Keyframe& keyframe) const;

@@ -15,7 +15,8 @@ void RecordCounts::CountRun(ThreadReplay& thread, RunCursor& cursor) {
   }
   // If the first runs of a thread are in missing parts, that loss is reported already.
   const bool from_first = !passed_evicted_ && context_.summary().starts_at_first_chunk;
-  // The records in pattern rows are counted from the previous run. If that run is missing, their number is unknown.
+  // `repeated_before` is the number of records in pattern rows since the previous run. If that run is missing, it is
+  // unknown whether records were lost.
   const bool known =
       run.repeated_before == 0 ? thread.next_record_known || from_first : thread.run_end_known || from_first;
   const std::uint64_t expected = std::max(thread.run_end + run.repeated_before, thread.next_record);

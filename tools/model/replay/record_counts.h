@@ -16,7 +16,7 @@ class RecordCounts {
   void CountRun(ThreadReplay& thread, RunCursor& cursor);
   // Counts the records that the pattern rows of a chunk represent.
   void CountPatternRows(const Payload& payload);
-  // Parts were evicted here: the missing records of threads are not a loss.
+  // Call it where parts were evicted. The records that are missing there are not a loss.
   void PassEvicted();
 
  private:

@@ -26,7 +26,7 @@ class RepeatedSteps {
 
   // Adds the pattern rows of consecutive chunks. `joins`: no event was lost, so rows of several chunks may be joined.
   void Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins);
-  // The part ends; the next part defines its own patterns.
+  // Called when a part ends. The next part defines its own patterns.
   void ForgetPatterns() { patterns_.Clear(); }
 
   bool empty() const { return cursors_.empty(); }  // true: all rows were visited
@@ -34,7 +34,7 @@ class RepeatedSteps {
   Tick NextTick() const { return cursors_.empty() ? kForever : cursors_.front().tick(); }
   // Visits or collapses the rows up to `until`.
   void Show(Tick until);
-  // The replay visits an event that is not in pattern rows.
+  // Called when the replay visits an event that is not in pattern rows.
   void Interrupt() { group_.Interrupt(); }
 
  private:

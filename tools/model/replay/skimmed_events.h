@@ -18,7 +18,8 @@ class SkimmedEvents {
       : context_(shared.context), visibility_(shared.visibility), ranges_(ranges) {}
 
   bool skims() const { return skims_; }  // the newest chunk is Chunk::memory_alone
-  // The next chunk is skimmed, or no longer skimmed. All events of earlier chunks must be visited before.
+  // Begins to skim with the next chunk if `skims` is true; otherwise stops. Call it after all events of earlier chunks
+  // have been visited.
   void Switch(bool skims);
 
   // The following functions take the current event of a skimmed chunk. They return true if the event is skipped. They

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// The share of the used bytes from which unexplained bytes get a note: 1/1000.
+// Unexplained bytes get a note if they are at least 1/1000 of the used bytes.
 constexpr std::uint64_t kWorthANote = 1000;
 
 std::uint64_t Size(std::int64_t bytes) {
@@ -109,7 +109,7 @@ std::string TorchNote(const DeviceBalance& device) {
       taken < device.torch_reserved ? ": the other calls were before the recording, or where Memoir sees none" : "");
 }
 
-// Says why bytes have no row, as far as it is known.
+// Explains why bytes have no row, as far as the reasons are known.
 std::vector<std::string> UnexplainedNotes(const DeviceBalance& device) {
   std::vector<std::string> notes;
   if (!IsWorthANote(device)) return notes;

@@ -15,8 +15,9 @@ namespace memoir {
 // Returns "99.98%". Never rounds up to 100.
 std::string FormatExplained(double share);
 
-// `instant`: the sample in words, "its fullest sample". If there are more than `tables` devices, the best explained
-// ones are only counted. `top`: rows of a table; 0: all.
+// `instant`: the sample in words, "its fullest sample". If there are more than `tables` devices, the devices with the
+// largest explained share have no table, and the text contains only their number; 0: a table for each device. `top`:
+// rows of a table; 0: all.
 struct BalanceTextOptions {
   std::string_view instant;
   std::size_t tables = 4;

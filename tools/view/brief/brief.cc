@@ -13,7 +13,7 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kMostTextBytes = 160, kMostFindingBytes = 600, kMostCommandBytes = 1600;
-// On one line.
+// Returns the document as one line.
 std::string ToLine(const Json& json) {
   return EscapedInJson(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
@@ -82,7 +82,7 @@ std::uint64_t Number(const Json& whole, const char* key) {
   return whole.contains(key) && whole[key].is_number_unsigned() ? whole[key].get<std::uint64_t>() : 0;
 }
 
-// Returns which parts of the recording are missing, so that sums are too small; null if nothing is known to be missing.
+// Returns the losses of the recording, which make its sums too small. null if no loss is known.
 Json Losses(const Json& whole) {
   Json losses;
   for (const char* key : {"dropped_events", "lost_records", "lost_chunks"}) {
@@ -94,7 +94,8 @@ Json Losses(const Json& whole) {
   return losses;
 }
 
-// In the document of `check` as a whole, each check has its own losses.
+// Returns the first losses in the document. `memoir check` without the name of a check writes the losses of each check
+// into the object of that check.
 Json AllLosses(const Json& whole) {
   Json losses = Losses(whole);
   for (const auto& [key, value] : whole.items()) {

@@ -67,7 +67,8 @@ std::string Leak(const Json& leaks) {
   return text;
 }
 
-// Returns the worst finding of the process that has the worst one. Lists of findings begin with the worst.
+// Returns the headline of the first process that was killed. If no process was killed, of the first process with a
+// finding.
 std::string Host(const Json& document) {
   const Json* worst = nullptr;
   for (const Json& process : List(document, "host_memory")) {
@@ -107,7 +108,7 @@ std::string AllChecks(const Json& whole) {
   return found.empty() ? "nothing found" : absl::StrJoin(found, "; ");
 }
 
-// Returns the largest GPU; the largest device if there is no GPU.
+// Returns the GPU with the largest value of `key`. If there is no GPU, the device with the largest value.
 const Json* LargestDevice(const Json& whole, const char* key) {
   const Json* largest = nullptr;
   const auto is_gpu = [](const Json& device) { return Text(device, "device").starts_with("cuda"); };

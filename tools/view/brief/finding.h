@@ -1,4 +1,4 @@
-// Makes the first sentence about the JSON document of a command, and the next command.
+// Describes the JSON document of a command in one sentence, and chooses the next command.
 //
 // Does no I/O.
 #ifndef TOOLS_VIEW_BRIEF_FINDING_H_

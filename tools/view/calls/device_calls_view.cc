@@ -20,7 +20,7 @@ namespace {
 
 using Operators = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// All kernels of one name, whatever their template arguments are.
+// The kernels of one name, with any template arguments.
 struct NamedKernels {
   std::string name;
   std::uint64_t launches = 0, captured = 0, failed = 0, symbols = 0, runs = 0, device_ns = 0;
@@ -53,7 +53,7 @@ std::vector<NamedKernels> ByName(const DeviceCallSummary& calls) {
 
 std::string KernelText(const std::string& name) { return name.empty() ? "(name not known)" : ShownName(name); }
 
-// "aten::add", "aten::add and 3 others": the most frequent name first.
+// Returns "aten::add", or "aten::add +3": the name with the largest value, and the number of the other names.
 template <class Names>
 std::string MostBy(const Names& operators) {
   if (operators.empty()) return "";
@@ -120,7 +120,7 @@ std::string CallTable(const DeviceCallSummary& calls, std::size_t top, const Ter
   return table.Render(terminal, 2) + MoreRowsText(shown, calls.calls.size());
 }
 
-// "graph 1: private pool 3.0 GiB, replayed 20 times".
+// "graph 1 on cuda:0: private pool (0, 1) of 3.0 GiB, 12 kernels, replayed 20 times"
 std::string GraphLine(const GraphRow& graph, bool job, bool launches_recorded) {
   std::string text = fmt::format("graph {}{} on {}: ", graph.number,
                                  job ? fmt::format(" of process {}", graph.process.value) : "", graph.device);
@@ -185,7 +185,7 @@ Json OperatorsJson(const Operators& operators) {
   return json;
 }
 
-// Operators that replay a graph run its kernels without launching them, so their count is 0.
+// An operator that replays a graph launches none of the graph's kernels, so its count is 0.
 Json TimedOperatorsJson(const KernelRow& row) {
   std::map<std::string, std::uint64_t> ns(row.operators_ns.begin(), row.operators_ns.end());
   Json json = Json::array();

@@ -19,7 +19,7 @@
 namespace memoir {
 namespace {
 
-// Collects lines. Lines of Add() are about missing data.
+// Collects warnings.
 class LossLines {
  public:
   explicit LossLines(const Terminal& terminal) : terminal_(terminal) {}
@@ -27,7 +27,7 @@ class LossLines {
     lines_.push_back("! " + line);
     lossless_ = false;
   }
-  // For lines that are as important although all events are there.
+  // Adds a line that is as important as a loss, although no event is missing.
   void AddLossless(const std::string& line) { lines_.push_back("! " + line); }
   bool lossless() const { return lossless_; }
   std::string Render(std::size_t most) const {
@@ -48,7 +48,7 @@ class LossLines {
 };
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
-  // The two causes have two remedies. The bytes include both.
+  // Records are dropped for two reasons, which have different remedies. The number of bytes covers both.
   const std::uint64_t slotless = std::min(counters.slotless_records(), counters.dropped_records());
   const std::uint64_t full = counters.dropped_records() - slotless;
   const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
@@ -117,7 +117,7 @@ std::uint64_t Dropped(const ReplayReport& report) {
   return dropped;
 }
 
-// Returns true if no event of the process is missing and no loss has an unknown process.
+// Returns true if no event of the process is missing. A loss whose process is unknown counts for every process.
 bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const ReplayReport& report) {
   return MissingParts(process, counters) == 0 && counters.dropped_records() == 0 && counters.lost_chunks() == 0 &&
          counters.lost_events() == 0 && report.lost_records <= Dropped(report) && report.lost_chunks == 0 &&
@@ -151,7 +151,8 @@ constexpr char kKnownInSnapshot[] =
     "in a snapshot, blocks of steps that were recorded without operators have no operator; for the recording itself, "
     "memoir show --at TIME infers it";
 
-// There may be thousands of windows: names the first ones and the length of all of them.
+// Describes the spans that were recorded at `level`: the first few with their times, and the length of all of them,
+// because there may be thousands.
 std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
   constexpr std::size_t kMostSpans = 3;
   std::string spans;
@@ -176,7 +177,8 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   return line;
 }
 
-// For a recording with detail=auto; it takes the place of the times without recorded operators.
+// Describes in how many steps operators were recorded. Printed for a recording with --detail auto, instead of the times
+// without recorded operators.
 std::string KnownStepsText(const RepeatedStepCounts& known) {
   constexpr char kNoSteps[] = "no steps were found (memoir.step(), optimizers, calls of a module): ";
   const std::string unknown = fmt::format("operators of {} in {} are not known", FormatBytes(known.unknown_bytes),
@@ -217,7 +219,7 @@ std::string RenderProgram(const Capture& capture, const Terminal& terminal) {
   const bool alone = job.processes <= 1;
   const std::string where = RenderProcesses(capture);
   line = Wrapped(alone ? line + ", " + where : line, terminal.width, 0) + "\n";
-  // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
+  // Painted last, because colour codes would count as columns. A program's name that is wrapped stays plain.
   if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
   if (alone) return line;
   const bool whole = std::ranges::all_of(
@@ -275,7 +277,7 @@ constexpr char kNotInTraces[] =
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
-  std::string notes;  // remarks that are about no problem
+  std::string notes;  // remarks that are no warnings
   const auto add_note = [&](const std::string& note) {
     if (!note.empty()) notes += Wrapped(note, terminal.width, 2) + "\n";
   };

@@ -21,17 +21,17 @@ std::string SimulatedDeviceText(const Capture& capture);
 // this rank; "rank 3 restart 1 cpu" if the launcher restarted the rank.
 std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process);
 
-// The end of a process of which only files are left, and whose recording was completed from its ring.
+// Describes the end of a process that has died, and whose recording was completed from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
 // Describes missing events, damage, and processes that did not end properly: a red line for each, wrapped at the
-// terminal's width. kNothingLost if nothing is missing.
+// terminal's width. `closing` is kNothingLost if nothing is missing.
 inline constexpr char kNothingLost[] = "0 events dropped\n";
 struct Losses {
   std::string notes;      // lines that are no warnings
   std::string lines;      // warnings; each begins with "! ", and continuation lines are indented
   std::string closing;    // kNothingLost if nothing is lost; for an imported file, which information is missing
-  bool is_lossy = false;  // events are missing or may be missing; false: the lines are about something else
+  bool is_lossy = false;  // true: events are missing or may be missing; false: the lines are about something else
 };
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 // Returns notes, lines and closing of LossesOf().

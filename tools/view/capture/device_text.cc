@@ -19,13 +19,13 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
-// Returns a line that stands below the line of its device.
+// Returns `text` as an indented line, to be printed below the line of its device.
 std::string Below(const Terminal& terminal, const std::string& text) {
   constexpr std::size_t kIndent = 4;
   return "  " + Wrapped(text, terminal.width - 2, kIndent) + "\n";
 }
 
-// Bytes that the caching allocator reserved on the device; allocated bytes are a part of them.
+// Describes the bytes that the caching allocator reserved on the device; allocated bytes are a part of them.
 std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   if (!device.caching) return "";
   std::string line = "reserved at most " + FormatBytes(device.peak_reserved_bytes);
@@ -37,7 +37,7 @@ std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   return Below(terminal, line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
 }
 
-// Bytes outside of torch's allocator, at their peak.
+// Describes the non-PyTorch memory at its peak.
 std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   constexpr std::size_t kShown = 4;
   if (device.outside_bytes == 0) return "";
@@ -50,7 +50,7 @@ std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   return Below(terminal, fmt::format("non-PyTorch memory at most {} ({})", FormatBytes(device.outside_bytes), list));
 }
 
-// For a peak during torch.compile, which works only in the first steps.
+// Describes a peak that was reached while torch.compile worked, which it does only in the first steps.
 std::string CompileLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.compile_bytes_at_peak == 0 || device.peak_is_evicted) return "";
   return Below(terminal,
@@ -63,7 +63,7 @@ std::string UnknownLine(const std::string& label, const UnrecordedSpan& unknown,
   return Wrapped(label + ": memory not known: " + Escaped(unknown.why), terminal.width, kIndent) + "\n";
 }
 
-// Processes with unknown CUDA memory, of which no device is known either.
+// Returns a line for each process whose CUDA memory is unknown and that has no row for a CUDA device.
 std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   std::vector<std::string> lines;
   for (const ProcessSummary& process : capture.processes()) {
@@ -77,14 +77,14 @@ std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& s
   return lines;
 }
 
-// Only printed for the largest device, because a summary has few lines.
+// Returns the source line of the peak. Printed only for the largest device, because a summary has few lines.
 std::string PeakLine(const DeviceRow& device) {
   if (!device.peak_line.known()) return "";
   constexpr std::size_t kWidth = 50;
   return "  the peak was reached at " + ShownLine(device.peak_line, kWidth) + "\n";
 }
 
-// Only for selections that leave out blocks.
+// Compares the selected blocks with all blocks. Empty if the selection leaves out no blocks.
 std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.peak_of_all_bytes == 0) return "";
   return Below(terminal, fmt::format("{} of the {} in all blocks then",
@@ -92,7 +92,7 @@ std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
                                      FormatBytes(device.peak_of_all_bytes)));
 }
 
-// "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
+// "cpu: peak 1.2 GiB at 0.3312 s in aten::mm, step 3; 12.0 MiB at the end", and further lines about the device.
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report, bool largest,
                        const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
@@ -114,14 +114,14 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
               : fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
   constexpr std::size_t kIndent = 2;
   line = Wrapped(line, terminal.width, kIndent);
-  // Painted last, because colour codes would count as columns; a figure that was broken is left plain.
+  // Painted last, because colour codes would count as columns. A figure that is wrapped stays plain.
   if (const std::size_t at = line.find(peak); at != std::string::npos)
     line.replace(at, peak.size(), Painted(terminal, Color::kBold, peak));
   return line + "\n" + ChosenLine(device, terminal) + (largest ? PeakLine(device) : "") +
          CompileLine(device, terminal) + CachingLine(device, terminal) + OutsideLine(device, terminal);
 }
 
-// Orders GPUs before hosts, then by size.
+// Orders devices by their peaks. All GPUs are greater than host memory.
 std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
   return {device.caching, device.peak_allocated_bytes};
 }

@@ -1,4 +1,4 @@
-// The devices of a summary, one or two lines each: GPUs before hosts, then by peak.
+// The devices of a summary as text, a few lines each: GPUs first, then host memory, each by peak.
 #ifndef TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 
@@ -14,13 +14,14 @@ namespace memoir {
 // Returns "2 retries" or "retries not known".
 std::string RetriesText(const DeviceRow& device);
 
-// Returns ", range train"; ", forward of layers.3.mlp" if the module was called inside of that range; otherwise empty.
+// Returns ", forward of layers.3.mlp" if a module ran at the peak, otherwise ", range train". Empty if there was
+// neither.
 std::string PeakRangeText(const DeviceRow& device);
 
 // Returns the index of the device that a text about a single device describes. There must be a device.
 std::size_t LargestDevice(const Summary& summary);
 
-// Prints at most `top` devices (0: all), but always a few.
+// Prints at most `top` devices, but at least 4 if there are so many; 0: all.
 std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, const Terminal& terminal);
 
 // Returns " on cuda:0" if the rows do not cover all devices (analyze/summary/device_focus.h); otherwise empty.

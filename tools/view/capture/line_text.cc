@@ -33,7 +33,7 @@ Json OriginJson(const CodeOrigin& origin) {
 }  // namespace
 
 ShownFiles::ShownFiles(absl::Span<const std::string_view> files) {
-  // Files that are still the same after so many parts are shown with their whole path.
+  // Files whose last kMostParts parts are equal are shown with their whole paths.
   constexpr std::size_t kMostParts = 8;
   absl::flat_hash_set<std::string_view> distinct(files.begin(), files.end());
   std::vector<std::string_view> alike(distinct.begin(), distinct.end());

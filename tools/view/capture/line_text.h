@@ -1,5 +1,5 @@
-// Lines of the program in text. A file is shown by the shortest end of its path that is unique, because a table has no
-// room for "/src/me/projects/train/models/net.py".
+// Lines of the program in text. A file is shown by the shortest end of its path that is unique among the shown files,
+// because a table has no room for "/src/me/projects/train/models/net.py".
 #ifndef TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
 
@@ -25,22 +25,22 @@ class ShownFiles {
   // Returns "net.py", or "models/net.py" if another file has the same name. For a file that was not passed in, returns
   // the last part of its path.
   std::string_view NameOf(std::string_view file) const;
-  // Returns "net.py:12 Net.forward", not escaped. Empty without a line.
+  // Returns "net.py:12 Net.forward", not escaped. Empty if the line is unknown.
   std::string LineText(const SourceLine& line) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> names_;  // files whose last part is not unique
+  std::map<std::string, std::string, std::less<>> names_;  // shown names of files whose last part is not unique
 };
 
 // Returns a single line, escaped and cut to `width` columns.
 std::string ShownLine(const SourceLine& line, std::size_t width);
-// Returns the same without the function: "net.py:12".
+// Returns such a line without the function: "net.py:12".
 std::string ShownPlace(const SourceLine& line, std::size_t width);
 
 // Returns "a second copy of the parameters, 1.2 GiB, made at serve.py:59".
 std::string SecondCopyText(std::uint64_t bytes, const SourceLine& line);
 
-// Shortens the files in the names of rows that are lines.
+// Shortens the path in the name of each row that stands for a source line.
 template <class Rows>
 void ShortenFiles(Rows& rows) {
   std::vector<std::string_view> files;
@@ -55,11 +55,11 @@ void ShortenFiles(Rows& rows) {
   }
 }
 
-// Adds "file", "line" and "function"; null without a line.
+// Adds "file", "line" and "function"; null if the line is unknown.
 void AddLine(Json& json, const SourceLine& line);
 // Adds "via" if it is not empty: lines of generated code, each with the operations that it carries out.
 void AddVia(Json& json, absl::Span<const GeneratedPlace> via);
-// Returns an object with these keys; null without a line.
+// Returns an object with the keys of AddLine; null if the line is unknown.
 Json LineJson(const SourceLine& line);
 
 }  // namespace memoir

@@ -67,7 +67,7 @@ LossSums SumsOf(const Capture& capture, const ReplayReport& report) {
 
 std::string Processes(std::uint64_t count) { return FormatCounted(count, "process", "processes"); }
 
-// Removes what is in parentheses, which explains the line to first-time readers.
+// Cuts `text` at its first parenthesis, which contains an explanation for first-time readers, or at its first newline.
 std::string InShort(const std::string& text) { return text.substr(0, std::min(text.find(" ("), text.find('\n'))); }
 
 class Headlines {

@@ -13,7 +13,7 @@ namespace memoir {
 struct LossHeadline {
   std::string text;     // escaped, not wrapped
   bool is_loss = true;  // false: nothing went wrong, but the figures cover only a part
-  bool is_end = false;  // it only states how processes ended
+  bool is_end = false;  // true: the line only states how processes ended
 };
 
 // Ordered by severity: losses that make figures wrong, losses that make figures incomplete, other facts.

@@ -18,7 +18,8 @@ bool Counts(const SummaryColumns& columns) {
   return (columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak) != 0;
 }
 
-// Returns the largest nodes. Parents are at least as large as their children, so the parents of a shown node are shown.
+// Marks the `most` largest nodes; 0: all. Parents are at least as large as their children, so the parents of a marked
+// node are marked.
 std::vector<bool> Shown(const std::vector<ModuleNode>& nodes, std::size_t most) {
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i < nodes.size(); ++i) {

@@ -125,7 +125,7 @@ std::string RenderRankConflicts(const Capture& capture, const ReplayReport& repo
 std::string RenderForkedChildren(const Capture& capture, const ReplayReport& report) {
   std::uint64_t children = 0;
   std::uint64_t recorded = 0;
-  std::set<std::uint64_t> parents;  // the requested ones
+  std::set<std::uint64_t> parents;  // ids of the replayed processes
   for (const ProcessSummary& process : capture.processes()) {
     const auto& seen = report.processes[process.id.value];
     children += seen.counters.forked_children();

@@ -26,7 +26,8 @@ std::string NameOf(const CheckpointRow& row) {
   return name;
 }
 
-// Most modules would free nothing. Modules that would free at least 1/100 of the peak get a row; the first always does.
+// Returns the number of printed rows. Most modules would free nothing, so only modules that would free at least 1/100
+// of the peak have a row. The first row is always printed.
 std::size_t Shown(const CheckpointDevice& device, std::size_t top) {
   if (top == 0) return device.rows.size();
   const auto frees = std::ranges::count_if(device.rows, [&](const CheckpointRow& row) {

@@ -13,12 +13,13 @@
 
 namespace memoir {
 
-// Prints the `top` rows that free most; 0: all. Leaves out hosts if there are GPUs.
+// Prints the `top` rows that free most; 0: all. Leaves out host memory if there are GPUs.
 std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
                                 const Terminal& terminal);
 Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointing, std::size_t top);
 
-// Returns one line for another view, about the row that frees most. Empty if no row is worth it.
+// Returns one line for another view, about the row that frees most. Empty if no row frees enough
+// (DeviceRow::checkpointing).
 std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Describes the changes of B's program in words.
+// Describes in words how the program of capture B differs from the program of capture A.
 #ifndef TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_
 #define TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_
 
@@ -15,7 +15,7 @@ std::string ChangeText(const ProgramChange& change);
 std::string CausesText(const ComparedDevice& device);
 
 // Returns "eval.py:30 evaluate has at most 93.0 MiB (+30.0 MiB, activation (kept))" for the line that differs most
-// below the peak. Empty if no line does.
+// at an instant other than the peak. Empty if no line differs.
 std::string BelowPeakText(const ComparedDevice& device);
 
 }  // namespace memoir

@@ -62,7 +62,7 @@ std::string UnlikeText(const RecordingDifference& unlike) {
   return "modules" + only_a + (a.empty() || b.empty() ? "" : ";") + only_b;
 }
 
-// Remarks before the figures.
+// Returns the remarks that precede the figures.
 std::string Reservations(const Capture& a, const Capture& b, const Comparison& comparison, const Terminal& terminal) {
   std::string text;
   for (const RecordingDifference& unlike : comparison.unlike) text += Warning(terminal, UnlikeText(unlike));
@@ -84,7 +84,7 @@ std::string Reservations(const Capture& a, const Capture& b, const Comparison& c
   return text;
 }
 
-// Devices that only one recording has: by name, with their ranks.
+// Lists the devices that only one recording has, by name and with their ranks.
 std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
   std::map<std::pair<int, std::string>, std::pair<std::set<std::uint32_t>, std::uint64_t>> only;
   for (const ComparedDevice& device : comparison.devices) {
@@ -130,7 +130,8 @@ std::string WithLine(const std::string& instant, const ComparedSide& side) {
   return side.device.peak_line.known() ? instant + ", " + ShownPlace(side.device.peak_line, kName) : instant;
 }
 
-// The instant of each peak. If only the lines differ, an edit may have moved them.
+// Describes the instants of the two peaks, or one instant if they are equal. Source lines are not compared, because an
+// edit may have moved them.
 std::string InstantLines(const ComparedDevice& device, const Terminal& terminal) {
   const std::string in_a = InstantLine(device.a()), in_b = InstantLine(device.b());
   const auto line = [&](const std::string& title, const std::string& text) {
@@ -191,7 +192,7 @@ void AddTo(Line& sum, const Line& line) {
   sum.b.blocks += line.b.blocks;
 }
 
-// "layers.*.fc1: activation (12 alike)" for rows with the same difference.
+// Joins rows of several layers that have the same difference: "layers.*.fc1: activation (12 alike)".
 std::vector<Line> WithLayersTogether(const std::vector<ComparedRow>& rows) {
   std::map<std::pair<std::string, std::int64_t>, std::size_t> seen;
   std::vector<Line> lines;
@@ -276,7 +277,7 @@ std::string RowsTable(const ComparedDevice& device, const Comparison& comparison
          table.Render(terminal, 2);
 }
 
-// Lines that an edit of the source has moved.
+// Describes the lines that an edit of the source has moved.
 std::string MovedNote(const ComparedDevice& device, const Terminal& terminal) {
   const auto place = [](const std::string& name) { return name.substr(name.rfind('/') + 1); };
   std::size_t moved = 0;
@@ -308,7 +309,7 @@ std::string FactorNote(const ComparedDevice& device, const Terminal& terminal) {
          "\n";
 }
 
-// The line and category that differ most at an instant other than the peak, and the number of the others.
+// Describes the line and category that differ most at an instant other than the peak, and counts the others.
 std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
   if (device.below.empty()) return "";
   const std::size_t more = device.below.size() - 1;
@@ -317,7 +318,7 @@ std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
   return "  " + Wrapped("below the peak: " + BelowPeakText(device) + others, terminal.width, 2) + "\n";
 }
 
-// The devices that both recordings have; empty if there is only one.
+// Returns a table of the devices that both recordings have. Empty if there are fewer than two.
 std::string DevicesTable(const Comparison& comparison, std::size_t top, const Terminal& terminal) {
   std::size_t both = 0;
   for (const ComparedDevice& device : comparison.devices) both += device.has_both();

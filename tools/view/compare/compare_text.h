@@ -13,7 +13,7 @@ namespace memoir {
 
 struct CompareTextOptions {
   std::size_t top = 10;  // rows of a table; 0: all, with equal layers in separate rows
-  std::string at;        // "the peak", "the end", "mark:a", "1.5s": the value of --at
+  std::string at;        // the instant in words: "the peak", "the end", "mark:a", "1.5s"
   std::string chosen;    // ChosenBlocksLine; usually empty
   std::string more;      // a command that shows more
 };

@@ -38,15 +38,16 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
   return fmt::format("{} ({}{})", PlaceOfCause(cause), FormatSignedBytes(cause.bytes), category);
 }
 
-// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same or the program's changes say more.
+// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same, or if changes of the program
+// explain the difference.
 std::string ShapesText(const ComparedDevice& device) {
   const MainCause& cause = device.cause;
   if (!device.causes.empty() || cause.shape_a.empty()) return "";
   return fmt::format(", {} there, was {}", Short(cause.shape_b), Short(cause.shape_a));
 }
 
-// The cause for a device. If no line has half of the difference, and a category has most of it, the category comes
-// first.
+// Describes the main cause of a device's difference. If no line has half of the difference, and a category has most of
+// it, the category comes first.
 std::string CauseOf(const ComparedDevice& device) {
   for (std::size_t side = 0; side < 2; ++side) {
     if (device.sides[side] && device.sides[side]->device.peak_is_evicted && device.cause.category.starts_with('('))
@@ -61,7 +62,7 @@ std::string CauseOf(const ComparedDevice& device) {
                      CauseText(cause, false));
 }
 
-// A GPU that only one recording has, whose figures are therefore not compared.
+// Describes the GPU of one recording if the other recording has no GPU, so that GPU memory cannot be compared.
 std::string OnlyGpu(const Comparison& comparison) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto has = [&](const ComparedDevice& device) {
@@ -95,7 +96,8 @@ std::string InstantText(const ComparedDevice& device, const Comparison& comparis
   return InstantWords(at) + " " + DeviceWord(device, comparison);
 }
 
-// Returns true if the two peaks are at different instants and the difference alone does not explain the cause.
+// Returns true if the two peaks are at different instants, and the main cause is more than 1.5 times as large as the
+// difference.
 bool HasMoved(const ComparedDevice& device, const Comparison& comparison) {
   if (comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots) return false;
   const ComparedSide &a = device.a(), &b = device.b();
@@ -122,7 +124,7 @@ bool IsRest(const ComparedDevice& device) {
   return device.causes.empty() && kSmall * std::abs(device.difference()) < device.cause.bytes;
 }
 
-// The parts of the first line after the difference.
+// Returns the headline for a device that differs: the difference, the instant, and the causes.
 std::string Differs(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   const std::string changes = CausesText(device);
   const std::string causes = changes.empty() ? SettingsText(device, comparison) : changes;
@@ -147,7 +149,7 @@ std::string ReservedRemark(const ComparedDevice& device, const Comparison& compa
                      FormatSignedBytes(cause.bytes), place);
 }
 
-// For a leak that does not show at the peak.
+// Describes the difference at the end if the peaks are the same, because a leak may not change the peak.
 std::string EndRemark(const ComparedDevice& device, const Comparison& comparison) {
   if (!device.is_same() || comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots) return "";
   const DeviceRow &a = device.a().device, &b = device.b().device;
@@ -156,14 +158,14 @@ std::string EndRemark(const ComparedDevice& device, const Comparison& comparison
   return more == 0 || is_small ? "" : fmt::format("{} live at the end (--at end)", FormatSignedBytes(more));
 }
 
-// For a difference below the peak that is larger than the one at the peak.
+// Describes the largest difference at an instant other than the peak, if it is larger than the difference at the peak.
 std::string BelowRemark(const ComparedDevice& device, const Comparison& comparison) {
   if (comparison.at.kind != InstantChoice::Kind::kPeak || comparison.of_snapshots || device.below.empty()) return "";
   if (std::abs(device.below.front().difference()) <= std::abs(device.difference())) return "";
   return "below the peak " + BelowPeakText(device);
 }
 
-// The difference of a device, or that there is none.
+// Describes the difference of a device, or states that the device does not differ.
 std::string MainPart(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   const std::string where = InstantText(device, comparison, at), bytes = FormatBytes(device.b().held.bytes);
   if (device.is_same()) return fmt::format("no difference at {} ({} in both)", where, bytes);
@@ -176,7 +178,8 @@ std::string MainPart(const ComparedDevice& device, const Comparison& comparison,
   return fmt::format("as many bytes at {} ({}), but {}, and as many less elsewhere", where, bytes, CauseOf(device));
 }
 
-// The device that differs most, except for the line's own device; only if it differs more.
+// Describes the device with the largest difference, other than `device`. Empty if no other device differs more than
+// `device`.
 std::string OtherRemark(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   const ComparedDevice* most = nullptr;
   for (const ComparedDevice& other : comparison.devices) {

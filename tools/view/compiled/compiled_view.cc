@@ -25,7 +25,7 @@ bool AnyCaching(const CompiledFrames& compiled) {
   });
 }
 
-// Sums over GPUs, or over hosts if there are no GPUs.
+// Sums over the GPUs if `caching` is true, otherwise over host memory.
 CompiledBytes SumOf(const CompiledFrame& frame, bool caching) {
   CompiledBytes sum;
   for (const CompiledBytes& bytes : frame.by_device) {
@@ -87,7 +87,7 @@ std::string FrameTable(const CompiledFrames& compiled, std::size_t top, const Te
   return table.Render(terminal, 2) + MoreRowsText(compiled.frames.size(), top);
 }
 
-// "  0/1 because ..."
+// "  HEAD: TEXT", wrapped.
 std::string Reason(std::string_view head, std::string_view text, const Terminal& terminal) {
   const std::string line = fmt::format("{}: {}", head, Escaped(text));
   return "  " + Wrapped(line, terminal.width, 6) + "\n";

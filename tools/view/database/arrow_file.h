@@ -1,7 +1,7 @@
 // Writes one table as Arrow IPC, row by row, and passes on the bytes batch by batch: as a file, which readers map into
 // memory, or as a stream, which can go through a pipe.
 //
-// A batch needs up to about 30 MiB of memory. One thread. The first error stays, as in TableSink.
+// A batch needs up to about 30 MiB of memory. One thread. The first error is kept, and Finish returns it.
 #ifndef TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 #define TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 

@@ -69,7 +69,7 @@ constexpr TableColumn kSummary[] = {{"process", kNumber},
                                     {"least_free_bytes", kNumber},
                                     {"total_bytes", kNumber}};
 
-// Indexed by Table.
+// Indexed by CaptureTable.
 constexpr std::array<TableDefinition, kTables> kDefinitions = {{{"ranks", kRanks},
                                                                 {"modules", kModules},
                                                                 {"steps", kSteps},

@@ -32,7 +32,7 @@ bool IsPlain(const CellValue& cell) {
 
 // The result of comparing a job's ranks, for one rank.
 struct RankVerdict {
-  std::optional<std::uint64_t> role;  // the number of its lowest rank
+  std::optional<std::uint64_t> role;  // identified by the lowest rank with this role
   std::string_view device;            // the device whose figures were compared
   const OddRank* odd = nullptr;       // nullptr: the rank is not odd
 };

@@ -28,7 +28,7 @@ class CaptureTables {
   void AddRanks(const Capture& capture, const ReplayReport& report, const OddRanks& compared);
   void AddSteps(const std::vector<StepTime>& steps);
   void AddNode(const StreamedNode& node, const ReplayState& state);
-  // All calls need the state of one replay, because numbers of lines are valid only in it.
+  // All calls must pass the state of the same replay, because ids of lines are valid only in one replay.
   void AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state);
   void AddSummary(const Summary& summary);
 
@@ -40,7 +40,7 @@ class CaptureTables {
 
   const TableSink& sink_;
   SourceLines lines_;
-  std::vector<bool> known_modules_;  // by ModuleId: the module has its row
+  std::vector<bool> known_modules_;  // by ModuleId; true: the module has a row
 };
 
 }  // namespace memoir

@@ -14,7 +14,7 @@ std::size_t RunLength(std::span<const std::uint32_t> values, std::size_t begin) 
       std::ranges::find_if(rest, [&](std::uint32_t value) { return value != rest.front(); }) - rest.begin());
 }
 
-// Zeros fill up the last group.
+// Appends values in groups of kGroup, bit-packed. Zeros fill up the last group.
 void AppendPacked(std::span<const std::uint32_t> values, unsigned bits, std::string& out) {
   if (values.empty()) return;
   const std::size_t groups = (values.size() + kGroup - 1) / kGroup;
@@ -44,7 +44,7 @@ void AppendNumber(std::uint64_t value, std::size_t bytes, std::string& out) {
 }
 
 void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::string& out) {
-  // The values from here to i will be packed, in whole groups, because a run must not begin inside of a group.
+  // The values from `packed` to `i` will be packed, in whole groups, because a run must not begin inside of a group.
   std::size_t packed = 0;
   for (std::size_t i = 0; i < values.size();) {
     const std::size_t run = RunLength(values, i);

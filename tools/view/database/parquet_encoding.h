@@ -13,9 +13,9 @@
 namespace memoir {
 
 void AppendVarint(std::uint64_t value, std::string& out);
-// Little-endian.
+// Appends the lowest `bytes` bytes of `value`, little-endian.
 void AppendNumber(std::uint64_t value, std::size_t bytes, std::string& out);
-// Each value is below 2^bits; bits is 1 to 32.
+// Appends values in the hybrid encoding. Each value is below 2^bits; `bits` is 1 to 32.
 void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::string& out);
 
 // Appends a Thrift struct to a text, field by field in the order of their ids.

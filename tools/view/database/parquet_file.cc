@@ -31,9 +31,9 @@ using Type = ThriftStruct::Type;
 
 // A column of the row group that is being filled.
 struct FilledColumn {
-  std::vector<std::uint32_t> levels;   // of each row: 0 for NULL, else 1. Empty if the column cannot have NULLs
-  std::vector<std::uint64_t> numbers;  // of each row that is not NULL
-  std::vector<std::uint32_t> indices;  // texts: of each row that is not NULL
+  std::vector<std::uint32_t> levels;   // for each row: 0 for NULL, else 1. Empty if the column cannot have NULLs
+  std::vector<std::uint64_t> numbers;  // for each row with a number
+  std::vector<std::uint32_t> indices;  // for each row with a text: the index of the text in the dictionary
   std::string texts;                   // the dictionary's texts, as a page contains them
   absl::flat_hash_map<std::string, std::uint32_t> known;
   std::size_t rows = 0;
@@ -88,7 +88,8 @@ std::string EightBytes(std::uint64_t number) {
 
 std::int64_t Signed(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// First the levels, then the values. In a page of indices, their width comes before them.
+// Returns a page with the levels and then the values. If the values are indices of the dictionary, their width in bits
+// comes before them.
 std::string DataPage(const FilledColumn& column, ColumnType type) {
   std::string page;
   if (type != ColumnType::kKey) {
@@ -138,10 +139,10 @@ struct ParquetFile::State {
   std::span<const TableColumn> columns;
   std::function<bool(std::string_view)> write;
   std::vector<FilledColumn> group;
-  std::size_t rows = 0;  // of the group
+  std::size_t rows = 0;  // rows of the group
   std::size_t all_rows = 0;
   std::uint64_t at = 0;    // bytes written so far
-  std::string row_groups;  // their metadata
+  std::string row_groups;  // metadata of the written row groups
   std::size_t row_group_count = 0;
   ZSTD_CCtx* context = ZSTD_createCCtx();
   std::string compressed;
@@ -181,7 +182,7 @@ struct ParquetFile::State {
     sizes.compressed += header.size() + size;
   }
 
-  // Also adds the column to the metadata of the row group.
+  // Writes the pages of a column, and adds the column to the metadata of the row group.
   Sizes WriteColumn(const TableColumn& of, const FilledColumn& column, std::string& metadata) {
     const bool has_dictionary = !column.indices.empty();
     const int encoding = has_dictionary ? kRleDictionary : kPlain;
@@ -268,7 +269,7 @@ struct ParquetFile::State {
         pair.Text(2, std::to_string(kTablesVersion));
       });
       file.Text(6, "memoir");
-      // The least and the greatest value are by the order of the column's type.
+      // The minimum and the maximum of a column are determined by the order of the column's type.
       file.List(7, Type::kStruct, columns.size());
       for (std::size_t i = 0; i < columns.size(); ++i)
         ThriftStruct::Element(footer, [](ThriftStruct& order) { order.Struct(1, [](ThriftStruct&) {}); });

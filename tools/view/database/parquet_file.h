@@ -4,7 +4,7 @@
 // contains the minimum and maximum of its numbers, so readers can skip it. Nested columns, encryption and page indices
 // are not supported (docs/decisions/0024-a-parquet-writer.md).
 //
-// A group of twenty columns needs about 10 MiB of memory. One thread. The first error stays, as in TableSink.
+// A group of twenty columns needs about 10 MiB of memory. One thread. The first error is kept, and Finish returns it.
 #ifndef TOOLS_VIEW_DATABASE_PARQUET_FILE_H_
 #define TOOLS_VIEW_DATABASE_PARQUET_FILE_H_
 

@@ -27,7 +27,7 @@ class SqliteFile {
   void CreateTable(CaptureTable table);
   // A number of 2^63 or more becomes negative, because SQLite's numbers are signed.
   void Insert(CaptureTable table, std::span<const CellValue> row);
-  void AddIndices();  // after all rows
+  void AddIndices();  // call it after all rows
   absl::Status status() const { return status_; }
   absl::Status Finish();  // writes everything and closes the file
 

@@ -21,7 +21,7 @@ template <class Number>
 CellValue OptionalValue(const std::optional<Number>& number) {
   return number ? CellValue(static_cast<std::uint64_t>(*number)) : CellValue();
 }
-// NULL for an empty text.
+// Returns NULL for an empty text.
 inline CellValue TextValue(std::string_view text) { return text.empty() ? CellValue() : CellValue(text); }
 
 struct TableSink {

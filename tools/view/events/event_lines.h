@@ -43,7 +43,7 @@ class EventLines {
   void AddModuleAndPhase(ModuleId module, Phase phase);
   void AddCode(CodeId code);  // null for file and function if the code is not valid
   void AddFrames(StackId stack);
-  void AddWritten(SchemaId schema);  // the arguments to which the operator writes, by its schema
+  void AddWritten(SchemaId schema);  // for each argument, whether the operator writes to it
   void AddSignature(SignatureId id);
   void AddTensor(std::string_view key, const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);

@@ -38,8 +38,8 @@ PlotFrame FrameOf(const FitCurve& curve) {
     frame.first = static_cast<double>(curve.points.front().value);
     frame.last = static_cast<double>(curve.points.back().value);
   }
-  // The part far above the card's memory is useless, and would make the rest flat. Values whose need is unknown take no
-  // room either.
+  // The axis of bytes ends at the largest known need or at the card's memory. The axis of values ends at the last value
+  // with a known need, because values without one would only take room.
   double last_known = frame.first;
   for (const FitPoint& point : curve.points) {
     if (!point.need) continue;

@@ -60,7 +60,7 @@ std::string RenderRows(const std::string& name, const std::vector<FitRow>& rows,
   std::uint64_t whole = 0, rest = 0;
   for (const FitRow& row : rows) whole += row.bytes;
   TextTable table({name, "bytes", "share"});
-  // A row for a single hidden row would take as much room as that row.
+  // If only one row is left, it is printed, because a row "other (1)" would take as much room.
   const std::size_t shown = rows.size() <= kTop + 1 ? rows.size() : kTop;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i >= shown) {

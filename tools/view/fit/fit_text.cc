@@ -25,12 +25,13 @@ std::string NeedWords(const FitInterval& need) {
   return fmt::format("{} to {}", FormatBytes(need.low), FormatBytes(need.high));
 }
 
-// The free bytes of the card if everything happens as simulated; negative: missing bytes.
+// Returns the free bytes of the card if everything happens as simulated. Negative: missing bytes.
 std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
   return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
 }
 
-// Returns the attempt that ran out of memory, if one did.
+// Returns the attempt that decides whether the program fits: FitCard::low if it ran out of memory or was stopped,
+// otherwise FitCard::high if there is one.
 const FitAttempt& DecidingTry(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   return card.high && (low == FitVerdict::kFits || low == FitVerdict::kFailed) ? *card.high : card.low;
@@ -41,7 +42,8 @@ std::string EndText(const FitRun& run) {
   return fmt::format("exit code {}", run.exit_code);
 }
 
-// "in aten::linear, module blocks.3, which asked for 512 MiB with 13.9 GiB in use"; "" if it did not run out of memory.
+// "in aten::linear, module blocks.3 (forward), asking for 512.0 MiB with 13.9 GiB in use"; "" if the run did not run
+// out of memory.
 std::string OutOfMemoryPlaceText(const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const auto& recorded = run.recording ? run.recording->out_of_memory : std::nullopt;
@@ -102,7 +104,7 @@ const FitRun* RunOfNeed(const FitCard& card) {
   return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
 }
 
-// The note for a verdict that another driver may change; empty otherwise.
+// Returns a note if another driver may change the verdict. Otherwise empty.
 std::string MemoryRange(const FitCard& card) {
   const auto need = NeedOf(card);
   if (card.memory_most <= card.memory || (need && need->low > card.memory_most)) return "";
@@ -111,7 +113,7 @@ std::string MemoryRange(const FitCard& card) {
                      FormatBytes(card.memory), FormatBytes(card.memory_most));
 }
 
-// Says why the answer is an interval or is uncertain.
+// Explains why the answer is an interval or is uncertain.
 std::vector<std::string> Doubts(const FitCard& card) {
   std::vector<std::string> doubts;
   const auto need = NeedOf(card);
@@ -138,7 +140,7 @@ std::vector<std::string> Doubts(const FitCard& card) {
   return doubts;
 }
 
-// `verdict` is its text, which may be painted.
+// `verdict`: the text of the card's verdict.
 std::string Sentence(const FitCard& card, const std::string& what, const std::string& verdict) {
   return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}", Escaped(what), Escaped(card.name), Escaped(card.key),
                      verdict, VerdictReason(card), TorchWords(card.torch));
@@ -148,7 +150,7 @@ std::string Sentence(const FitCard& card, const std::string& what, const std::st
 std::string RenderVerdict(const FitCard& card, const std::string& what, const Terminal& terminal) {
   const std::string words = VerdictWords(card);
   std::string text = Paragraph(Sentence(card, what, words), terminal);
-  // Painted last, because colour codes would count as columns; words that were broken are left plain.
+  // Painted last, because colour codes would count as columns. A verdict that is wrapped stays plain.
   if (const std::size_t at = text.find("): " + words + ": "); at != std::string::npos)
     text.replace(at + 3, words.size(), Painted(terminal, VerdictColor(VerdictOf(card)), words));
   return text;
@@ -159,7 +161,7 @@ std::string HeadroomCell(const FitCard& card) {
   return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
 }
 
-// The part below the table: the owners of the peak, for the smallest card that fits.
+// Returns the part below the table: the owners of the peak, for the smallest card on which the program fits.
 std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
   for (const FitCard& card : cards) {
     const FitRun* const run = RunOfNeed(card);

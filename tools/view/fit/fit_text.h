@@ -18,7 +18,7 @@ std::string VerdictReason(const FitCard& card);
 
 // Returns one line of any length. `what`: the program's name.
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal);
-// Returns the same wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
+// Returns this line wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
 // part, and the notes.
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal);
 // Sorts the cards by memory, the smallest first.

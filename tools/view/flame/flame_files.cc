@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-// A stack is one line, with ";" between its frames.
+// Returns a frame without newlines and ";", because a stack is one line with ";" between its frames.
 std::string CollapsedFrame(const FlameFrame& frame) {
   std::string text = frame.function;
   if (!frame.short_file.empty()) {

@@ -26,7 +26,7 @@ inline constexpr FlameMeasure kFlameMeasures[] = {
     {"temporary", "temporary bytes", "temporary_space", &StackSums::temporary_bytes},
     {"kept", "bytes live at the end", "kept_space", &StackSums::net_bytes},
 };
-// nullptr if there is no such measure.
+// Returns the measure with this `word`. nullptr if no measure has it.
 const FlameMeasure* FindFlameMeasure(std::string_view word);
 
 struct FlameFrame {
@@ -38,7 +38,7 @@ struct FlameFrame {
 
 struct FlameSample {
   std::vector<std::uint32_t> frames;  // indices in FlameSamples::frames, outermost first
-  StackSums sums;                     // of allocations in the innermost frame itself; not all are 0
+  StackSums sums;                     // sums of the allocations in the innermost frame itself; at least one is not 0
 };
 
 struct FlameSamples {

@@ -38,7 +38,7 @@ std::string_view Words(HostPart part) {
   return "of these never written to, or in swap";
 }
 
-// The remedy if this part grows, or is the largest.
+// Returns the remedy if this part grows or is the largest part.
 std::string Advice(HostPart part, const std::string& path) {
   switch (part) {
     case HostPart::kTensors:
@@ -121,7 +121,7 @@ std::string RenderInstant(const HostInstant& instant, const Terminal& terminal) 
   return table.Render(terminal, 2);
 }
 
-// Memory outside of the process that its cgroup counts.
+// Describes memory around the process: its child processes, swap, and its cgroup.
 std::string Surroundings(const HostInstant& instant) {
   std::vector<std::string> said;
   const HostNumbers& numbers = instant.numbers;
@@ -144,7 +144,7 @@ std::uint64_t EndOf(const Capture& capture, const HostMemoryUse& memory, const P
   return capture.processes()[host.process.value].start_ns + memory.report.processes[host.process.value].duration_ns;
 }
 
-// The worst finding in words; without findings, the highest resident memory.
+// Describes the worst finding. Without findings, describes the highest resident memory.
 std::string Headline(const Capture& capture, const HostMemoryUse& memory, const ProcessHostMemory& host) {
   if (host.findings.empty()) return fmt::format("at most {} resident", FormatBytes(host.highest.resident()));
   return FindingText(host, host.findings.front(), EndOf(capture, memory, host), "CAPTURE");

@@ -57,7 +57,7 @@ void AddGaps(Json& json, const ReplayReport::Process& process) {
   json["unknown_bytes"] = process.unknown_bytes;
 }
 
-// Only for recordings with detail=auto.
+// Adds nothing if no steps were counted, which happens only with --detail auto.
 void AddKnownSteps(Json& json, const ReplayReport::Process& process) {
   const RepeatedStepCounts& known = process.repeated_steps;
   if (known.steps == 0) return;
@@ -132,7 +132,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   AddGaps(json, seen);
   AddKnownSteps(json, seen);
   AddUnrecorded(json, seen);
-  // Parts that --max-size removed are not missing.
+  // Parts that --max-size evicted do not count as missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
   if (seen.counters.folded_parts() == 0) return json;
   json["evicted"] = Json::array();

@@ -15,10 +15,10 @@ namespace memoir {
 
 using Json = nlohmann::ordered_json;
 
-// version, capture, view, dropped_events, lost_records, lost_chunks, damage, processes
+// Returns an object with version, capture, view, dropped_events, lost_records, lost_chunks, damage and processes.
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
 
-// null: no rank.
+// Returns null if there is no rank.
 Json RankJson(std::optional<std::uint32_t> rank);
 
 // Returns the coordinates of the rank in the job: [{"dimension": "pp", "index": 1, "size": 4}]
@@ -27,10 +27,10 @@ Json CoordinatesJson(const v1::ProcessInfo& info);
 // "off", "memory", "all"
 const char* LevelName(v1::RecordingLevel level);
 
-// Invalid UTF-8 in a capture's names becomes U+FFFD, because JSON cannot express it. Characters that change how a
-// terminal shows text (controls, reordering) are escaped. Ends with a newline.
+// Returns the document as text, with a newline at the end. Invalid UTF-8 in a capture's names becomes U+FFFD, because
+// JSON cannot express it. Characters that change how a terminal shows text (controls, reordering) are escaped.
 std::string ToText(const Json& json);
-// A string with its quotes, on one line.
+// Returns a JSON string with its quotes, on one line.
 std::string Quoted(std::string_view text);
 
 }  // namespace memoir

@@ -25,13 +25,13 @@ class Pickle {
   void Text(std::string_view utf8);
   // Writes the text and stores it under the number, for Recall.
   void Remember(std::string_view utf8, std::uint32_t number);
-  // Stores the value before under the number.
+  // Stores the value that was written last under `number`, for Recall.
   void Keep(std::uint32_t number);
   void Recall(std::uint32_t number);
   void Boolean(bool value);
   void Integer(std::uint64_t value);
   void Real(double value);
-  void EndPair();  // makes a tuple of the two values before
+  void EndPair();  // makes a tuple of the two values that were written last
   void End();
 
  private:

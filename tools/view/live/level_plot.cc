@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kEighths + 1> kBlocks = {" ", "▁", "▂
 constexpr std::string_view kReserved = "░";
 constexpr std::size_t kLabel = 11;  // columns
 
-// Returns the height of `bytes` in eighths of a row, of `rows` rows.
+// Returns the height of `bytes` in eighths of a row, if `most` is `rows` rows high.
 std::size_t Height(std::uint64_t bytes, std::uint64_t most, std::size_t rows) {
   const double share = static_cast<double>(bytes) / static_cast<double>(most);
   return static_cast<std::size_t>(std::lround(share * static_cast<double>(rows * kEighths)));

@@ -62,15 +62,15 @@ std::string FiguresOf(const LiveMemory& device) {
   return text;
 }
 
-// Says which step the rows are of: the last complete one, or an older one if operators were not recorded since.
+// Names the step that the rows describe: the last complete step, or an older step if operators were not recorded since.
 std::string RowsStepText(const LiveProcess& process, const LiveMemory& device) {
   const bool is_older = process.step > device.rows_step + 1;
   return fmt::format("  at the peak of step {}, {}{}:", FormatCount(device.rows_step),
                      is_older ? "the last one recorded in full, " : "", FormatBytes(device.rows_bytes));
 }
 
-// Keeps the first rows, and adds a row for the rest of `all`. A row for a single hidden row would take as much room as
-// that row.
+// Keeps the first rows, and adds a row for the rest of `all`. If only one row is left, it is kept, because a row for
+// the rest would take as much room.
 std::vector<LiveShare> WithOthers(std::vector<LiveShare> rows, std::uint64_t all) {
   if (rows.size() <= kMostRows + 1) return rows;
   rows.resize(kMostRows);
@@ -124,7 +124,8 @@ LinesByNumber FindingLines(const LiveProcess& process, const Terminal& terminal)
   return lines;
 }
 
-// The rate of events, the reader's share of a core, and how far categories and modules are known.
+// Describes the rate of events, the reader's share of a core, and the part of the time for which categories and modules
+// are known.
 LinesByNumber ReadingLines(const LiveFigures& figures, const LiveProcess& process, const Terminal& terminal) {
   std::string text = FormatCount(static_cast<std::uint64_t>(process.events_per_second)) + " events a second";
   if (figures.reader_share > 0) text += fmt::format(", read with {:.1f}% of a core", 100 * figures.reader_share);
@@ -170,7 +171,7 @@ std::string HeadLine(const LiveFigures& figures, const Terminal& terminal) {
   return PaddedRight(Shortened("memoir live " + Escaped(figures.folder), room), room) + " " + clock;
 }
 
-// The shown devices, with plots as high as the room allows.
+// Returns the lines of the shown devices, with plots as high as the room allows.
 LinesByNumber AllDeviceLines(const LiveProcess& process, const Terminal& terminal, std::size_t room) {
   const std::vector<const LiveMemory*> devices = DevicesInFocus(process);
   LinesByNumber lines;
@@ -206,7 +207,7 @@ std::vector<std::string> RenderLiveScreen(const LiveFigures& figures, const Term
     const std::size_t used = lines.size() + findings.size() + reading.size() + bottom.size();
     const std::size_t height = options.height == 0 ? 40 : options.height;
     Append(lines, AllDeviceLines(worst, terminal, height > used ? height - used : 0));
-    // Findings are shown even on low terminals.
+    // Findings are shown even if the terminal has few lines.
     const std::size_t below = findings.size() + bottom.size();
     if (options.height != 0 && lines.size() + below > options.height)
       lines.resize(std::max<std::size_t>(options.height > below ? options.height - below : 1, 1));

@@ -13,7 +13,7 @@ namespace {
 
 std::uint64_t Nanoseconds(double seconds) { return static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9); }
 
-// Shows whole seconds if tenths are negligible.
+// Formats a duration in whole seconds.
 std::string LongDuration(double seconds) {
   if (seconds >= 60) return FormatDuration(Nanoseconds(std::floor(seconds)));
   return fmt::format("{:.0f} s", seconds);
@@ -69,7 +69,7 @@ std::string LiveOutlook(const LiveMemory& device) {
   if (!device.steps_left) return "";
   const std::string steps =
       fmt::format("{} steps", FormatCount(static_cast<std::uint64_t>(std::min(*device.steps_left, 1e15))));
-  // Times more than a year away count as never.
+  // A time that is more than a year away is not printed.
   constexpr double kFar = 365.0 * 86400;
   if (device.seconds_left && *device.seconds_left > kFar) return "";
   const std::string when = device.seconds_left ? LongDuration(*device.seconds_left) + " (" + steps + ")" : steps;

@@ -22,13 +22,14 @@ std::string LiveOutlook(const LiveMemory& device);
 
 struct LiveFinding {
   const char* kind = "";  // "out_of_memory", "growth", "retries", "died", "lost_events", "disk", "damage"
-  std::string key;        // identifies a finding whose figures change
+  std::string key;        // identifies the finding, although the figures in its text change
   std::string text;       // escaped, one line
 };
 // Returns the findings, the most important first.
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process);
 
-// Died and out of memory come first, then other findings, then processes with the smallest share of their memory left.
+// Processes that died or ran out of memory come first, then processes with other findings, then processes with the
+// smallest share of their memory left.
 std::vector<const LiveProcess*> ProcessesWorstFirst(const LiveFigures& figures);
 
 // Returns the devices that a text describes: devices with a caching allocator, or all devices if no device has a

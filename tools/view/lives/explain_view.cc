@@ -33,7 +33,7 @@ std::string ReadingText(const BlockReading& reading) {
 }
 
 std::string Readings(const Capture& capture, const BlockStory& story) {
-  // A block is read by the operators that have its tensor as an argument.
+  // An operator reads a block if a tensor of the block is one of its arguments. Imported files lack arguments.
   if (IsImported(capture)) return NotInImport(capture, HasOperatorCalls(capture) ? "tensors" : "calls");
   std::string text;
   for (const BlockReading& reading : story.first_readings) text += (text.empty() ? "" : ", ") + ReadingText(reading);
@@ -86,7 +86,7 @@ std::string HolderText(const BlockStory& story) {
   return "not known";
 }
 
-// "train.py:90 main > net.py:12 Net.forward". Of long stacks: the outermost frame and the innermost ones.
+// "train.py:90 main > net.py:12 Net.forward". A long stack is cut to its outermost frame and its innermost frames.
 std::string StackText(const std::vector<SourceLine>& stack) {
   constexpr std::size_t kInnermost = 9;
   std::vector<std::string_view> files;

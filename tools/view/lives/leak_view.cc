@@ -35,7 +35,7 @@ std::string PlaceText(const Leak& leak) {
   return name + (leak.module.empty() ? "" : " in " + ShownName(leak.module));
 }
 
-// Says what holds the leaked memory, as far as autograd, modules and optimizers show it.
+// Describes the holder of the leaked memory, as far as autograd, modules and optimizers show it.
 std::string_view HolderText(const Leak& leak) {
   if (leak.kind == Leak::Kind::kFragmentation)
     return "live blocks between free pieces; what is allocated does not grow with it";
@@ -69,7 +69,7 @@ std::span<const LeakHolder> HoldersOf(const Leak& leak, const Leaks& leaks, cons
 // Returns the part before " → ", where the path through the autograd graph begins.
 std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
 
-// Says which objects hold the memory of these leaks: for each variable or other root, the path to its largest part.
+// Names the holders of these leaks: for each variable or other root, the path to its largest part.
 std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakHolders& holders) {
   constexpr std::size_t kMostShown = 2;
   struct LargestHolding {
@@ -192,7 +192,8 @@ std::string LeakText(const Capture& capture, const LeakGroup& group) {
 
 namespace {
 
-// The words of the command that shows what was live when the leak was found, without program and capture.
+// Returns the words, between "memoir" and the capture, of the command that shows the live memory when the leak was
+// found.
 std::string LeakCommand(const Capture& capture, const Leak& leak) {
   const std::string_view by = leak.kind == Leak::Kind::kFragmentation ? "segment"
                               : leak.line.known()                     ? "line"

@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// Leaks with one cause, the one that keeps most first.
+// Leaks that have one cause, or a single leak.
 struct LeakGroup {
   std::vector<const Leak*> leaks;    // at least one, most bytes first
   const LeakCause* cause = nullptr;  // set if there are several leaks

@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// Names who holds most of the device's memory.
+// Names the owner of most of the device's memory.
 std::string Hoarder(const OutOfMemory& error) {
   HoldingRow most;
   if (error.outside && !error.outside->empty()) most = error.outside->front();
@@ -68,7 +68,8 @@ std::string Pins(const OutOfMemoryRoom& room, std::size_t top) {
                      HolderList(room.pinned_by, top));
 }
 
-// "serve.py:31 holds most, 18.2 GiB (input) of 20.4 GiB allocated". If more is held outside of torch, its holder.
+// "serve.py:31 holds most, 18.2 GiB (input) of 20.4 GiB allocated". If an owner outside of torch has more memory than
+// torch, names that owner.
 std::string LargestHolder(const OutOfMemory& error) {
   std::uint64_t outside = std::max(error.unaccounted, error.other_processes.value_or(0));
   if (error.outside && !error.outside->empty()) outside = std::max(outside, error.outside->front().bytes);
@@ -104,8 +105,9 @@ std::string OutOfMemoryCauseText(const OutOfMemory& error, std::size_t top) {
   switch (room.cause) {
     case OutOfMemoryCause::kFragmentation:
       return "FRAGMENTATION: " + FreeForIt(room) +
-             (room.own_free >= error.asked_bytes ? ""
-                                                 : ", enough with the device's free memory, but not in one piece") +
+             (room.own_free >= error.asked_bytes
+                  ? ""
+                  : ", together with the device's free memory enough, but not in one piece") +
              Pins(room, top) + "." + from;
     case OutOfMemoryCause::kLimit:
       return fmt::format(

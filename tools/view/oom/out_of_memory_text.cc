@@ -31,7 +31,7 @@ struct Detail {
   bool grown_operators = true;
 };
 
-// The rows that grew most. All others, also rows that shrank, are summed in one row.
+// Lists the rows that grew most. All others, also rows that shrank, are summed as "others".
 std::string GrownList(const OutOfMemoryGrowth& growth, const std::vector<HoldingGrowth>& grown, std::size_t top) {
   std::string text;
   std::int64_t rest = growth.allocated;
@@ -163,7 +163,7 @@ std::vector<OutOfMemoryFact> FactsOf(const OutOfMemory& error, const std::string
   return facts;
 }
 
-// "; also on ranks 1-3", "; 2 more processes": the other processes that ran out of memory.
+// "; also on ranks 1-3", "; also in 2 processes without a rank": the other processes that ran out of memory.
 std::string OtherErrorsText(const Capture& capture, const std::vector<OutOfMemory>& errors, const OutOfMemory& shown) {
   std::set<std::uint32_t> ranks;
   std::set<ProcessId> unnumbered;
@@ -180,7 +180,7 @@ std::string OtherErrorsText(const Capture& capture, const std::vector<OutOfMemor
   return capture.processes().size() > 1 ? text : "";
 }
 
-// The number of errors that were counted but not recorded.
+// Describes errors that were counted, but that the summary does not contain. Empty if there are no such errors.
 std::string RenderUnrecorded(const Capture& capture, const Summary& summary) {
   const std::size_t known = summary.out_of_memory.size();
   const std::uint64_t count = CountOutOfMemory(summary);

@@ -13,13 +13,13 @@
 
 namespace memoir {
 
-// Returns one message for the job with at most this many lines: the decisive error, the number of errors, and remedies.
+// Returns one message for the job with at most `lines` lines: the decisive error, the number of errors, and remedies.
 // `more` names the command for the rest. Empty without an error.
 inline constexpr std::size_t kLinesOfOutOfMemory = 16;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
                               const Terminal& terminal);
 
-// Includes errors that only torch's allocator counted, as while recording was off.
+// Returns the number of errors, including errors that only torch's allocator counted, as while recording was off.
 std::uint64_t CountOutOfMemory(const Summary& summary);
 
 // Prints every error, with `top` names in a list (0: all).
@@ -28,7 +28,7 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
 
 // Returns "no out-of-memory error", or "not known" if recording was off for some time.
 std::string NoOutOfMemoryKnown(const Capture& capture, const ReplayReport& report);
-// Describes why an error may be missing from the recording. Empty if none can be missing.
+// Describes why an error may be missing from the recording. Empty if no error can be missing.
 std::string WhyOutOfMemoryIsNotKnown(const Capture& capture, const ReplayReport& report);
 
 // For a recording without an error: returns one line for each GPU, with its smallest headroom.

@@ -42,13 +42,13 @@ std::string WithoutCopyHelps(const OutOfMemory& error) {
   return largest == nullptr ? "" : "without " + SecondCopyText(bytes, largest->line);
 }
 
-// A leak that has a smaller share of the allocated bytes is not the cause.
+// Returns true if the leak is a cause of the error: it has at least 1/10 of the allocated bytes.
 bool LeakIsWhy(const OutOfMemory& error) {
   constexpr std::uint64_t kSmallestPart = 10;
   return error.leaking && error.leaking->bytes >= error.allocated_bytes / kSmallestPart;
 }
 
-// The figure is for the device's peak, so it is only printed if nearly as much was live at the error.
+// The figure is for the device's peak. So it is printed only if nearly as much was live at the error as at the peak.
 std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary) {
   const auto device = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();
@@ -70,8 +70,9 @@ std::uint64_t BytesOf(const OutOfMemory& error, std::string_view category) {
   return found == error.by_category.end() ? 0 : found->bytes;
 }
 
-// The batch size that fits can be estimated if earlier steps had inputs of several sizes, because the failed step did
-// not reach its full need. If inputs had one size, no growth with them was seen; mostly activations grow with them.
+// The batch size that fits can be estimated only if earlier steps had inputs of several sizes, because the failed step
+// did not reach its full need. Otherwise the text contains the bytes that are known to grow with the batch, or the
+// activations, which usually grow with it.
 std::string SmallerBatchHelps(const OutOfMemory& error) {
   // A smaller batch leaks less, but does not stop the growth.
   if (LeakIsWhy(error)) return "";
@@ -91,8 +92,8 @@ std::string SmallerBatchHelps(const OutOfMemory& error) {
   return fmt::format("a smaller batch, if activations ({}) grow with it: memoir fit --vary", FormatBytes(activations));
 }
 
-// A setting of torch's caching allocator. A forward goes on to allocate; a setting that leaves almost nothing after the
-// request would only move the error to the next layer.
+// Names a setting of torch's caching allocator that helps. After the refused request the forward pass would allocate
+// more. So a setting that leaves almost nothing free would only move the error to the next layer.
 std::string SettingHelps(const OutOfMemory& error) {
   const OutOfMemoryRoom& room = error.room;
   if (error.refusal) return "";
@@ -112,7 +113,7 @@ std::string SettingHelps(const OutOfMemory& error) {
 std::string RemedyText(const OutOfMemory& error, const Summary& summary) {
   if (error.refusal && error.refusal->of_host) return "";
   std::vector<std::string> ways = {SettingHelps(error), CheckpointingHelps(error, summary), SmallerBatchHelps(error)};
-  // A forward with layers left needs more than this one request.
+  // The rest of the forward pass needs more than this one request, so the setting comes last.
   if (error.phase == Phase::kForward) std::ranges::rotate(ways, ways.begin() + 1);
   ways.insert(ways.begin(), WithoutCopyHelps(error));
   ways.insert(LeakIsWhy(error) ? ways.begin() : ways.end(), LeakHelps(error));

@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Empty if the recording shows no remedy.
+// Returns the remedies, the most useful first. Empty if the recording shows no remedy.
 std::string RemedyText(const OutOfMemory& error, const Summary& summary);
 
 }  // namespace memoir

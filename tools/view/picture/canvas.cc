@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-// External code, which these warnings would reject.
+// The external code causes these warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -26,7 +26,7 @@ constexpr int kMostPixels = 4096;
 
 constexpr double kLetterHeight = 7;
 
-// Texts in PNG have to be ASCII.
+// Replaces characters other than printable ASCII by '?', because a text chunk of PNG cannot contain UTF-8.
 std::string Printable(std::string_view text) {
   std::string plain;
   for (const char letter : text) {

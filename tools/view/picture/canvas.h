@@ -27,7 +27,7 @@ class Canvas {
   // Parts outside of the canvas are not drawn. Coordinates are pixels from the upper left corner.
   void Fill(double left, double top, double right, double bottom, Pigment pigment);
   void Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment);
-  // Straight lines from point to point.
+  // Draws straight lines from point to point.
   void Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment);
   void Disc(double x, double y, double radius, Pigment pigment);
 

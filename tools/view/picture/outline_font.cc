@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-// External code, which these warnings would reject.
+// The external code causes these warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"

@@ -66,8 +66,8 @@ Chart ChartOf(const CategoryProfile& profile, DeviceId device) {
   return chart;
 }
 
-// Finds the state that each column of pixels shows. torch draws straight lines between states; of several in one
-// column, the fullest is shown, so that no peak is lost.
+// Finds the state that each column of pixels shows. torch draws straight lines between states. If several states fall
+// into one column, the column shows the state with the most bytes, so that no peak is lost.
 class Columns {
  public:
   explicit Columns(const Chart& chart) : chart_(chart) {}
@@ -113,7 +113,7 @@ void DrawStack(Canvas& canvas, const Chart& chart) {
   }
 }
 
-// As AxisStep(), also for less than 4.
+// Returns AxisStep() to the base 10, also if `whole` is less than 4.
 double StepOf(double whole) {
   double scale = 1;
   while (whole * scale < 4) scale *= 10;
@@ -151,8 +151,8 @@ void DrawLegend(Canvas& canvas) {
   }
 }
 
-// The values of torch.cuda.max_memory_allocated and _reserved for the process. They do not cover the CPU; for it, the
-// drawn peak.
+// Writes the values of torch.cuda.max_memory_allocated and _reserved for the process. torch has no such values for the
+// CPU, so its title contains the drawn peak.
 void DrawTitle(Canvas& canvas, const CategoryProfile& profile, const Chart& chart, DeviceId device) {
   const bool caching = device.value < profile.tree.peaks.size() && profile.tree.peaks[device.value].reserved > 0;
   const double drawn = chart.most / kHeadroom;

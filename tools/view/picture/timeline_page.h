@@ -11,7 +11,7 @@
 namespace memoir {
 
 std::string TimelinePng(const CategoryProfile& profile, DeviceId device);  // 1,600 by 960 pixels, as in torch
-// A page with this picture; it loads nothing.
+// Returns a page with this picture. The page loads nothing.
 std::string TimelineHtml(const CategoryProfile& profile, DeviceId device);
 
 }  // namespace memoir

@@ -17,7 +17,7 @@ std::string RanksText(const std::set<std::uint32_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + FormatRankList(ranks);
 }
 
-// The value that all ranks share, or the first rank's; differences are listed below.
+// Describes the program of the first recording. DifferenceLines lists how the programs of other ranks differ.
 std::string ProgramText(const JobOverview& overview, const Terminal& terminal) {
   const v1::ProcessInfo& info = overview.recordings.front()->process();
   std::string text = info.program().empty() ? "(program not known)" : Escaped(info.program());
@@ -78,7 +78,7 @@ std::string LackText(const LoadedJob& reading, SummaryLack lack) {
   return "";
 }
 
-// If the recordings are here, the delay of their summaries says more.
+// If the recordings are in the folder, SummariesText describes how old their summaries are.
 std::string NotEndedText(const LoadedJob& reading, const JobOverview& overview) {
   if (reading.has_recordings) return "";
   const auto not_ended = std::ranges::count_if(overview.recordings, [](const v1::RecordingSummary* recording) {

@@ -36,7 +36,7 @@ std::string StepText(const v1::DeviceSummary& device) {
   return device.peak_step_known() ? FormatCount(device.peak_step()) : "-";
 }
 
-// The ranks with the highest peaks, and the sum over all ranks.
+// Returns a table of the ranks with the highest peaks, and the sum over all ranks.
 std::string RanksTable(const JobOverview& overview, std::size_t top, const Terminal& terminal) {
   if (overview.devices.empty()) return "";
   const bool caching = overview.devices.front().device->caching();
@@ -78,7 +78,7 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
          table.Render(terminal, 2);
 }
 
-// "/src/me/train.py:12 main" as "train.py:12 main", if no other file has that name.
+// Maps "/src/me/train.py:12 main" to "train.py:12 main" if no other file has that name.
 std::map<std::string, std::string> ShortLines(const std::vector<const v1::JobHeldRow*>& rows) {
   std::map<std::string, std::set<std::string>> folders;
   const auto split = [](const std::string& name) {

@@ -42,7 +42,8 @@ std::string SinceText(const OddRank& odd) {
                      FormatCount(*odd.since_step + odd.since_within - 1));
 }
 
-// "was killed", "ended by an uncaught RuntimeError: ..."
+// "was killed by signal 9 (SIGKILL)", "was killed (or left by os._exit or exec)", "ended by an uncaught RuntimeError:
+// ...,"
 std::string EndText(const RankFacts& rank, bool several = false) {
   constexpr std::size_t kMessage = 80;
   const std::string message = Shortened(Escaped(rank.end_message), kMessage);
@@ -52,8 +53,8 @@ std::string EndText(const RankFacts& rank, bool several = false) {
   return message.empty() ? "ended" : "ended by an uncaught " + message + ",";
 }
 
-// "; it was killed after 9 steps, its role made 10", for a finding that is not about the end of the rank. Empty if the
-// rank ended as its role did.
+// "; it was killed by signal 9 (SIGKILL) after 9 steps, its role made 10", for a finding that is not about the end of
+// the rank. Empty if the rank ended as its role did.
 std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   const RankFacts& rank = found.ranks[odd.ranks[0]];
   if (odd.ranks.size() > 1 || odd.is_about_the_end()) return "";
@@ -157,7 +158,7 @@ std::string SplitText(const OddRanks& found) {
   return text;
 }
 
-// Roles with too few ranks for deciding which rank is odd.
+// Counts the roles that have too few ranks to decide which rank is odd.
 std::string NotJudgedText(const OddRanks& found) {
   std::size_t ranks = 0, roles = 0;
   for (const Role& role : found.roles) {
@@ -171,7 +172,7 @@ std::string NotJudgedText(const OddRanks& found) {
                      ranks == 1 ? "is" : "are");
 }
 
-// The first finding.
+// Describes the first finding.
 std::string Headline(const JobOverview& overview, const OddRanks& found) {
   if (!found.odd.empty()) return Sentence(found, found.odd.front());
   for (const JobAttempt& attempt : overview.ranks.attempts) {

@@ -19,7 +19,8 @@ Json RowJson(const OddRow& row);
 
 // Returns "ranks 1-2, 5".
 std::string RanksText(const OddRanks& found, const std::vector<std::size_t>& members);
-// Returns "train.py:12 main" for "/src/me/train.py:12 main". The place of a growth that is an operator stays unchanged.
+// Returns "train.py:12 main" for "/src/me/train.py:12 main". A name that is no line, such as an operator, is not
+// shortened.
 std::string ShortPlace(const std::string& name);
 std::string ShortName(const OddRow& row);
 

@@ -167,7 +167,8 @@ Json ProcessJson(const ReportProcess& process) {
   return json;
 }
 
-// Memory from before the recording may have known lines, but has no known callers.
+// Returns true if any block has a known line. Memory from before the recording may have known lines, but has no known
+// callers.
 bool HasLines(const ReportDevice& device) {
   return !device.frames.empty() || std::ranges::any_of(device.lines, &SourceLine::known);
 }
@@ -184,7 +185,7 @@ Json GroupingsJson() {
   return json;
 }
 
-// The names that Memoir and torch give each category; the page chooses colours by them.
+// Returns the names of each category in Memoir and in torch. The page chooses its colours by these names.
 Json CategoriesJson() {
   Json json = Json::object();
   for (std::size_t rule = 0; rule < Rules().size(); ++rule)

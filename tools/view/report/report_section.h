@@ -14,7 +14,7 @@ namespace memoir {
 class ColumnWriter {
  public:
   void Number(std::uint64_t value);
-  // Adds a column with similar neighbours.
+  // Adds a column in which neighbouring values are similar.
   void Differences(const std::vector<std::uint64_t>& values);
   // Adds a column with few different values: first these values, the most frequent first, then an index for each row.
   void Repeated(const std::vector<std::uint64_t>& values);

@@ -151,7 +151,8 @@ std::string OtherBytes(const std::vector<ReportOmittedBlock>& others) {
   return columns.bytes();
 }
 
-// Labels of lines and callers, with short file names. They may contain any Unicode; JSON escapes it.
+// Returns the labels of all groupings and the names of callers, with short file names. The text is JSON, because labels
+// may contain any Unicode.
 std::string LabelText(const ReportDevice& device) {
   std::vector<std::string_view> files;
   for (const SourceLine& line : device.lines) files.push_back(line.file);
@@ -172,7 +173,8 @@ std::string LabelText(const ReportDevice& device) {
   return ToText(json);
 }
 
-// Returns the same device of the same rank; or if each recording has only one device of that name, this one.
+// Returns the device of `of` that has the same name and rank. If each recording has only one device of that name,
+// returns this device, whatever its rank is. nullptr if there is no such device.
 const ReportDevice* SameDevice(const ReportDevice& device, const ReportContent& own, const ReportContent& of) {
   std::vector<const ReportDevice*> named, same;
   for (const ReportDevice& other : of.devices) {

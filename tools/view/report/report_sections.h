@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// The most labels that have a curve in a composition over time; the largest ones are taken. The others are the
+// A composition over time has curves for at most this many labels, the largest. The bytes of all other labels are the
 // difference to the total curve.
 inline constexpr std::size_t kMostStackedLabels = 24;
 
@@ -23,8 +23,9 @@ std::string_view WordOf(const ReportGrouping& grouping);
 // "curve1" ...
 std::vector<ReportSection> ReportSections(const ReportContent& report);
 
-// Returns the sections "before-labels0", "before-places0" and "before-callers0" about another capture: the holdings at
-// the peaks of its devices, as far as `report` has them, too. `devices` receives their indices in `report`.
+// Returns the sections "before-labels0", "before-places0", "before-callers0" and so on. They describe each device of
+// `report` that `before`, the report of another capture, also has: the memory at the peak of this device in `before`.
+// `devices` receives the indices of these devices in `report`.
 std::vector<ReportSection> BeforeSections(const ReportContent& report, const ReportContent& before,
                                           std::vector<std::size_t>* devices);
 

@@ -106,7 +106,7 @@ std::string SegmentTable(const DeviceSegments& at, std::size_t top, const Termin
       terminal);
 }
 
-// One cell for each equal part of a segment: full, partly full, free, or waiting for other streams.
+// Draws one cell for each equal part of a segment: full, partly full, free, or waiting for other streams.
 std::string Bar(const MappedSegment& segment, std::size_t cells) {
   std::string bar;
   const std::uint64_t size = segment.piece.bytes;

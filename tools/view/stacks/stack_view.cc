@@ -18,7 +18,7 @@
 namespace memoir {
 namespace {
 
-// Rows are made recursively and indented by their level.
+// Limit on levels, because rows are made recursively and are indented by their level.
 constexpr std::uint32_t kMostDepth = 200;
 
 std::string_view NameOf(StackNode::Kind kind) {
@@ -59,7 +59,8 @@ class TreeTable {
     return ShownFiles(files);
   }
 
-  // Returns the largest rows. Callers are at least as large as what they call, so the callers of a shown row are shown.
+  // Marks the largest rows, about twice `top`; 0: all. Callers are at least as large as the frames that they call, so
+  // the callers of a marked row are marked.
   std::vector<bool> Shown(std::size_t top) const {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 1; i < tree_.nodes.size(); ++i) {
@@ -119,7 +120,8 @@ class TreeTable {
     const std::string margin(std::size_t{2} * level, ' ');
     StackSums rest;
     std::uint64_t rest_frames = 0;
-    std::vector<std::pair<std::uint32_t, bool>> rows;  // the children, and whether others share the row
+    // The frame of each row, and true if the row also stands for frames between `parent` and this frame.
+    std::vector<std::pair<std::uint32_t, bool>> rows;
     for (const std::uint32_t child : node.children) {
       std::uint32_t end = child;
       while (GoesOn(end)) end = tree_.nodes[end].children.front();

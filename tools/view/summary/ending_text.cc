@@ -35,8 +35,8 @@ std::string ProgramOf(const Capture& capture, ProcessId process) {
   return program.empty() ? "the program" : Escaped(program);
 }
 
-// Returns the signal that killed a process without a message; 0 if none did or it is unknown. A shell in between
-// returns it in its exit code.
+// Returns the signal that killed a process. 0 if no signal killed it, or if the signal is unknown. If the command was a
+// shell that started the process, the shell's exit code contains the signal.
 std::uint32_t SignalOf(const Capture& capture, const Ending& ending, bool is_only_one, const CommandEnd& command) {
   if (ending.end.signal() != 0) return ending.end.signal();
   if (capture.processes()[ending.process.value].info.pid() == command.pid)
@@ -71,7 +71,7 @@ std::string PlaceText(const Ending& ending) {
   return text + (text.empty() ? "; at " : ", at ") + ShownLine(ending.line, kNameInLine);
 }
 
-// For programs whose recording ended normally.
+// Describes how the command ended, for programs whose recording ended normally. Empty if the exit code is 0.
 std::string CodeText(const Capture& capture, const CommandEnd& command) {
   if (command.exit_code == 0 && command.signal == 0) return "";
   const std::string program = ProgramOf(capture, capture.processes().front().id);

@@ -43,7 +43,7 @@ Cost CostOf(const SummaryRow& row, const std::string& name) {
 
 std::string Cell(std::uint64_t bytes) { return bytes == 0 ? "" : FormatBytes(bytes); }
 
-// Columns without any value are left out, so that names have more room.
+// A column of the table. Columns without any value are left out, so that names have more room.
 struct CostPart {
   const char* title;
   std::uint64_t Cost::* bytes;
@@ -57,7 +57,7 @@ std::vector<CostPart> PartsOf(const Cost& total) {
   return parts;
 }
 
-// `together` is the sum of the last two columns.
+// `together`: the sum that the last two columns contain, as bytes and as a share of `all`.
 std::vector<std::string> Cells(const Cost& cost, const std::vector<CostPart>& parts, std::uint64_t together,
                                std::uint64_t all) {
   std::vector<std::string> cells = {cost.name};

@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// Prints the `top` largest parameters, and the others as one line; 0: all. Bytes are those at the peak.
+// Prints the `top` largest parameters, and the others as one line; 0: all. All figures are bytes at the peak.
 std::string RenderParameters(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir

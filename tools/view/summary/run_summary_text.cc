@@ -38,9 +38,9 @@ std::size_t CountLines(std::string_view text) { return static_cast<std::size_t>(
 
 // How many lines each part may have.
 struct Detail {
-  std::size_t lines = 3;     // of each grouping
-  std::size_t findings = 3;  // lines about what the recording lacks
-  bool others = true;        // shows the devices other than the largest
+  std::size_t lines = 3;     // lines of each grouping
+  std::size_t findings = 3;  // lines about findings and losses
+  bool others = true;        // true: shows the devices other than the largest
 };
 
 struct Share {
@@ -126,8 +126,8 @@ std::string NameOf(const Summary& summary, const SummaryRow& row, const ShownFil
   return Escaped(PlaceOf({std::string(files.NameOf(row.source.file)), row.source.function, row.source.line}));
 }
 
-// The shares of one device's peak, largest first. Modules of all layers are merged. Leaves out bytes without a module
-// or line.
+// The shares of one device's peak, largest first. Modules that differ only in the numbers of their paths have one
+// share. Leaves out bytes without a module or line.
 std::vector<Share> SharesOf(const Summary& summary, std::size_t device) {
   std::vector<std::string_view> names;
   for (const SummaryRow& row : summary.rows) {
@@ -147,13 +147,14 @@ std::vector<Share> SharesOf(const Summary& summary, std::size_t device) {
   return shares;
 }
 
-// If the share is large, adds what autograd detail is.
+// Explains "autograd detail" if its share is large.
 std::string ExplainedName(const std::string& name, double percent) {
   constexpr double kLarge = 10;
   return name == "autograd detail" && percent >= kLarge ? name + " (activations' gradients)" : name;
 }
 
-// The first `count` shares. If the shares add up to the peak, the rest follows as "others" from half a percent on.
+// Returns the texts of the first `count` shares, except for small ones. `adds_up`: the shares add up to the peak; then
+// the rest follows as "others" if it is at least half a percent.
 std::vector<std::string> ShareTexts(const std::vector<Share>& shares, std::size_t count, std::uint64_t peak,
                                     bool adds_up, bool explains) {
   std::vector<std::string> texts;
@@ -174,7 +175,7 @@ std::vector<std::string> ShareTexts(const std::vector<Share>& shares, std::size_
   return texts;
 }
 
-// Wraps only between the shares.
+// Joins the texts of shares, and breaks lines only between them.
 std::string InLines(std::string_view name, const std::vector<std::string>& shares, std::size_t width) {
   std::string text, line = PaddedRight(name, kIndent);
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -189,8 +190,8 @@ std::string InLines(std::string_view name, const std::vector<std::string>& share
 }
 
 // "activation 89.9 MiB 55%, parameter 16.1 MiB 10%, others 56.1 MiB 35%"; "" if nothing has a name because the program
-// called no module or no stack was recorded. Shows three shares and the others, in at most `lines` lines: explanations
-// are left out first, then the smallest shares.
+// called no module or no stack was recorded. Shows three shares and the others. If these take more than `lines` lines,
+// leaves out explanations first, then the smallest shares.
 std::string SharesLine(const Summary& summary, std::size_t device, std::string_view name, std::size_t lines,
                        const Terminal& terminal) {
   const std::vector<Share> shares = SharesOf(summary, device);
@@ -207,11 +208,11 @@ std::string SharesLine(const Summary& summary, std::size_t device, std::string_v
   return Painted(terminal, Color::kBold, text.substr(0, kIndent)) + text.substr(kIndent);
 }
 
-// "rank 0 cuda:0 61.2 GiB and 6 more, the smallest 3.0 MiB"
+// "peak of rank 0 cuda:0 61.2 GiB, and 6 other devices"
 std::string OthersText(const Capture& capture, const Summary& summary, std::size_t largest) {
   std::vector<const DeviceRow*> others;
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
-    // Leaves out what has less than 1/100 of the largest, such as the host of a GPU.
+    // Leaves out devices with less than 1/100 of the largest peak, as the CPU often has if the program uses a GPU.
     const std::uint64_t bytes = summary.devices[i].peak_allocated_bytes;
     if (i != largest && bytes > 0 && bytes >= summary.devices[largest].peak_allocated_bytes / 100)
       others.push_back(&summary.devices[i]);
@@ -251,7 +252,8 @@ void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings
   findings.push_back({SecondCopyText(bytes, copied->line), true});
 }
 
-// The problems, worst first, one line each. Leaves out the ends of processes if the first line has them.
+// Returns the problems, worst first, one line each. `has_ending`: the summary's first line describes the end of the
+// program, so the ends of processes are left out.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakOwners& owners, bool has_ending) {
   std::vector<LossHeadline> findings;
   if (const std::vector<LeakGroup> leaks = GroupsOf(owners.leaks); !leaks.empty()) {
@@ -267,14 +269,14 @@ std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakOwners& o
 
 std::string Findings(const std::vector<LossHeadline>& headlines, std::size_t most, const Terminal& terminal) {
   std::string text;
-  // The worst is always shown, followed by the number of the others if there is no more room.
+  // The worst problem is always shown, followed by the number of the others if there is no more room.
   const std::size_t shown = headlines.size() <= most ? headlines.size() : std::max<std::size_t>(most - 1, 1);
   const std::string more =
       FormatCounted(headlines.size() - shown, "more such line", "more such lines") + " in the tables";
   const bool in_line = shown < headlines.size() && most == 1;
   for (std::size_t i = 0; i < shown; ++i) {
     const LossHeadline& line = headlines[i];
-    // At most two lines for each finding; `memoir show` prints it in full.
+    // Prints at most two lines for each finding; `memoir show` prints it in full.
     const std::string whole = (line.is_loss ? "! " : "") + line.text;
     const std::size_t most_width = 2 * terminal.width - std::min<std::size_t>(terminal.width, kFindingSlack);
     const std::string behind = in_line ? "; " + more : "";
@@ -285,7 +287,7 @@ std::string Findings(const std::vector<LossHeadline>& headlines, std::size_t mos
   return text;
 }
 
-// From a third of the peak on, it gets a separate line.
+// Returns true if the category has at least a third of the peak.
 bool IsLarge(const Summary& by_category, std::size_t device, std::string_view category, std::string_view detail) {
   const std::uint64_t bytes = BytesAtPeak(by_category, device, category, detail);
   return bytes > 0 && bytes >= by_category.devices[device].peak_allocated_bytes / 3;

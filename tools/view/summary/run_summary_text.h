@@ -22,10 +22,10 @@ namespace memoir {
 // lines, replaces the lines about owners.
 inline constexpr std::size_t kLinesOfRunSummary = 12;
 
-// How the user types the next commands.
+// Facts for the commands that the summary suggests.
 struct TypedCommand {
   std::string capture;     // escaped
-  bool has_report = true;  // the page of `memoir report` is part of this installation
+  bool has_report = true;  // true: the page of `memoir report` is part of this installation
 };
 
 std::string RenderRunSummary(const Capture& capture, const PeakOwners& owners, const TypedCommand& command,

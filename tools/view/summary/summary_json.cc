@@ -93,7 +93,7 @@ void AddColumns(Json& json, const SummaryColumns& columns) {
   json["reserved_bytes"] = columns.reserved_bytes;
 }
 
-// Only if there are several devices, because otherwise the row's columns are the device's.
+// Adds nothing if there is only one device, because the row's columns are then the columns of this device.
 void AddByDevice(Json& json, const SummaryRow& row, const Summary& summary) {
   if (summary.devices.size() < 2) return;
   json["devices"] = Json::array();
@@ -228,7 +228,8 @@ Json RestJson(const Summary& summary, std::size_t top) {
   return json;
 }
 
-// For `--by rank`: the processes of the rank. It is mostly one, but a rank can start others that train.
+// Adds the processes of the rank, for `--by rank`. A rank usually has one process, but it can start other processes
+// that train.
 void AddProcesses(Json& json, const SummaryRow& row, const Capture& capture) {
   json["processes"] = Json::array();
   for (const ProcessSummary& process : capture.processes()) {

@@ -43,7 +43,7 @@ using Measure = std::function<std::uint64_t(const SummaryColumns&)>;
 std::uint64_t Allocated(const SummaryColumns& columns) { return columns.allocated_bytes; }
 std::uint64_t Kept(const SummaryColumns& columns) { return columns.net_bytes; }
 std::uint64_t AtPeak(const SummaryColumns& columns) { return columns.bytes_at_peak; }
-// Blocks from before a window were not allocated in it, but its sums include them.
+// Returns 0 if the columns have no bytes. Allocated bytes alone would not show blocks from before a window.
 std::uint64_t AnyBytes(const SummaryColumns& columns) {
   return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
 }
@@ -57,12 +57,12 @@ Line SumOfLines(std::span<const Line> lines, const GroupingFacts& names) {
   return rest;
 }
 
-// The `top` largest rows by `measure`, and one for the rest. Equal rows keep their order.
+// Returns the `top` largest rows by `measure`, and one row for the rest. Equal rows keep their order.
 std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
                            const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
-  // A row for a single hidden row would take as much room as that row.
+  // If only one row is left, it is kept, because a row for the rest would take as much room.
   if (top == 0 || lines.size() <= top + 1) return lines;
   Line rest = SumOfLines(std::span(lines).subspan(top), names);
   lines.resize(top);
@@ -70,7 +70,8 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
   return lines;
 }
 
-// As TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that calls add up to all calls.
+// Like TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that the column of calls adds
+// up to all calls.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
@@ -91,7 +92,7 @@ std::vector<Line> AllLines(const Summary& summary) {
   return lines;
 }
 
-// Leaves out rows with 0 in `measure`; JSON has them.
+// Leaves out rows with 0 in `measure`; JSON contains them.
 std::vector<Line> LinesWith(std::vector<Line> lines, const Measure& measure) {
   std::erase_if(lines, [&](const Line& line) { return measure(line.columns) == 0; });
   return lines;
@@ -109,7 +110,8 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 
-// Operators below autograd are not those above it, so a reader who compares two summaries must see which were recorded.
+// Describes which operators were recorded. A reader who compares two summaries must see this, because the operators
+// below autograd differ from the operators above it.
 std::string WhichOperators(const Capture& capture) {
   const auto& processes = capture.processes();
   const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {
@@ -121,7 +123,7 @@ std::string WhichOperators(const Capture& capture) {
 }
 
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed, const Terminal& terminal) {
-  // By the clock of all printed times, which starts with the recording and not with the first event.
+  // The duration is counted from the start of the recording, as all printed times are, and not from the first event.
   std::string line =
       windowed ? FormatDuration(summary.duration_ns) + " in the window" : FormatDuration(summary.end_ns) + " recorded";
   if (windowed && summary.windows == 1)
@@ -179,7 +181,7 @@ std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool 
   return cells;
 }
 
-// Says which columns include the beginning of the run.
+// Names the columns that include evicted parts. Empty if no parts were evicted.
 std::string EvictedNote(const Summary& summary, const Terminal& terminal) {
   if (!summary.is_partly_evicted) return "";
   std::string note = "Evicted parts are included in ";
@@ -197,7 +199,8 @@ std::string EvictedNote(const Summary& summary, const Terminal& terminal) {
   return "  " + Wrapped(note, terminal.width, 2) + "\n";
 }
 
-// A sum of peaks at different times looks like a single peak.
+// Explains the column "at peak" if it sums several devices, because a sum of peaks at different times looks like a
+// single peak.
 std::string ManyPeaksNote(const Summary& summary, const Terminal& terminal) {
   const auto used = std::ranges::count_if(
       summary.devices, [&](const auto& row) { return row.peak_allocated_bytes > 0 && IsInFocus(summary, row); });
@@ -286,7 +289,7 @@ std::string BytesAndCountText(std::uint64_t bytes, std::uint64_t count, std::str
   return FormatBytes(bytes) + " in " + FormatCounted(count, one, many);
 }
 
-// Says that the blocks that are live at the end are unknown for CUDA devices, if they are.
+// Returns `at_end`, or a text that states for which devices the live blocks at the end are unknown.
 std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
   const auto unknown = [&](const DeviceRow& device) {
     return IsInFocus(summary, device) && UnknownMemoryAtEnd(summary.report, device.process, device.name) != nullptr;

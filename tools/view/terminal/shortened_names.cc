@@ -51,7 +51,7 @@ std::string CutAtEnd(const std::string& text, std::size_t width) {
   return cut + "…";
 }
 
-// Adds as much of both ends as fits to the characters that stay.
+// Keeps further characters, from both ends in turn, as long as the name fits into `width` columns. Returns the text.
 std::string Filled(Name name, std::size_t width) {
   if (DisplayWidth(TextOf(name)) > width) return Shortened(TextOf(name), width);
   const std::size_t size = name.kept.size();
@@ -71,8 +71,8 @@ std::string Filled(Name name, std::size_t width) {
   return TextOf(name);
 }
 
-// Keeps the part in which the members differ. Whole parts between dots stay, so that numbers are not cut, unless this
-// takes most of the room.
+// Keeps the part in which the names with the indices `members` differ. Whole parts between dots are kept, so that
+// numbers are not cut, unless this takes most of the room.
 void KeepDifference(const std::vector<std::size_t>& members, std::size_t width, std::vector<Name>& names) {
   const auto& first = names[members.front()].characters;
   std::size_t head = first.size(), tail = first.size();

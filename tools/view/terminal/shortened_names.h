@@ -15,7 +15,7 @@ namespace memoir {
 //     transformer.layers.1.mlp.weight ──► transfor….1.….weight
 std::vector<std::string> ShortenedApart(const std::vector<std::string>& names, std::size_t width);
 
-// Cuts names at their end if they stay different; otherwise as ShortenedApart.
+// Cuts names at their end if they stay different. Otherwise shortens them like ShortenedApart.
 //
 //     modeling_llama.py:310 LlamaMLP.forward ──► modeling_llama.py:310 LlamaM…
 std::vector<std::string> CutApart(const std::vector<std::string>& names, std::size_t width);

@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// Keeps printable UTF-8. Control characters, invalid bytes, and characters that reorder or hide text become
-// , \x1b, \u{202e}.
+// Keeps printable UTF-8. Control characters, invalid bytes, and characters that reorder or hide text become escapes
+// such as \n, \x1b and \u{202e}.
 std::string Escaped(std::string_view text);
 
 // Returns JSON text in which such characters from U+007F on are \\u escapes. They occur only in strings, whose values

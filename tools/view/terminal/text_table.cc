@@ -38,7 +38,7 @@ double Percent(const std::string& cell) {
   return error == std::errc() && end != cell.data() + cell.size() && *end == '%' ? percent : 0;
 }
 
-// The length is in eighths of a column.
+// Draws a bar whose length is in eighths of a column.
 std::string Bar(double eighths) {
   constexpr std::array<const char*, 8> kParts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto count = static_cast<std::size_t>(std::lround(eighths));
@@ -49,7 +49,8 @@ std::string Bar(double eighths) {
 
 }  // namespace
 
-// Returns the bars by row. The largest share fills the room. Totals and tables without bars have empty ones.
+// Returns the bars by row. The largest share fills the room. The bar of a total is empty. All bars are empty if the
+// table has no column "share", or if there is too little room.
 std::vector<std::string> TextTable::Bars(std::size_t room) const {
   constexpr std::size_t kLongest = 24, kShortest = 8;
   std::vector<std::string> bars(rows_.size());

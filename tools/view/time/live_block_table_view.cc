@@ -48,7 +48,8 @@ std::string GroupTable(const LiveDevice& device, const LiveBlockTable& live, std
   return table.Render(terminal, 2);
 }
 
-// The parameter's name if the block is one; else what allocated it, and where.
+// Returns the name of the parameter if the block is a parameter. Otherwise returns the operator that allocated the
+// block, and the module or range around it.
 std::string BlockName(const LiveBlock& block) {
   if (!block.parameter.empty()) return Escaped(block.parameter);
   const std::string& place = block.module.empty() ? block.range_name : block.module;
@@ -99,7 +100,8 @@ Json BlockJson(const LiveBlock& block) {
           {"before_window", block.before}};
 }
 
-// `instant` is the typed instant, or its description.
+// Returns the span that makes the device's memory unknown at the instant; nullptr if it is known. `instant`: the typed
+// instant, or its description.
 const UnrecordedSpan* UnknownThen(const LiveDevice& device, const std::string& instant, const ReplayReport& report) {
   return instant.ends_with("end") ? UnknownMemoryAtEnd(report, device.process, device.name)
                                   : UnknownMemoryAt(report, device.process, device.name, device.ns);

@@ -14,7 +14,7 @@
 namespace memoir {
 namespace {
 
-// The calls that added most, in descending order. Calls that added nothing are left out.
+// Returns the calls that added most, in descending order. Calls that added nothing are left out.
 std::vector<std::size_t> TopCalls(const DeviceOperators& device, std::size_t top) {
   std::vector<std::size_t> calls;
   for (std::size_t i = 0; i < device.after.size(); ++i) {

@@ -16,7 +16,7 @@ namespace memoir {
 // Prints the `top` calls that added most, and as many iterations. 0: all calls in their order, and all iterations.
 std::string RenderOperatorCurve(const Capture& capture, const OperatorCurve& curve, std::size_t top,
                                 const Terminal& terminal);
-// Contains all calls; with `top` only those that added most, in their order.
+// Contains the `top` calls that added most; 0: all calls. The calls are in the order of time.
 Json OperatorCurveJson(const Capture& capture, const OperatorCurve& curve, std::size_t top);
 
 // Returns "fw_start": {"call": 3, "time_ns": 17}, ... for the existing markers.

@@ -48,7 +48,7 @@ struct Panel {
   }
 };
 
-// The chart of a panel, and what one pixel column of it shows.
+// The position and the scales of a panel's chart.
 struct Frame {
   double top;
   double most;  // bytes
@@ -157,7 +157,7 @@ void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
   }
 }
 
-// Below a chart: numbered iterations and their phases. If they are too narrow to be told apart, their number.
+// Draws numbered iterations and their phases below a chart. If the iterations are too narrow, draws only their number.
 template <class Page>
 void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceCurve& device) {
   const std::vector<Iteration>& iterations = device.iterations;
@@ -191,7 +191,7 @@ void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceC
 
 double EntryWidth(const LegendEntry& entry) { return 18 + Canvas::TextWidth(entry.name, 1.5) + 16; }
 
-// Uses as many lines as needed. Without a page, only returns their number.
+// Draws the legend in as many lines as needed, and returns their number. Draws nothing if `page` is nullptr.
 template <class Page>
 std::size_t DrawLegend(Page* page, double top, const std::vector<LegendEntry>& legend, const Theme& theme) {
   double x = kLeft;
@@ -254,7 +254,8 @@ void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scal
   if (panel.has_bands()) DrawBands(page, frame, theme, device);
 }
 
-// The scale for all devices, from the first bucket with live bytes and the buckets in which something changes.
+// Returns the scale for all devices. It begins at the first bucket with live bytes on any device, and shortens spans in
+// which no device changes.
 TimeScale ScaleOf(const OverTimeCurves& over_time, const std::vector<const DeviceCurve*>& devices) {
   std::vector<bool> changes;
   std::size_t first = ~std::size_t{0};
@@ -286,7 +287,7 @@ void DrawProgram(Page& page, const Capture& capture, const Theme& theme) {
     page.Text(kLeft, y, line, 1.4, theme.soft);
 }
 
-// Marks simulated figures.
+// Returns the label of a device, marked if its figures are simulated.
 std::string LabelOf(const Capture& capture, const DeviceCurve& device) {
   const bool simulated = !capture.processes()[device.process.value].info.simulated_device().empty();
   return DeviceLabel(capture, Escaped(device.name), device.process) +

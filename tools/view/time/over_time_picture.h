@@ -16,8 +16,8 @@ namespace memoir {
 // shortened.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
-// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any; at most three devices, with the
-// number of the others.
+// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. At most three devices are drawn;
+// the picture states how many others there are.
 std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
 std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kGap = "·";
 constexpr std::size_t kAxisWidth = 11;  // "1023.9 MiB" and a space
 
-// The height of `value`, in eighths of one of `rows` characters.
+// Returns the height of `value` in eighths of a character, if `most` is `rows` characters high.
 std::size_t Eighths(std::uint64_t value, std::uint64_t most, std::size_t rows) {
   if (value == 0 || most == 0) return 0;
   const double share = static_cast<double>(value) / static_cast<double>(most);
@@ -43,7 +43,7 @@ std::string TimeAxis(const OverTimeCurves& over_time, std::size_t columns) {
   return std::string(kAxisWidth, ' ') + begin + std::string(columns > used ? columns - used : 1, ' ') + end + "\n";
 }
 
-// The meaning of kGap here; empty without gaps.
+// Explains the gaps (kGap) of the charts. Empty without gaps.
 std::string WhyGaps(const OverTimeCurves& over_time) {
   const bool has_gap = std::ranges::any_of(over_time.devices, [](const DeviceCurve& curve) {
     return std::ranges::find(curve.known, false) != curve.known.end();
@@ -65,7 +65,8 @@ std::string PeakOf(const LevelCurve& level) {
   return fmt::format("peak {} at {}", FormatBytes(level.peak_bytes), FormatMoment(level.peak_ns));
 }
 
-// For a device with a caching allocator: all three curves in one chart, then each alone, and the markers below each.
+// Draws the charts of a device with a caching allocator: all three curves in one chart, then each alone, with the
+// markers below each chart.
 std::string CachingText(const std::string& label, const OverTimeCurves& over_time, const DeviceCurve& curve,
                         std::size_t rows, const Terminal& terminal) {
   const auto titled = [&](const std::string& title) {
@@ -89,7 +90,7 @@ std::string CachingText(const std::string& label, const OverTimeCurves& over_tim
          "\n";
 }
 
-// A small chart for each, all on the device's scale, the one that was ever most first.
+// Draws a small chart for each category, all on the device's scale. The category with the largest maximum comes first.
 std::string CategoryCharts(const OverTimeCurves& over_time, const DeviceCurve& curve, const Terminal& terminal) {
   constexpr std::size_t kRows = 2;
   std::vector<std::pair<std::uint64_t, const CategoryCurve*>> order;
@@ -133,7 +134,7 @@ std::vector<std::string> BlockChart(const LevelCurve& level, const std::vector<b
 
 std::vector<std::string> LayeredChart(const DeviceCurve& curve, std::size_t rows) {
   std::vector<std::string> lines(rows);
-  // Characters that are filled, any begun one among them.
+  // Returns the number of filled characters, including a partly filled one.
   const auto filled = [&](const LevelCurve& level, std::size_t i) {
     return (Eighths(level.max_bytes[i], curve.reserved.peak_bytes, rows) + 7) / 8;
   };

@@ -19,7 +19,7 @@ namespace memoir {
 std::size_t ChartColumns(const Terminal& terminal);
 
 // Returns `rows` lines of one character for each bucket, the top line first, filled in eighths. The peak fills all
-// lines. A value above 0 shows at least an eighth; a bucket between windows is a dot.
+// lines. A value above 0 fills at least an eighth. A bucket whose bytes are not known is a dot.
 std::vector<std::string> BlockChart(const LevelCurve& level, const std::vector<bool>& known, std::size_t rows);
 
 // Draws allocated, active and reserved bytes in one chart: `rows` lines of whole characters, the darkest for allocated.

@@ -48,10 +48,10 @@ std::uint64_t TimeScale::NsOf(std::size_t bucket) const {
   return begin_ns_ + static_cast<std::uint64_t>(part * static_cast<double>(end_ns_ - begin_ns_));
 }
 
-// Each change and its bucket stay in a piece that is not quiet.
+// Divides the buckets into pieces. A quiet piece is long and has no bucket in which something changes.
 void TimeScale::Divide(const std::vector<bool>& changes, std::size_t first) {
   const auto least = static_cast<std::size_t>(std::ceil(kLeastQuiet * static_cast<double>(buckets_ - first)));
-  std::size_t begin = first;  // begin of what is not in a piece yet
+  std::size_t begin = first;  // first bucket that is not in a piece yet
   for (std::size_t at = first; at < changes.size();) {
     std::size_t end = at;
     while (end < changes.size() && !changes[end]) ++end;
@@ -99,7 +99,8 @@ double TimeScale::BucketAt(double x) const {
   return static_cast<double>(piece->begin) + part * static_cast<double>(piece->end - piece->begin);
 }
 
-// A column on the border between two pieces shows the end of one and the begin of the other, so that no bucket is lost.
+// A column on the border between two pieces shows the end of the first and the begin of the second, so that each bucket
+// is shown.
 std::pair<std::size_t, std::size_t> TimeScale::BucketsAt(double x) const {
   const std::size_t first = std::min(static_cast<std::size_t>(BucketAt(x)), buckets_ - 1);
   return {first, std::clamp(static_cast<std::size_t>(std::ceil(BucketAt(x + 1))), first + 1, buckets_)};
@@ -120,7 +121,7 @@ std::vector<TimeScale::AxisTick> TimeScale::Ticks() const {
     if (piece.quiet) continue;
     const double begin = static_cast<double>(NsOf(piece.begin)) / 1e9, end = static_cast<double>(NsOf(piece.end)) / 1e9;
     const double first = std::ceil(begin / step - 1e-9);
-    // Bounds the loop also for impossible times.
+    // Bounds the loop, also if times are impossible.
     const auto most = static_cast<int>((piece.right - piece.left) / kTickRoom) + 2;
     for (int i = 0; i < most; ++i) {
       const double at = (first + i) * step;

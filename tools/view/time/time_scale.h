@@ -26,7 +26,7 @@ class TimeScale {
 
   struct Gap {
     double left, right;
-    std::uint64_t ns;  // shortened time
+    std::uint64_t ns;  // the time that the gap stands for
   };
   std::vector<Gap> Gaps() const;
 

@@ -63,7 +63,7 @@ std::string SchemaJson(const EventTree& tree, const TreeNode& node) {
   return fmt::format("[{},\"{}\"]", Quoted(text), letters);
 }
 
-// `write` is called with one JSON value per line.
+// Writes a list with one JSON value per line.
 class Lines {
  public:
   Lines(std::string_view key, const TextWriter& write) : write_(write), text_(fmt::format(",\n \"{}\": [", key)) {}
@@ -84,7 +84,7 @@ class Lines {
   bool first_ = true;
 };
 
-// The storages of each range's arguments, one row for each row of "schemas".
+// Writes the storages of each range's arguments, one row for each row of "schemas".
 void WriteArguments(const EventTree& tree, const TextWriter& write) {
   Lines lines("arguments", write);
   for (std::uint32_t node = 0; node < tree.nodes.size(); ++node) {
@@ -97,7 +97,7 @@ void WriteArguments(const EventTree& tree, const TextWriter& write) {
   lines.End();
 }
 
-// The storage of each row of "timeline".
+// Writes the storage of each row of "timeline".
 void WriteTimelineStorages(const CategoryProfile& profile, const TextWriter& write) {
   Lines lines("timeline_storages", write);
   for (const TimelineRow& row : profile.rows)

@@ -10,10 +10,10 @@
 
 namespace memoir {
 
-// Writes the sections of docs/json.md.
+// Writes the JSON document that docs/json.md describes, section by section.
 void WriteCategoriesJson(const CategoryProfile& profile, const TextWriter& write);
 
-// For one device, "cpu" or "cuda:0".
+// Return the timeline of one device.
 std::string TimelineJson(const CategoryProfile& profile, DeviceId device);     // [times, sizes]
 std::string RawTimelineJson(const CategoryProfile& profile, DeviceId device);  // [[ns, action, bytes, category], ...]
 

@@ -14,7 +14,7 @@ namespace memoir {
 using TextWriter = std::function<void(std::string_view)>;
 
 // Returns "aten::mul                 T0(v0), T1(v0)   ->  T2(v0)", without a newline. '*' marks a version that the node
-// frees. Nodes without inputs and outputs are left out.
+// frees. Empty for a node without inputs and outputs.
 std::string FlowLine(const EventTree& tree, const DataFlowGraph& graph, std::size_t node);
 
 void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const TextWriter& write);

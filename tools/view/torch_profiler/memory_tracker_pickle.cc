@@ -48,7 +48,7 @@ void WriteMemoryTrackerPickle(const MemoryTrackerStats& stats, std::function<voi
   pickle.EndDictionary();
   pickle.Text("num_alloc_retries");
   pickle.Integer(stats.num_alloc_retries);
-  pickle.Text("op_index");  // torch 2.15 counts by it after loading
+  pickle.Text("op_index");  // the number of rows; torch 2.15 counts up to it after loading
   pickle.Integer(stats.rows.size());
   pickle.EndDictionary();
   pickle.End();

@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// PRUNE_FUNCTIONS: leaves out what depends on the version or the device.
+// PRUNE_FUNCTIONS of that test: events that depend on the version or the device, and are left out.
 enum class Prune : std::uint8_t { kNothing, kAll, kKeepEllipses, kKeepName };
 constexpr std::pair<std::string_view, Prune> kPruned[] = {
     {"torch/utils/_pytree.py(...): tree_map", Prune::kKeepName},
@@ -63,7 +63,8 @@ std::optional<std::string> WithoutLine(std::string_view name) {
   return std::nullopt;
 }
 
-// Position of the last ">(" that is followed by an argument and, at the end, a ")"; npos if it does not occur.
+// Returns the position of the last ">(" that is followed by an argument and, at the end, a ")". npos if it does not
+// occur.
 std::size_t LastArguments(std::string_view name) {
   return name.size() < 4 || !name.ends_with(')') ? std::string_view::npos : name.rfind(">(", name.size() - 4);
 }
@@ -163,7 +164,7 @@ class Flattener {
   std::vector<Prune> prunes_;
   std::vector<Line> lines_;
   std::size_t pruned_ = kNone;  // depth of the event whose children are left out
-  bool ellipses_due_ = false;   // for the first of the left-out children
+  bool ellipses_due_ = false;   // true: the first of the left-out children becomes "..."
 };
 
 // Removes calls in which torch.profiler waits for the device when it stops.

@@ -18,7 +18,7 @@ namespace memoir {
 struct ChromeFrame {
   std::string_view before = R"({"displayTimeUnit":"ns","traceEvents":[)";
   std::string_view after = "\n]}\n";
-  bool has_events = false;    // `before` ends with an event
+  bool has_events = false;    // true: `before` ends with an event
   std::int64_t shift_ns = 0;  // added to all times
 };
 

@@ -15,7 +15,8 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{8} << 30;
-// Larger times are since 1970, because they are after 2001. torch 2.2 and earlier write such times, without a base.
+// Times from this value on are since 1970, because the value is a time in 2001. torch 2.2 and earlier write such times,
+// without a base.
 constexpr double kLeastEpochUs = 1e15;
 
 // Input whose iterators store how far the parser has read.
@@ -145,7 +146,7 @@ absl::Status NoTrace(const std::string& why) {
       absl::StrCat("not a trace of torch.profiler (export_chrome_trace writes one): ", why));
 }
 
-// Times outside of 64 bits are impossible in a trace, and count as 0.
+// Returns the time since 1970. 0 if it does not fit into 64 bits, which is impossible in a trace.
 std::uint64_t Since1970(double us, std::int64_t base_ns) {
   const double ns = us * 1000 + static_cast<double>(base_ns);
   return ns > 0 && ns < 9e18 ? static_cast<std::uint64_t>(ns) : 0;

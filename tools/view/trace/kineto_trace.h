@@ -17,10 +17,10 @@ struct KinetoTrace {
   std::string text;
   std::size_t events_end = 0;  // position in `text` of the "]" after the last event
   bool has_events = false;
-  std::int64_t base_ns = 0;    // its time 0, since the Unix epoch
-  std::uint64_t begin_ns = 0;  // begin of its first event, and end of its last, since the Unix epoch
+  std::int64_t base_ns = 0;    // time 0 of the trace, since the Unix epoch
+  std::uint64_t begin_ns = 0;  // begin of the first event, and end of the last event, since the Unix epoch
   std::uint64_t end_ns = 0;
-  absl::flat_hash_set<std::uint64_t> pids;  // processes with events in it
+  absl::flat_hash_set<std::uint64_t> pids;  // processes with events in the trace
 
   std::string_view before() const { return std::string_view(text).substr(0, events_end); }
   std::string_view after() const { return std::string_view(text).substr(events_end); }

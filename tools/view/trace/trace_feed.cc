@@ -71,7 +71,7 @@ void TraceFeed::Close(Thread& thread, std::uint64_t ns) {
   sink_.End(thread.shown, thread.latest_ns);
 }
 
-// Closes everything that has ended when a node begins: all slices that do not contain it.
+// Closes the slices that have ended when a node begins: all slices that do not contain the node.
 void TraceFeed::CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns) {
   const auto around = [&](const OpenSlice& open) { return open.node == node.parent; };
   const bool inside = node.parent != kNoTreeNode && std::ranges::any_of(thread.open, around);
@@ -148,7 +148,7 @@ TraceFeed::Thread& TraceFeed::TrackOf(ProcessId process, const DeviceRun& run, c
   return known->second;
 }
 
-// The runs of one stream are in order, and reported in order.
+// The runs of one stream happen one after another, and are reported in this order.
 void TraceFeed::ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state) {
   const Dictionary& dictionary = state.dictionary();
   const NameId kernel = run.kernel.valid() ? run.kernel : call.kernel;

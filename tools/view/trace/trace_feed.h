@@ -26,13 +26,13 @@ class TraceFeed {
   TraceFeed(const Capture& capture, TraceSink& sink, absl::flat_hash_set<std::uint64_t> taken_pids = {})
       : capture_(capture), sink_(sink), has_others_(!taken_pids.empty()), used_pids_(std::move(taken_pids)) {}
 
-  // Adds a counter for each device: the blocks that the selection contains by module and size.
+  // Adds a counter for each device: the live bytes of the blocks that the selection of modules and sizes contains.
   void CountChosenBlocks() { counts_chosen_ = true; }
 
   // Returns the number that the process has in the viewer.
   std::uint64_t PidOf(ProcessId process);
   void Add(const StreamedNode& node, const ReplayState& state);
-  // Shows the run on a track of its device and stream, if its call is known.
+  // Shows the run on the track of its device and stream, if the call that launched it is known.
   void AddKernelRun(const KernelRunEvent& event, const ReplayState& state);
   void AddDeviceChange(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state);
   void AddMark(const MarkEvent& event, const ReplayState& state);
@@ -90,7 +90,7 @@ class TraceFeed {
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
   absl::flat_hash_map<CodeId, std::string> functions_;
   absl::flat_hash_map<NameId, std::string> kernels_;
-  // By device and stream.
+  // By process, device and stream.
   absl::flat_hash_map<std::pair<ProcessId, std::pair<DeviceId, std::uint32_t>>, Thread> tracks_;
   LaunchedRuns runs_;
   ProcessId runs_process_;

@@ -10,7 +10,7 @@
 namespace memoir {
 
 // A thread in the viewer. The numbers are the system's, unless two hosts use the same number, or a thread has the
-// number of an earlier one.
+// number of an earlier thread.
 struct TraceThread {
   std::uint64_t pid = 0;
   std::uint64_t tid = 0;
@@ -25,16 +25,16 @@ struct TraceSlice {
   std::string_view phase;
   std::uint64_t allocated = 0;  // bytes allocated in the slice or below
   std::uint64_t freed = 0;      // bytes freed in the slice or below
-  // For a CUDA call, which has no other bytes, and for work on a device.
+  // The next three members are set for work on a device, and for CUDA calls, which have no `allocated` and `freed`.
   std::string_view device{};  // empty: no device
   std::uint64_t stream = 0;
-  std::uint64_t bytes = 0;  // bytes that it copies or sets
+  std::uint64_t bytes = 0;  // bytes that are copied or set
 };
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // Called before anything else of the process or thread.
+  // Called before all other functions for the process or thread.
   virtual void AddProcess(std::uint64_t pid, std::string_view name) = 0;
   virtual void AddThread(const TraceThread& thread, std::string_view name) = 0;
   // Slices of a thread are nested: the slice that began last ends first.
@@ -42,7 +42,7 @@ class TraceSink {
   virtual void End(const TraceThread& thread, std::uint64_t ns) = 0;
   virtual void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name,
                        std::optional<std::uint64_t> bytes) = 0;
-  // `name`, such as "cuda:0 allocated", has this value from here on.
+  // The counter `name`, such as "cuda:0 allocated", has the value `bytes` from `ns` on.
   virtual void Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) = 0;
   virtual void Finish() = 0;
 };

@@ -80,7 +80,7 @@ std::string ShownNodeName(const RangeTree& tree, const RangeNode& node, bool wid
                                        : fmt::format("{} ({} without end)", text, FormatCount(node.unfinished));
 }
 
-// The name of a kernel, without template arguments if there is little room.
+// Returns the name of a kernel, without template arguments.
 std::string KernelText(const std::string& symbol) {
   if (symbol.empty()) return "?";
   const std::string name = ShortKernelName(symbol);
@@ -161,7 +161,7 @@ std::vector<std::string> MemoryCells(const std::string& name, const TreeMemory& 
           IsLive(memory.action) ? FormatBytes(memory.net_bytes) : ""};
 }
 
-// Returns true if the call shows something that the row does not.
+// Returns true if `memory` shows something that the row of `node` does not show.
 bool IsShown(const RangeNode& node, const TreeMemory& memory) {
   return memory.action != MemoryAction::kAllocate || memory.bytes != node.allocated_bytes;
 }
@@ -197,7 +197,7 @@ void CutCalls(std::vector<const TreeMemory*>& leaves) {
   if (std::ranges::distance(calls) > kMostCalls) leaves.erase(calls.begin() + kMostCalls, leaves.end());
 }
 
-// The recursion is bounded by RangeTreeOptions::kMostDepth.
+// Adds the rows below `parent`. The recursion is bounded by RangeTreeOptions::kMostDepth.
 void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::string& margin, bool wide,
                  TextTable& table) {
   std::vector<const TreeMemory*> leaves;
@@ -281,7 +281,7 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
   return json;
 }
 
-// Says how much is not shown and how to see it.
+// Describes how many nodes are not shown, and how to show them.
 std::string CutNote(const RangeTree& tree) {
   std::string note;
   const std::uint64_t hidden = tree.all_nodes - tree.shown_nodes;

@@ -47,8 +47,8 @@ bool IsAskedOnce(ControlWord word) {
   return word == ControlWord::kToggle || word == ControlWord::kSnapshot || word == ControlWord::kSteps;
 }
 
-// Returns true if another user may have written the file. A group whose number equals the user's number contains only
-// this user. If others may not enter the folder, the file's mode does not matter.
+// Returns true if another user may have written the file. If the file's group has the same number as its owner, the
+// group is assumed to contain only the owner. If others may not enter the folder, the file's mode does not matter.
 bool OthersMayWrite(const struct stat& file, const struct stat& folder) {
   const bool by_group = (file.st_mode & S_IWGRP) != 0 && (folder.st_mode & S_IXGRP) != 0 && file.st_gid != file.st_uid;
   const bool by_all = (file.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_IXOTH) != 0;

@@ -35,8 +35,8 @@ void OnSignal(int signal) {
   raise(signal);
 }
 
-// Returns false for signals that the kernel never delivers, and for signals that would come again for ever after their
-// handler has returned.
+// Returns false for signals that no handler can receive (SIGKILL, SIGSTOP), for signals that report a fault of the
+// program, and for SIGCHLD, which arrives whenever a child process ends.
 bool MayBeUsed(int signal) {
   for (const int not_for_this : {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGCHLD}) {
     if (signal == not_for_this) return false;

@@ -125,7 +125,7 @@ std::string Unreadable(const Launcher& launcher, const char* variable) {
   return std::string(variable) + "=" + Shown(std::getenv(variable)) + " (" + SourceOf(launcher) + ") is not a number";
 }
 
-// Describes a variable of a launcher that does not contain a number. Empty if there is no such variable, or if the user
+// Describes a launcher's variable that does not contain a number. Empty if there is no such variable, or if the user
 // sets the rank. The text does not depend on the chosen rank. So it stays the same, and is not printed again, when the
 // rank is determined again.
 std::string Unreadables(bool by_user) {

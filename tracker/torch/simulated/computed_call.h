@@ -34,8 +34,8 @@ class ComputedCall {
   // again.
   std::optional<AnswerGuard> Prepare();
 
-  // `stack` ends with the results. `worked`: the kernel itself has launched a kernel, not only the operators that it
-  // called.
+  // `stack` ends with the results. `worked`: the operator's own code launched a CUDA kernel, or called a library such
+  // as cuBLAS. The work of other operators that it called does not count.
   void Finish(torch::jit::Stack& stack, bool worked);
 
  private:

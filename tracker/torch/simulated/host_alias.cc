@@ -10,8 +10,8 @@
 namespace memoir {
 namespace {
 
-// Most bytes between the first and the last element of a small tensor. Without this bound, a small view could extend
-// over all of a large tensor.
+// Largest span of a small tensor: bytes from its first element to the end of its last. Without this bound, a small view
+// could extend over all of a large tensor.
 constexpr std::int64_t kLargestSpan = 16 << 20;
 
 std::int64_t ItemBytes(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.dtype().itemsize()); }
@@ -27,8 +27,8 @@ std::uint8_t* Data(const at::Tensor& tensor) {
   return static_cast<std::uint8_t*>(const_cast<void*>(tensor.const_data_ptr()));
 }
 
-// Splits the dimensions of a tensor. The innermost dimensions are contiguous in memory and have `elements` elements;
-// the other `outer_dimensions` dimensions are outside of them.
+// The split of a tensor's dimensions. The innermost dimensions are contiguous in memory and have `elements` elements.
+// The other `outer_dimensions` dimensions are outside of them.
 struct ContiguousPart {
   std::int64_t outer_dimensions;
   std::int64_t elements;

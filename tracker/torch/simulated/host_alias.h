@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Most bytes of each tensor of an operator that is computed.
+// The host computes an operator only if each of its tensors has at most this many bytes.
 inline constexpr std::size_t kLargestComputed = 64 << 10;
 
 // Returns true if the tensor is strided, has memory on the GPU or the CPU, and has at most kLargestComputed bytes.

@@ -54,7 +54,7 @@ Kind KindOf(const Names::Name& name) {
 void AddSchemas(std::string_view lines, protozero::pbf_writer& definition) {
   for (auto field = field::name::kSchema; !lines.empty(); field = field::name::kOverloads) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    definition.add_string(field, lines.data(), end);  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
+    definition.add_string(field, lines.data(), end);  // NOLINT(bugprone-suspicious-stringview-data-usage): has a size
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
 }

@@ -62,8 +62,8 @@ class ThreadRecords {
     kUnclear,     // tensors without their event, which was lost, or is not visible to this scan
   };
 
-  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because an earlier
-  // pass has read them.
+  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because they are
+  // already packed into a chunk.
   void Reset(const RingExtentView* views, std::size_t count, std::uint64_t next_record);
 
   // Returns the stack records that Reset skipped. A reader that begins here finds the thread's Python stack in them.
@@ -72,7 +72,7 @@ class ThreadRecords {
   // Reads the group at the position, without advancing. Skips damaged and dropped records, and tensors whose event was
   // lost. A scan reads one ring extent after the other while threads add records, so a record may seem to be missing
   // although it exists. A gap inside of a group counts as a loss only if the record after the gap was visible in an
-  // earlier pass: its index is less than `seen_record`.
+  // earlier scan: its index is less than `seen_record`.
   PeekResult Peek(EventGroup* group, std::uint64_t seen_record);
   // Advances past the group that Peek found.
   void Advance() { position_ = after_; }

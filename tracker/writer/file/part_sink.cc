@@ -21,8 +21,8 @@
 namespace memoir {
 namespace {
 
-// Most interruptions of one call. No signal reaches the writer's thread, so a file system that returns EINTR again and
-// again is broken.
+// Limit on interruptions of one call. No signal reaches the writer's thread, so a file system that returns EINTR again
+// and again is broken.
 constexpr int kMostInterruptions = 1000;
 
 }  // namespace

@@ -9,8 +9,8 @@
 //
 // Patterns do not contain host addresses, because malloc returns other addresses in each step. Instead, a free refers
 // to the step and the event that allocated the block. If a block is still live after a row, an address row lists its
-// address. Devices with a caching allocator return the same addresses in each step, so patterns contain these
-// addresses, and they are compared.
+// address. The caching allocator of a device returns the same addresses in each step, so patterns contain these
+// addresses, and an event follows a pattern only if its address is the same.
 //
 // Patterns, events and blocks are bounded, to about 40 MiB. Events for which there is no room are added to runs. One
 // thread.

@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// Most bytes of a segment, or of one step of an expandable segment, of the small pool (torch's kSmallBuffer).
+// A segment of the small pool, or one step of an expandable segment of this pool, has at most this many bytes (torch's
+// kSmallBuffer).
 inline constexpr std::uint64_t kMostSmallSegmentBytes = 2u << 20;
 
 struct ReservedSegment {
@@ -25,7 +26,7 @@ struct ReservedSegment {
 
 class SegmentTable {
  public:
-  // Most segments. Further segments are left out of keyframes, because the writer's memory is bounded.
+  // Limit on segments. Further segments are left out of keyframes, because the writer's memory is bounded.
   static constexpr std::size_t kMaxSegments = 16 * 1024;
 
   // Adds a segment. Returns by how many bytes the reserved memory has grown. This is less than the segment's size if

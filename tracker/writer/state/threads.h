@@ -14,14 +14,14 @@
 
 namespace memoir {
 
-// Most ended threads whose names are kept, because their blocks may still be live.
+// Limit on ended threads whose names are kept. The names are kept because blocks of these threads may still be live.
 inline constexpr std::size_t kMaxEndedThreads = 4096;
 
 struct ThreadState {
   std::uint32_t thread = 0;
   std::uint32_t works_for = 0;            // thread in whose parallel regions this thread works; 0: it works in none
   std::uint64_t next_record = 0;          // index; the records before it are packed
-  std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier pass
+  std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier scan
   std::uint64_t incomplete_since_ns = 0;  // since when the next group waits for its last records; 0: it does not wait
   RangeStack ranges;
   ThreadModules modules;

@@ -39,8 +39,8 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
          "off.";
 }
 
-// Keeps only the rules for blocks that an optimizer's step allocated. An imported capture has no tensors, so it
-// contains no evidence for the other rules.
+// Keeps the rules of blocks that an optimizer's step allocated, and makes the categories of all other blocks unknown.
+// An imported capture has no tensors, so it contains no evidence for the other rules.
 void KeepOptimizers(BlockRules& rules) {
   const absl::Span<const Rule> all = Rules();
   const auto unknown = static_cast<RuleNumber>(all.size() - 1);

@@ -6,8 +6,8 @@
 
 namespace memoir {
 
-// Notes the tensors of a collective. Programs also reduce and gather other tensors than gradients and parameters, such
-// as metrics and activations.
+// Notes the tensors of a collective. Outside of backward, a collective is evidence only if its input is known to be a
+// parameter or a gradient, because programs also reduce and gather metrics and activations.
 void CollectiveEvidence::NoteCollective(const RangeBeginEvent& event, RangeTraits traits) {
   const bool in_backward = event.range->innermost_backward >= 0;
   if (traits.reduces) {

@@ -39,7 +39,7 @@ class FreedBlockJudge {
   BoundReference<GraphEvidence> graph_;
   BoundReference<CopyEvidence> copies_;
   BoundReference<HolderEvidence> holders_;
-  bool forgets_ = false;  // expected_ and owners_ stay empty
+  bool forgets_ = false;  // Forget was called: expected_ and owners_ stay empty
   OrdinalTable<bool, false> expected_;
   OrdinalTable<ParameterNumber, kNoParameter> owners_;
 };

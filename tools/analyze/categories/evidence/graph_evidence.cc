@@ -13,7 +13,8 @@ namespace {
 
 using Saving = AutogradGraphBook::Saving;
 
-// Calls `each` with every tensor of a list of arguments or results, and the position of its argument.
+// Calls `each` with every tensor of the arguments or results, and the position of the argument or result that contains
+// the tensor.
 template <class Function>
 void ForEachTensor(absl::Span<const Tensor> tensors, const Signature& signature, Function each) {
   std::size_t next = 0, list = 0;

@@ -69,8 +69,8 @@ Judgement LiveBlockJudge::JudgeLiveBlock(const WatchedBlock& watched, std::uint3
   if (shared.passes.ended > watched.passes_before) evidence.Note(Sign::kPassedOver);
   if (copies_->WasMoved(watched)) evidence.Note(Sign::kMovedParameter);
   if (copies_->CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
-  // No graph keeps the block, and only the model that made the block has read it, so the block is not a result of the
-  // model.
+  // `kept_inside`: no graph keeps the block, and only the model that made the block has read it. Such a block is not a
+  // result of the model.
   const bool kept_inside = watched.inner && watched.read_call == 0 && !evidence.Has(Sign::kGradMode) &&
                            evidence.Has(Sign::kReadOutside) && !evidence.Has(Sign::kReadByProgram);
   if (evidence.Has(Sign::kOutlivedModel) && (kept_inside || shared.WasCarried(watched.place)))

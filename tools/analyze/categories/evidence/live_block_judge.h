@@ -1,6 +1,7 @@
 // Judges the live blocks at an early end: at the end of the recording, at an out-of-memory error, or at a switch to a
-// lower level. Later uses of these blocks are not recorded. If a node that has not run may have saved a block, autograd
-// is the holder. Otherwise the block is judged like earlier blocks of its place.
+// lower level. Later uses of these blocks are not recorded. A block that a node may have saved counts as held by
+// autograd until the node runs. If the evidence of a block's rule is not certain, the rule of the newest judged block
+// of its place applies instead.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
 

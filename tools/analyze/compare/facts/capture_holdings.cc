@@ -25,7 +25,7 @@ constexpr std::array<GroupBy, kOther> kFacetBy = {GroupBy::kOperator, GroupBy::k
 // The label of bytes in segments that were reserved before the recording began.
 constexpr char kReservedBefore[] = "(reserved before)";
 
-// The group of a block in each grouping, and whether the block was allocated before the window.
+// The group of a block in each grouping, and whether the block was allocated before the window of the selection.
 using PartKey = std::pair<std::array<Group, kFacets>, bool>;
 
 class CaptureHoldingsPass : public ChangePass {
@@ -162,7 +162,7 @@ class CaptureHoldingsPass : public ChangePass {
   absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 
-// Returns the part with all labels except for the category.
+// Returns a part with the operator, module and line of `key`. Its category and its sizes are not set.
 HeldPart CaptureHoldingsPass::PlacedPart(const PartKey& key) const {
   const Dictionary& dictionary = state().dictionary();
   HeldPart part;

@@ -46,11 +46,11 @@ struct HeldDevice {
   // allocation.
   std::optional<Phase> phase;
   std::string module;  // empty: no module
-  // The peak of the bytes that a caching allocator reserved in the window, and the parts that sum to it. The category
-  // of such a part is its ReservedPlace. 0 and empty without a caching allocator.
+  // The peak of a caching allocator's reserved bytes in the window of the selection, and the parts that sum to it. The
+  // category of such a part is its ReservedPlace. 0 and empty without a caching allocator.
   std::uint64_t reserved_bytes = 0;
   std::vector<HeldPart> reserved_parts;
-  std::vector<LinePeak> line_peaks;  // in the window
+  std::vector<LinePeak> line_peaks;  // in the window of the selection
 };
 
 struct CaptureHoldings {

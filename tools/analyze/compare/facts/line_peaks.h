@@ -1,5 +1,5 @@
 // For each line and category, the maximum: the most bytes that the line's blocks of this category had at one time in
-// the window.
+// the window of the selection.
 //
 // If a line grows at a time other than the device's peak, the blocks that are live at the peak do not show this growth.
 // The maximum shows it. Each category has its own maximum: a line that keeps a tensor in an evaluation may have more

@@ -4,9 +4,9 @@
 //     A  layers.0 Linear   layers.1 ReLU                  layers.2 Linear
 //     B  layers.0 Linear   layers.1 ReLU  layers.2 Norm   layers.3 Linear      layers.2 is new
 //
-// Two modules match if all modules inside of them have the same classes. If several matches are possible, modules with
-// the same shapes of parameters are preferred. The order of modules is kept. If A and B have equally many numbered
-// modules in a place, modules match by their numbers.
+// Two modules match if they, and all modules inside of them, have the same classes. If several matches are possible,
+// modules with the same shapes of parameters are preferred. The order of modules is kept. If A and B have equally many
+// numbered modules in a place, modules match by their numbers.
 #ifndef TOOLS_ANALYZE_COMPARE_MATCH_LAYER_ALIGNMENT_H_
 #define TOOLS_ANALYZE_COMPARE_MATCH_LAYER_ALIGNMENT_H_
 
@@ -24,7 +24,7 @@ struct AlignedModule {
   std::string shapes;  // shapes of the parameters of this module alone, as text; empty: unknown
 };
 
-// Alike layers of which A and B have different numbers. Because they are alike, it is unknown which of them were added.
+// Alike layers whose count differs between A and B. Because they are alike, it is unknown which of them were added.
 struct LayerCount {
   std::string place;  // path of the module that contains the layers: "layers"
   std::size_t a = 0, b = 0;
@@ -34,8 +34,8 @@ struct LayerCount {
   bool Has(const std::string& of_root, const std::string& path) const;
 };
 
-// Returns the counts for printing. Merges counts with equal numbers whose places differ only in layer numbers, for
-// example into "layers.*.experts". `left` is empty in all results.
+// Returns the counts for printing. Merges counts with equal `a` and equal `b` whose places differ only in layer
+// numbers, for example into "layers.*.experts". `left` is empty in all results.
 std::vector<LayerCount> WithPlacesMerged(const std::vector<LayerCount>& counts);
 
 class LayerAlignment {

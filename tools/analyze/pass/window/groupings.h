@@ -1,4 +1,5 @@
-// The groupings of rows (`--by`): the word of the option, the names of rows, and their requirements.
+// The groupings of rows (`--by`). For each grouping: the value of the option, the names of its rows, and the passes and
+// stacks that it needs.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_GROUPINGS_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_GROUPINGS_H_
 
@@ -15,7 +16,7 @@ struct GroupingFacts {
   std::string_view one;       // "user range"
   std::string_view many;      // "user ranges"
   std::string_view json_key;  // "ranges"
-  std::string_view none;      // the row of blocks without a group
+  std::string_view none;      // name of the row for blocks without a group
   bool has_calls;             // rows have a number of calls
   bool needs_categories;      // an earlier pass must determine the categories
   bool needs_stacks = false;  // rows are lines, which need Python stacks

@@ -63,7 +63,7 @@ struct SelectionWindow {
 
 // Parses "forward" or "forward#3". A '#' is part of the name unless digits, and only digits, follow.
 SelectionWindow ParseRangeWindow(const std::string& text);
-// Parses "10:12". nullopt if the first number is not smaller than the second. A test checks that the recorder parses
+// Parses "10:12". nullopt if the first number is not smaller than the second. A test checks that the tracker parses
 // windows in the same way (tracker/session/control/recording_windows.h).
 std::optional<SelectionWindow> ParseStepsWindow(std::string_view text);
 

@@ -1,6 +1,6 @@
 // Counts the steps of a recording. A step is defined by the first of these that the recording has: memoir.step();
 // torch.profiler's steps; calls of the first optimizer, each of which ends a step; calls of the first outermost module,
-// each of which begins a step. The recorder counts in the same way for `run --steps`
+// each of which begins a step. The tracker counts in the same way for `run --steps`
 // (tracker/session/control/recording_windows.h), but without modules.
 //
 // Everything before the first step counts as step 0.

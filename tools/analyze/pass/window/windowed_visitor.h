@@ -60,16 +60,17 @@ class WindowedVisitor : public Visitor {
   // The functions of a visitor, limited to the selection: OnX arrives here as SeeX. Events of omitted devices are not
   // passed on. Omitted blocks arrive as SeeOtherX.
   virtual void SeeEnd(const ReplayReport&) {}   // only if the selection was found; state() is still valid
-  virtual void SeeWindowOpen(const Event&) {}   // before the event that opens it
-  virtual void SeeWindowClose(const Event&) {}  // after the event that closes it
+  virtual void SeeWindowOpen(const Event&) {}   // before the first event in the window
+  virtual void SeeWindowClose(const Event&) {}  // after the last event in the window
   // For blocks on selected devices that the selection omits by module or size.
   virtual void SeeOtherAllocate(const AllocateEvent&) {}
   virtual void SeeOtherDeallocate(const DeallocateEvent&) {}
   // For an analysis that handles RepeatedEvent: returns true if the next repeat group will have the same effect as the
   // newest repeat group.
   virtual bool knows_cycle() const { return true; }
-  // A step of any source begins. For an optimizer, this is called after the event that ends the previous step, before
-  // that step's window closes. For any other source it is called before the event that begins the step.
+  // A step of any source begins. For an optimizer, this is called after SeeRangeEnd of the event that ends the previous
+  // step, before that step's window closes. For memoir.step() it is called after SeeStep. For the other sources it is
+  // called before SeeRangeBegin or SeeModuleEnter of the event that begins the step.
   virtual void SeeStepBegin(StepSource, const Event&) {}
 #define MEMOIR_HANDED_ON_Process(Name, EventType) \
   virtual void See##Name(const EventType&) {}
@@ -119,7 +120,7 @@ class WindowedVisitor : public Visitor {
   std::set<std::string> range_names_;  // for the error message
 };
 
-// Replay options that suit a selection.
+// Returns the options of a replay for a selection.
 ReplayOptions ReplayOptionsFor(const Selection& selection, bool tensors, bool first_seen);
 
 }  // namespace memoir

@@ -15,10 +15,11 @@ namespace memoir {
 enum class SummaryLack : std::uint8_t { kMissing, kDamaged, kOlder, kBehind };
 
 struct LackingSummary {
-  std::string name;                          // common name of the recording's files
-  SummaryLack lack = SummaryLack::kMissing;  // kMissing: no summary; kBehind: it covers only a part
-  std::string why;                           // kDamaged: "damaged", "of version 7"
-  std::uint64_t behind_ns = 0;               // kBehind: time from the summary's last write to the parts' last write
+  std::string name;  // common name of the recording's files
+  // kMissing: there is no summary. kOlder: the summary does not match the files. kBehind: it lacks the newest events.
+  SummaryLack lack = SummaryLack::kMissing;
+  std::string why;              // kDamaged: "damaged", "of version 7"
+  std::uint64_t behind_ns = 0;  // kBehind: time from the summary's last write to the parts' last write
 };
 
 struct LoadedJob {
@@ -28,7 +29,7 @@ struct LoadedJob {
   std::uint64_t summaries = 0;          // number of summaries that were read instead of recordings
   std::vector<LackingSummary> lacking;  // in order of their names
   std::vector<std::string> unreadable;  // "NAME: why": neither the summary nor the recording was readable
-  std::uint32_t run = 1, runs = 1;      // selected run, and number of runs; run 0: all of them
+  std::uint32_t run = 1, runs = 1;      // selected run, and number of runs; run 0: all runs
 };
 
 }  // namespace memoir

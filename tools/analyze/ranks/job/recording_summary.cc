@@ -246,7 +246,7 @@ absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& captur
   for (const ProcessSummary& process : capture.processes())
     *recordings.add_recording() = RecordingOf(process, {*summaries, leaks, steps});
   if (recordings.recording_size() == 1) {
-    // If several recordings have the same name, it is unknown which of them called a module.
+    // In a capture with several recordings it is unknown which of them called a module.
     AddModules((*summaries)[kByModule], *recordings.mutable_recording(0));
     v1::RecordingSummary& only = *recordings.mutable_recording(0);
     only.set_events(std::max(only.events(), summaries->front().events));

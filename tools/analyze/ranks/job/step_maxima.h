@@ -1,5 +1,5 @@
-// The maxima of each device's bytes in every step. There are at most kMostWindows windows; each covers as many steps as
-// needed.
+// The maxima of each device's bytes in windows of one or more steps. There are at most kMostWindows windows; each
+// covers as many steps as needed.
 //
 //     steps    0 1 2 3 4 5 6 7 8 …        if there are more windows than kMostWindows, each two become one
 //     windows  [0 1][2 3][4 5][6 7] …     a window begins at a multiple of its length, so windows of ranks compare
@@ -54,7 +54,7 @@ class StepMaxima {
   void Begin(std::uint64_t step, const StepLevels& now);
   void Note(const StepLevels& now) { current().Raise(now); }
   // Call it when another kind of event defines steps from here on. `step`: the first step that this kind defines. All
-  // earlier events then count as before that step.
+  // earlier levels then count for that step.
   void Restart(std::uint64_t step);
 
   std::uint64_t window_steps() const { return steps_; }

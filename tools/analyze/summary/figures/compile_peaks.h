@@ -44,7 +44,7 @@ class CompilePeaks {
     }
   }
 
-  // Call it when the row has the device's peak.
+  // Call it after row.peak_allocated_bytes was set.
   void Finish(DeviceId id, DeviceRow& row) const {
     const DevicePeak device = id.value < devices_.size() ? devices_[id.value] : DevicePeak();
     row.compile_bytes_at_peak = device.at_peak;

@@ -17,9 +17,9 @@ struct Ending {
   v1::End end;
   std::uint64_t ns = 0;               // newest event of the process
   std::optional<std::uint64_t> step;  // by the definition of a step in the process; empty: no step
-  // The outermost operator that was running, or that failed with the exception. Empty: none, or unknown.
+  // The outermost operator that was running, or that failed with the exception. Empty: no operator, or unknown.
   std::string operator_name;
-  std::string module;  // module in which the operator ran; empty: none
+  std::string module;  // module in which the operator ran; empty: no module
   // The line that raised the exception, or else the line of the operator. not known(): no stack was recorded.
   SourceLine line;
 };

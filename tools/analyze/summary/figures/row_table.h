@@ -1,7 +1,7 @@
 // The columns of a summary while a replay runs: a cell for each device and group, and totals for each device.
 //
-// The values at the peak and at the end are known only afterwards. Copying all cells at each new peak would be slow.
-// Instead, a cell stores its value when it first changes after the latest peak. The same is done for the end of each
+// It is known only afterwards which instant was the peak or the end. Copying all cells at each new peak would be slow.
+// Instead, a cell stores its value before its first change after the latest peak. The same is done for the end of each
 // window.
 #ifndef TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
 #define TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
@@ -26,7 +26,7 @@ struct LiveCount {
   std::uint64_t blocks = 0;
 };
 
-// The value at the latest of several instants. It is stored at the first change after an instant.
+// A cell's value at the latest of several instants. It is stored before the first change after an instant.
 struct NotedCount {
   LiveCount value;
   std::uint64_t instant = 0;  // number of the instant; 0: before the first, when all values were 0
@@ -85,8 +85,8 @@ class RowTable {
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
   TableChange Sums() const;  // returns the sums so far
-  // Adds the change as often as the event repeats. `ticks`: length of the repeat group that caused `change`. If the
-  // repeats take longer than this group, the lives of their blocks are scaled up.
+  // Adds `change` as often as the event repeats. `ticks`: length of the repeat group that caused `change`. The lives of
+  // blocks are scaled by the length of all repeats, divided by `ticks`.
   void Add(const TableChange& change, Tick ticks, const RepeatedEvent& event);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);

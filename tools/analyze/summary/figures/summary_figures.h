@@ -36,7 +36,7 @@ struct ParameterFacts {
   ByPart by_part{};
   std::vector<ByPart> by_device;  // in the order of Summary::devices
   bool is_buffer = false;
-  std::string root;  // class of the outermost module around it; empty: none
+  std::string root;  // class of the outermost module around it; empty: no module
 };
 
 struct SummaryRow {
@@ -77,7 +77,7 @@ struct DeviceRow {
   std::string peak_operator;            // operator of this allocation; empty: outside of operators
   SourceLine peak_line;                 // line of this allocation; not known(): unknown
   std::string peak_range;               // its innermost user range; empty: outside of user ranges
-  std::string peak_module;              // module that ran inside of that range; empty: none
+  std::string peak_module;              // module that ran inside of that range; empty: no module
   Phase peak_phase = Phase::kOther;
   std::optional<std::uint64_t> peak_step;  // step of this allocation, by the definition of a step in its process
   // torch.compile's own bytes at the peak, and the peak that would have occurred without them.
@@ -152,7 +152,7 @@ struct SummaryMark {
 };
 
 // If parts were evicted, no window is selected, and the first remaining keyframe has sums, these figures cover the
-// whole run: peaks, allocations and deallocations of devices; calls, allocations and bytes of operators; events.
+// whole recording: peaks, allocations and deallocations of devices; calls, allocations and bytes of operators; events.
 // Temporaries, lives, threads, steps and marks cover only the remaining parts.
 struct Summary {
   GroupBy by = GroupBy::kOperator;
@@ -178,14 +178,14 @@ struct Summary {
   std::uint64_t refusals = 0;              // refused requests outside of torch's caching allocator
   std::vector<OutOfMemory> out_of_memory;  // the newest errors, in order; DeviceRow::num_ooms counts all
   std::vector<Ending> endings;             // set if SummaryOptions::endings
-  // GroupBy::kModule only: allocations in regions that torch.compile made, where no modules are called. A block belongs
-  // to the region as a whole if its operation is unknown.
+  // Allocations in regions that torch.compile made, whose operation in the program is unknown. No module is known for
+  // them, because compiled code does not call modules.
   std::uint64_t compiled_allocations = 0;
   std::uint64_t compiled_bytes = 0;
-  std::uint64_t module_calls = 0;
-  std::array<SummaryColumns, kPhases> phases;  // sums over all rows; they sum to total()
+  std::uint64_t module_calls = 0;              // GroupBy::kModule only
+  std::array<SummaryColumns, kPhases> phases;  // GroupBy::kModule only: the rows by phase; they sum to total()
   std::string missing;                         // describes in one line which information the rows lack; usually empty
-  std::uint64_t dropped_events = 0;            // events that the recorder dropped in the ring or lost in writing
+  std::uint64_t dropped_events = 0;            // events that did not fit into the ring, or were lost in writing
   ReplayReport report;
   SummaryColumns total() const;  // sum over the rows
 };

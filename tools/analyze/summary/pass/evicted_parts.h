@@ -24,7 +24,7 @@ namespace memoir {
 struct EvictedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
-  // The part of the sums that rows contain. Live bytes are not included, because the keyframe lists the blocks.
+  // Returns the sums that rows contain. Live bytes are not included, because the keyframe lists the live blocks.
   SummaryColumns columns() const;
 };
 

@@ -16,7 +16,7 @@ class OutsideMemory {
  public:
   explicit OutsideMemory(SharedSummaryState& shared) : shared_(shared) {}
 
-  // Adds the driver allocations that are live when a selection begins.
+  // Adds the driver allocations that are live when a window opens.
   void OpenWindow(const Event& event);
   void NoteAllocation(const DriverAllocateEvent& event);
   void CountRefusal(const DriverRefusedEvent& event);

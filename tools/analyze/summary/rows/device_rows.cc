@@ -13,7 +13,7 @@ void AddEvictedDevice(const EvictedDevice& evicted, DeviceRow& row) {
   row.evicted_allocated_bytes = evicted.totals.allocated_bytes();
   row.evicted_deallocations = evicted.totals.deallocations();
   row.evicted_live_bytes = evicted.totals.live_bytes();
-  row.live_bytes_at_begin = 0;  // at the begin of the run
+  row.live_bytes_at_begin = 0;  // at the begin of the recording
   if (evicted.totals.peak_active_bytes() > row.peak_active_bytes) {
     row.peak_active_bytes = evicted.totals.peak_active_bytes();
     row.peak_active_ns = 0;  // unknown

@@ -26,7 +26,7 @@ class DriverEvents {
   const DriverMemory& memory() const { return driver_; }
   // Removes blocks older than `tick` (DriverMemory::ForgetBefore).
   void ForgetBefore(Tick tick) { driver_.ForgetBefore(tick); }
-  // The process ends.
+  // Called when the process ends.
   void Clear() { driver_.Clear(); }
 
  private:

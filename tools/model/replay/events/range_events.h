@@ -20,9 +20,10 @@ class RangeEvents {
   }
   void ShowEnd(ThreadReplay& thread, RunCursor& cursor);
 
-  // Opens `range` and visits its begin with `event`. Leaves event.range nullptr if the thread has too many open ranges.
+  // Opens `range`, and passes `event` to the visitor as its begin. Leaves event.range nullptr if the thread has too
+  // many open ranges.
   void Push(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event);
-  // Visits the end of the innermost range with `event`, and closes the range.
+  // Passes `event` to the visitor as the end of the thread's innermost open range, and closes the range.
   void Pop(ThreadReplay& thread, RangeEndEvent& event) {
     event.range = thread.innermost();
     event.stack = &thread.stack();

@@ -39,7 +39,7 @@ class DeviceMemories {
       if (memory != nullptr) memory->ForgetSegments();
     }
   }
-  // The process ends.
+  // Called when the process ends.
   void Clear() { memories_.clear(); }
 
  private:

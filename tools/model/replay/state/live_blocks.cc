@@ -19,8 +19,8 @@ void LiveBlocks::Allocate(const ThreadReplay& thread, Block& block, bool before)
   Open(block, &threads_.Working(thread).stack(), block.tick, before);
 }
 
-// Visits the allocation and the end of a block whose end was recorded first. Another block lives at the address now and
-// must stay, so this block has no slot.
+// Visits the allocation and the end of a block that has ended already: its end, or a later allocation at its address,
+// was visited earlier. Another block may live at the address now and must stay, so this block has no slot.
 void LiveBlocks::VisitClosed(const ThreadReplay& thread, Block& block, DeallocateCause cause) {
   block.ordinal = allocations_++;
   block.slot = Block::kNoSlot;

@@ -54,7 +54,7 @@ class LiveBlocks {
   // nullptr if no block begins there.
   const Block* Move(DeviceId device, std::uint64_t address, Tick ticks);
 
-  // The process ends.
+  // Called when the process ends.
   void Clear() { matcher_.Clear(); }
 
  private:

@@ -13,8 +13,9 @@ void ReplayThreads::Clear() {
   torch_threads_.clear();
 }
 
-// For nested regions the outermost counts, as for operators.
-// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the threads that this holds, never a temporary
+// Follows nested parallel regions outward, to the thread of the outermost region. Returns `thread` itself if it works
+// in no other thread's region, or if the outer thread has no open range.
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): `thread` belongs to this object, and is never a temporary
 const ThreadReplay& ReplayThreads::FindWorking(const ThreadReplay& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadReplay* working = &thread;

@@ -40,9 +40,9 @@ class ReplayThreads {
     }
   }
 
-  // A chunk was read, whose definitions are in the dictionary.
+  // Call it after a chunk was read and its definitions are in the dictionary.
   void NoteDefinitions() { work_for_others_ = dictionary_.threads_work_for_others(); }
-  // The process ends.
+  // Called when the process ends.
   void Clear();
   // The chunk may define torch ids of threads.
   void ForgetTorchIds() { torch_threads_.clear(); }

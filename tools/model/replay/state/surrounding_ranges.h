@@ -27,13 +27,13 @@ class SurroundingRanges {
 
   // Notes the forward thread of the node that `beginning` belongs to. `thread` has no open range.
   void NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning);
-  // Returns true if the engine's range begins, but the runs read so far lack the node inside of it. `thread` has no
-  // open range. No record is lost between the chunks, so the next chunk contains the node.
+  // Returns true if the engine's range begins, but the runs read so far lack the node inside of it. Unless records are
+  // lost, the next chunk contains the node. `thread` has no open range.
   bool LacksNode(const ThreadReplay& thread, const RunCursor& cursor, const DictionaryIds& ids) {
     return cursor.kind() == v1::RANGE_BEGIN_FUNCTION && EngineLacksNode(thread, cursor, ids);
   }
 
-  // The process ends.
+  // Called when the process ends.
   void Clear() { last_forward_thread_ = ThreadId(); }
 
  private:

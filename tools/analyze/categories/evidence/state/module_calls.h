@@ -13,7 +13,7 @@ namespace memoir {
 
 // The open calls of one thread.
 struct OpenModuleCalls {
-  std::vector<std::uint64_t> module_calls;  // calls of modules that are open, outermost first, by running number
+  std::vector<std::uint64_t> module_calls;  // running numbers of the open module calls, outermost first
   std::uint64_t model_call = 0;             // open call of an outermost module; 0: none
   ModuleId model;                           // the module of model_call
 

@@ -13,7 +13,7 @@ bool SharedEvidence::IsOpen(ThreadId thread, const RangePosition& range) const {
   return depth < stack.size() && stack[depth].call == range.call;
 }
 
-// No later call reads the last block of a place. So it counts as carried if the place's previous block was carried.
+// The last block of a place may be freed unread, so a block also counts as carried if the place's previous block was.
 bool SharedEvidence::WasCarried(std::uint64_t place) const {
   const AllocationPlaces::Outcome* before = places.Find(place);
   return before != nullptr && Rules()[before->rule].name == "carried_between_calls";
