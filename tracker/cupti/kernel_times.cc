@@ -26,7 +26,7 @@ enum class Phase : std::uint8_t { kNone, kAsked, kStarting, kOn, kLeaving, kOff 
 constinit std::atomic<Phase> phase{Phase::kNone};
 // Process to which `phase` belongs; in a forked child the phase is still the parent's.
 constinit std::atomic<pid_t> owner{0};
-constinit CuptiLibrary cupti{};         // used by the starting thread, then by recording threads
+constinit CuptiLibrary cupti{};  // used by the starting thread, then by recording threads
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 constinit double ticks_per_ns = 1;
 

@@ -80,7 +80,7 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const Scanne
 bool IsLockedByADrainer(const std::string& ring_path) {
   const int file = OpenPrivateFile(ring_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return false;
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   const bool known = fcntl(file, F_GETLK, &lock) == 0;

@@ -14,8 +14,8 @@ namespace memoir {
 
 // Bytes, and a number of processes. kNotKnown if the system does not report a value.
 struct GroupMemory {
-  std::uint64_t used_bytes = kNotKnown;         // charged to the group, including page cache
-  std::uint64_t limit_bytes = kNotKnown;        // kNotKnown: no limit, or not reported
+  std::uint64_t used_bytes = kNotKnown;   // charged to the group, including page cache
+  std::uint64_t limit_bytes = kNotKnown;  // kNotKnown: no limit, or not reported
   // Part of `used_bytes`: pages of files that the kernel frees before it kills.
   std::uint64_t reclaimable_bytes = kNotKnown;
   std::uint64_t shared_bytes = kNotKnown;  // part of `used_bytes`: /dev/shm and shared mappings

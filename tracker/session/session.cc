@@ -337,7 +337,7 @@ bool SnapshotSession(std::string* folder, std::string* error) {
   return error->empty();
 }
 
-bool SessionRecords(bool Settings::*what) {
+bool SessionRecords(bool Settings::* what) {
   Session* own = Own();
   if (own == nullptr) return false;
   const ShortLock lock(own->mutex);

@@ -105,7 +105,7 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
 
 // Returns the name that is most similar to `name`, among the names that the options have in `field` (variables or
 // arguments).
-std::string Nearest(const std::string& name, const char* Option::*field) {
+std::string Nearest(const std::string& name, const char* Option::* field) {
   const auto distance = [&](const Option& o) { return *(o.*field) == '\0' ? SIZE_MAX : EditDistance(o.*field, name); };
   const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions),
                                         [&](const Option& a, const Option& b) { return distance(a) < distance(b); });

@@ -24,7 +24,7 @@ constexpr Key kBuiltin = 1;
 struct OpenCalls {
   static constexpr std::uint32_t kMost = 8000;  // deeper calls are not recorded
   std::uint32_t thread;  // number of the slot's thread; if the slot has another thread now, the list is empty
-  std::uint32_t epoch;                          // RangeEpoch() of the content; in another epoch the list is empty
+  std::uint32_t epoch;   // RangeEpoch() of the content; in another epoch the list is empty
   std::uint32_t count;
   Key calls[kMost];  // outermost first
 };

@@ -66,8 +66,8 @@ constinit std::atomic<pid_t> ready_in{0};
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // the thread that takes a snapshot
-constinit int devices_found = 0;  // number of devices visited so far; only the finder uses this and the next three
-constinit bool records_found = true;                       // false: the snapshot is only for publication
+constinit int devices_found = 0;      // number of devices visited so far; only the finder uses this and the next three
+constinit bool records_found = true;  // false: the snapshot is only for publication
 constinit const std::vector<FoundMemory>* publishes = nullptr;
 constinit bool all_published = true;
 constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports since the first attempt to follow them failed

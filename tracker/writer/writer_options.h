@@ -36,10 +36,10 @@ struct WriterOptions {
   std::string folder;  // folder of the capture; made, with its parents, if it does not exist
   std::string stem;    // beginning of the names of parts: "r00000.a0.host.pid"
   ProcessFacts process;
-  std::uint64_t max_bytes = 0;                   // limit for all parts of this process together; 0: no limit
-  std::uint64_t part_bytes = kDefaultPartBytes;  // at most a fifth of max_bytes
-  bool keep_empty = true;                        // false: a recording with no events but host samples leaves no file
-  std::uint64_t retry_ns = kDefaultRetryNs;      // time between a failed write and the next try
+  std::uint64_t max_bytes = 0;                     // limit for all parts of this process together; 0: no limit
+  std::uint64_t part_bytes = kDefaultPartBytes;    // at most a fifth of max_bytes
+  bool keep_empty = true;                          // false: a recording with no events but host samples leaves no file
+  std::uint64_t retry_ns = kDefaultRetryNs;        // time between a failed write and the next try
   std::uint64_t patience_ns = kDefaultPatienceNs;  // longest time that threads wait for a writer that makes no progress
   // Called on the writer's thread: on_look each time the writer looks at the ring (every 10 to 100 ms), on_failure
   // once, if the writer gives up. They must not wait for a thread that waits for room in the ring. They use the

@@ -190,10 +190,11 @@ std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view cate
 std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>& parts) {
   std::int64_t more = change.bytes;
   for (const MatchedPart& part : parts) {
-    const bool is_inside = part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
-      return part.module.root == module.root && (module.path.empty() || part.module.path == module.path ||
-                                                 part.module.path.starts_with(module.path + "."));
-    });
+    const bool is_inside =
+        part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
+          return part.module.root == module.root && (module.path.empty() || part.module.path == module.path ||
+                                                     part.module.path.starts_with(module.path + "."));
+        });
     if (is_inside) more += part.difference();
   }
   return more;

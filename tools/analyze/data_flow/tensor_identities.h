@@ -63,7 +63,7 @@ class TensorIdentities {
   absl::flat_hash_map<std::uint64_t, Impl> impls_;
   // Pairs of allocations of one tensor. The smaller number is in the upper 32 bits.
   absl::flat_hash_set<std::uint64_t> same_tensor_;
-  std::vector<bool> has_tensor_;                    // by allocation
+  std::vector<bool> has_tensor_;  // by allocation
 };
 
 }  // namespace memoir

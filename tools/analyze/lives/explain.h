@@ -44,11 +44,11 @@ struct BlockStory {
   std::optional<std::uint32_t> rank;
   std::string tensor;  // dtype and shape with which an operator first read it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
-  std::string made_by;                    // outermost operator
-  bool unseen = false;  // operators were not recorded at its allocation, and `made_by` is not inferred
-  bool inferred = false;  // `made_by`, module, phase and category come from the matching block (--detail auto)
-  SourceLine line;        // for a block of backward: line of the forward operator; may be unknown
-  std::vector<SourceLine> stack;          // at its allocation, outermost first
+  std::string made_by;            // outermost operator
+  bool unseen = false;            // operators were not recorded at its allocation, and `made_by` is not inferred
+  bool inferred = false;          // `made_by`, module, phase and category come from the matching block (--detail auto)
+  SourceLine line;                // for a block of backward: line of the forward operator; may be unknown
+  std::vector<SourceLine> stack;  // at its allocation, outermost first
   std::vector<SourceLine> forward_stack;  // of the forward operator, outermost first
   std::string module;
   Phase phase = Phase::kOther;
@@ -61,9 +61,9 @@ struct BlockStory {
   std::uint64_t readings = 0;
   std::vector<BlockReading> first_readings;  // at most kShownReadings
   std::optional<BlockReading> last_reading;  // set if there are more readings
-  std::optional<std::uint64_t> freed_ns;  // empty: live at the end
-  std::string freed_inside;               // autograd node or operator; empty: outside of both
-  std::string saved_for;                  // first autograd node that read the block, with module; empty: no node
+  std::optional<std::uint64_t> freed_ns;     // empty: live at the end
+  std::string freed_inside;                  // autograd node or operator; empty: outside of both
+  std::string saved_for;                     // first autograd node that read the block, with module; empty: no node
 };
 inline constexpr std::size_t kShownReadings = 6;
 

@@ -43,9 +43,7 @@ class InputFollowers {
     absl::flat_hash_map<Place, Sizes> places;
     std::vector<Place> touched;  // places that allocated since the newest burst began
   };
-  static Place PlaceOf(const Block& block) {
-    return {block.line_callstack(), block.operator_name, block.module};
-  }
+  static Place PlaceOf(const Block& block) { return {block.line_callstack(), block.operator_name, block.module}; }
   static void EndBurst(Device& device);
 
   std::map<DeviceId, Device> devices_;

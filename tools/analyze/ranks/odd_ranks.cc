@@ -18,7 +18,7 @@ constexpr std::uint64_t kMiB = 1u << 20;
 
 struct FigureBounds {
   OddFigure figure;
-  std::uint64_t RankFacts::*value;
+  std::uint64_t RankFacts::* value;
   std::uint64_t percent, floor;
 };
 // The first figure in which a rank is odd is its finding, because later figures usually follow from it.
@@ -66,7 +66,7 @@ class OddRankFinder {
     return odd;
   }
 
-  std::vector<std::uint64_t> Values(std::uint64_t RankFacts::*value) const {
+  std::vector<std::uint64_t> Values(std::uint64_t RankFacts::* value) const {
     std::vector<std::uint64_t> values;
     for (std::size_t i = 0; i < members_->size(); ++i) values.push_back(Member(i).*value);
     return values;

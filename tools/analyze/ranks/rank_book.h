@@ -49,15 +49,15 @@ struct RankFacts {
   std::uint64_t steps = 0;
   v1::End::Reason end = v1::End::UNKNOWN;
   std::string end_message;
-  std::uint32_t end_signal = 0;                                 // 0: unknown
-  std::uint64_t last_ns = 0;                                    // time of the last event, since 1970
-  bool ended() const { return end != v1::End::UNKNOWN; }        // true if it does not record any more, for any reason
-  bool was_killed() const { return end == v1::End::MERGED; }    // killed, or it left by os._exit or exec
-  bool has_failed = false;                                      // IsBadEnd()
+  std::uint32_t end_signal = 0;                               // 0: unknown
+  std::uint64_t last_ns = 0;                                  // time of the last event, since 1970
+  bool ended() const { return end != v1::End::UNKNOWN; }      // true if it does not record any more, for any reason
+  bool was_killed() const { return end == v1::End::MERGED; }  // killed, or it left by os._exit or exec
+  bool has_failed = false;                                    // IsBadEnd()
   bool has_raised() const { return has_failed && !was_killed(); }  // an uncaught exception ended it
-  std::uint64_t window_steps = 1;                               // a power of two
-  std::map<std::uint64_t, std::uint64_t> own_by_window;         // by first step / window_steps
-  std::array<std::vector<RankRow>, kHeldBy.size()> rows;        // rows at the peak, by kHeldBy
+  std::uint64_t window_steps = 1;                                  // a power of two
+  std::map<std::uint64_t, std::uint64_t> own_by_window;            // by first step / window_steps
+  std::array<std::vector<RankRow>, kHeldBy.size()> rows;           // rows at the peak, by kHeldBy
   std::vector<v1::GrowthSummary> growth;
 };
 

@@ -103,7 +103,7 @@ void ExtremesPass::SeeChange(const Event& event, DeviceId id, Device& device) {
 
 std::uint64_t Age(std::uint64_t now, std::uint64_t since) { return now > since ? now - since : 0; }
 
-std::vector<Pin> SortedPins(const std::map<std::string, Pin>& by_name, std::uint64_t Pin::*measure) {
+std::vector<Pin> SortedPins(const std::map<std::string, Pin>& by_name, std::uint64_t Pin::* measure) {
   std::vector<Pin> pins;
   for (const auto& [name, pin] : by_name) pins.push_back(pin);
   std::ranges::stable_sort(pins, std::ranges::greater(), measure);

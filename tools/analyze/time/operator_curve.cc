@@ -75,7 +75,7 @@ class OperatorCurvePass : public WindowedVisitor {
   std::uint32_t ModuleOf(ModuleId id);
 
   OperatorCurve curve_;
-  ProcessOperators process_;        // the current process
+  ProcessOperators process_;              // the current process
   std::vector<FollowedDevice> followed_;  // devices of the current process
   IterationFinder iterations_;
   OperatorNumbers numbers_;
@@ -146,8 +146,7 @@ void OperatorCurvePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (IsOutermost(range) && !event.implicit) {
     const std::uint32_t name =
         names_.NumberOf(range.name.value, [&] { return std::string(state().dictionary().text(range.name)); });
-    process_.calls.push_back(
-        {name, ModuleOf(range.module), range.phase, Nanoseconds(event), outermost_[event.thread]});
+    process_.calls.push_back({name, ModuleOf(range.module), range.phase, Nanoseconds(event), outermost_[event.thread]});
     for (FollowedDevice& device : followed_) {
       const DeviceMemory& memory = state().memory(device.id);
       device.shown.after.resize(process_.calls.size() - 1);  // zeros for the calls before the device was first used

@@ -24,7 +24,7 @@ struct TreeStreamOptions : Selection {
   DeviceChangeFunction see_change;  // may be empty; called for all threads
   KernelRunFunction see_run;        // may be empty; called inside and outside of the window, for every launch
   MarkFunction see_mark;            // may be empty; called for selected threads
-  std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
+  std::function<bool()> go_on;      // as ReplayOptions::go_on; may be empty
 };
 
 // Ranges and calls that are open when the window begins come first, with their own begins. NotFound: the selection or

@@ -13,8 +13,8 @@ namespace memoir {
 // "unexplained>1GiB", "unusable>=20%", "num_ooms>0", "peak_allocated>+1%", "module:layers.*>+64MiB"
 struct FailCondition {
   std::string text;
-  std::string figure;         // "peak_allocated", "module", "category"
-  std::string of;             // the module or category; "" for other figures
+  std::string figure;   // "peak_allocated", "module", "category"
+  std::string of;       // the module or category; "" for other figures
   std::string compare;  // ">", ">=", "<", "<=", "=="
   double value = 0;     // bytes, a count, or percent
   bool percent = false;

@@ -227,9 +227,8 @@ class Collection {
                              asked_.ranks.size() == 1 ? "rank" : "ranks", FormatRankList(asked_.ranks),
                              FormatCounted(files, "file", "files"), FormatBytes(BytesOf(*brought))));
     if (!without.empty()) {
-      PrintMessage(
-          fmt::format("no source has a recording of {} {}", without.size() == 1 ? "rank" : "ranks",
-                      FormatRankList(without)));
+      PrintMessage(fmt::format("no source has a recording of {} {}", without.size() == 1 ? "rank" : "ranks",
+                               FormatRankList(without)));
       code_ = kExitError;
     }
     return Ended();

@@ -38,7 +38,7 @@ struct TransferResult {
 
 struct TransferResults {
   std::vector<TransferResult> of;  // in the order of `wanted`
-  int interrupted = 0;      // the signal that ended the transfers early; 0: no signal
+  int interrupted = 0;             // the signal that ended the transfers early; 0: no signal
 };
 
 // Files appear in the job's folder complete, because they are first received in a temporary folder inside of it. Files

@@ -28,8 +28,8 @@ struct Simulation {
   std::vector<std::string> command;
   // True: shapes that depend on uncomputed values are the largest possible ones; false: the smallest possible ones.
   bool takes_most = false;
-  bool at_once = false;     // true: the device completes its work at once; false: some launches later
-  std::string keep = "";    // folder for the recording; "": the recording is not kept
+  bool at_once = false;   // true: the device completes its work at once; false: some launches later
+  std::string keep = "";  // folder for the recording; "": the recording is not kept
 };
 
 class Simulator {

@@ -53,8 +53,8 @@ bool Has(const Names& names, std::string_view name) {
 
 // Returns the words before the program that the launcher starts. Later options belong to the program.
 Strings WordsOfLauncher(const Strings& command) {
-  const auto end = std::ranges::find_if(
-      command, [](const std::string& word) { return word == "--" || word.ends_with(".py"); });
+  const auto end =
+      std::ranges::find_if(command, [](const std::string& word) { return word == "--" || word.ends_with(".py"); });
   return {command.begin(), end};
 }
 

@@ -128,9 +128,9 @@ absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree&
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables) {
   const std::string card = Get(variables, "MEMOIR_SIM_GPU");
   if (card.empty()) {
-    for (const char* needs : {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES", "MEMOIR_SIM_WORLD",
-                              "MEMOIR_SIM_RANK", "MEMOIR_SIM_UNKNOWN", "MEMOIR_SIM_LATE", "MEMOIR_SIM_VALUES",
-                              "MEMOIR_SIM_ADDRESSES"}) {
+    for (const char* needs :
+         {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES", "MEMOIR_SIM_WORLD", "MEMOIR_SIM_RANK",
+          "MEMOIR_SIM_UNKNOWN", "MEMOIR_SIM_LATE", "MEMOIR_SIM_VALUES", "MEMOIR_SIM_ADDRESSES"}) {
       if (!Get(variables, needs).empty())
         return absl::InvalidArgumentError(fmt::format("{} is set, but no simulated GPU: add --simulate CARD", needs));
     }

@@ -36,7 +36,7 @@ void OnSignal(int signal) {
 
 LiveSignals::LiveSignals() {
   if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) wake_pipe[0] = wake_pipe[1] = -1;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnSignal;
   for (const int signal : kSignals) sigaction(signal, &action, nullptr);
 }

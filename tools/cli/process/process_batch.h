@@ -22,7 +22,7 @@ struct BatchCommand {
 
 struct BatchResult {
   std::vector<ChildResult> results;  // in the order of the commands
-  int interrupted = 0;  // the signal that ended the batch and its commands early (^C, kill); 0: no signal
+  int interrupted = 0;               // the signal that ended the batch and its commands early (^C, kill); 0: no signal
 };
 
 // Calls `progress` several times a second with the numbers of ended and running commands. Children die with this

@@ -149,8 +149,7 @@ absl::Status ExportRedacted(const RedactedExport& asked) {
   const bool is_new = !fs::exists(key_path, ignored);
   const absl::StatusOr<std::string> key = ReadOrMakeKey(key_path);
   if (!key.ok()) return key.status();
-  if (is_new)
-    PrintMessage("made a key, " + key_path + ": keep it, and give it only to those who may know the names");
+  if (is_new) PrintMessage("made a key, " + key_path + ": keep it, and give it only to those who may know the names");
   NameHashes hashes(*key);
   RedactedFolder recording(asked.output, hashes);
   if (absl::Status written = recording.Write(asked.capture); !written.ok()) return written;

@@ -142,9 +142,7 @@ struct RangeBeginEvent : Event {
   const RangeStack* stack = nullptr;
   SignatureId signature;             // invalid: unknown arguments
   absl::Span<const Tensor> tensors;  // arguments; impl == 0: not recorded. Empty without ReplayOptions::tensors
-  // true: the begin is not in the capture. The range is known from a keyframe, or from the number of open ranges that a
-  // run records.
-  bool before = false;
+  bool before = false;  // true: the begin is not in the capture; a keyframe, or the depth of a run, shows the range
 };
 
 struct RangeEndEvent : Event {

@@ -151,12 +151,12 @@ Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointin
 std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
   if (!device.checkpointing) return "";
   const CheckpointRow& row = *device.checkpointing;
-  const std::string text = fmt::format(
-      "Checkpointing {} ({}) would lower the peak by up to {}, to {}{} (an estimate{}): {}",
-      Shortened(ShownName(row.name), kNameInLine), FormatCounted(row.modules, "module", "modules"),
-      FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)), row.cut_off ? "at least " : "",
-      FormatBytes(row.peak_bytes), row.cut_off ? "; the forward had not ended" : "",
-      PrintedCommand("show " + TypedWord(capture.path()) + " --by checkpoint"));
+  const std::string text =
+      fmt::format("Checkpointing {} ({}) would lower the peak by up to {}, to {}{} (an estimate{}): {}",
+                  Shortened(ShownName(row.name), kNameInLine), FormatCounted(row.modules, "module", "modules"),
+                  FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)), row.cut_off ? "at least " : "",
+                  FormatBytes(row.peak_bytes), row.cut_off ? "; the forward had not ended" : "",
+                  PrintedCommand("show " + TypedWord(capture.path()) + " --by checkpoint"));
   return "  " + Wrapped(text, terminal.width, 2) + "\n";
 }
 

@@ -128,10 +128,10 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   std::string text = Painted(terminal, Color::kBold, Wrapped(title, terminal.width, 2)) + "\n";
   const std::string inferred = story.inferred ? " (inferred: its step was recorded without operators)" : "";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
-  const std::string maker = !story.made_by.empty()    ? "by " + Escaped(story.made_by)
-                            : story.unseen            ? "while operators were not recorded"
+  const std::string maker = !story.made_by.empty()      ? "by " + Escaped(story.made_by)
+                            : story.unseen              ? "while operators were not recorded"
                             : HasOperatorCalls(capture) ? "outside of any operator"
-                                                      : "by an operator that is not known";
+                                                        : "by an operator that is not known";
   text += Line(terminal, "made",
                FormatMoment(story.made_ns) + " " + maker + PlaceText(story.module, story.phase) + step + inferred);
   text += LineLines(story, terminal);
@@ -139,7 +139,7 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   text += Line(terminal, "kept by", Escaped(HolderText(story)));
   text += Line(terminal, "read", Readings(capture, story));
   if (!story.freed_ns) return text + Line(terminal, "freed", "never: live at the end");
-  const std::string inside = !HasOperatorCalls(capture)     ? ""
+  const std::string inside = !HasOperatorCalls(capture)   ? ""
                              : story.freed_inside.empty() ? ", outside of any operator"
                                                           : ", inside " + Escaped(story.freed_inside);
   return text + Line(terminal, "freed",

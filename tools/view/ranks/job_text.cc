@@ -188,10 +188,9 @@ std::string RolesPart(const OddRanks& found, std::size_t top, const std::string&
                      RolesTable(found, top, terminal);
   const std::size_t odd = found.out_of_line();
   if (odd > 0)
-    text += Warning(terminal, fmt::format("{} out of line with {}: {}",
-                                          odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",
-                                          odd == 1 ? "its role" : "their roles",
-                                          PrintedCommand("check ranks " + path)));
+    text += Warning(terminal,
+                    fmt::format("{} out of line with {}: {}", odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",
+                                odd == 1 ? "its role" : "their roles", PrintedCommand("check ranks " + path)));
   return text;
 }
 

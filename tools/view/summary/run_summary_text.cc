@@ -153,8 +153,7 @@ std::string ExplainedName(const std::string& name, double percent) {
   return name == "autograd detail" && percent >= kLarge ? name + " (activations' gradients)" : name;
 }
 
-// Returns the texts of the first `count` shares, except for small ones. `adds_up`: the shares add up to the peak; then
-// the rest follows as "others" if it is at least half a percent.
+// The texts of the first `count` large shares. `adds_up`: a rest of half a percent or more follows as "others".
 std::vector<std::string> ShareTexts(const std::vector<Share>& shares, std::size_t count, std::uint64_t peak,
                                     bool adds_up, bool explains) {
   std::vector<std::string> texts;
@@ -252,8 +251,7 @@ void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings
   findings.push_back({SecondCopyText(bytes, copied->line), true});
 }
 
-// Returns the problems, worst first, one line each. `has_ending`: the summary's first line describes the end of the
-// program, so the ends of processes are left out.
+// The problems, worst first. `has_ending`: the summary's first line has the end of the program, which is left out here.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakOwners& owners, bool has_ending) {
   std::vector<LossHeadline> findings;
   if (const std::vector<LeakGroup> leaks = GroupsOf(owners.leaks); !leaks.empty()) {

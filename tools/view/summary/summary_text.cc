@@ -70,8 +70,7 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
   return lines;
 }
 
-// Like TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that the column of calls adds
-// up to all calls.
+// Like TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that calls add up.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
@@ -110,8 +109,7 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 
-// Describes which operators were recorded. A reader who compares two summaries must see this, because the operators
-// below autograd differ from the operators above it.
+// Describes which operators were recorded, because operators below autograd differ from those above it.
 std::string WhichOperators(const Capture& capture) {
   const auto& processes = capture.processes();
   const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {

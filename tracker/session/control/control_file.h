@@ -51,8 +51,8 @@ class ControlFile {
   std::string path_;
   std::string refusal_;       // not yet returned by TakeRefusal
   std::string last_refusal_;  // the last line that TakeRefusal returned
-  Version done_;   // the version that was read last
-  Version empty_;  // an empty file that was seen once
+  Version done_;              // the version that was read last
+  Version empty_;             // an empty file that was seen once
 };
 
 }  // namespace memoir

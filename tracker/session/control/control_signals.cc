@@ -29,7 +29,7 @@ void OnSignal(int signal) {
     }
     return;
   }
-  struct sigaction usual {};
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);
   raise(signal);
@@ -68,7 +68,7 @@ std::optional<int> ParseSignal(const std::string& name) {
 
 bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
   const bool toggles = what == ControlSignal::kToggle;
-  struct sigaction there {};
+  struct sigaction there{};
   if (sigaction(signal, nullptr, &there) != 0) {
     *error = std::string("signal ") + std::to_string(signal) + " cannot be used: " + std::strerror(errno);
     return false;
@@ -86,7 +86,7 @@ bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
              (toggles ? "--toggle-signal" : "--snapshot-signal") + "), or use the control file";
     return false;
   }
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
@@ -101,9 +101,9 @@ void RemoveControlSignals() {
   if (owner.load(std::memory_order_relaxed) != getpid()) return;
   for (ControlledSignal& of : controlled) {
     const int signal = of.signal.exchange(0, std::memory_order_relaxed);
-    struct sigaction there {};
+    struct sigaction there{};
     if (signal == 0 || sigaction(signal, nullptr, &there) != 0 || there.sa_handler != OnSignal) continue;
-    struct sigaction usual {};
+    struct sigaction usual{};
     usual.sa_handler = SIG_DFL;
     sigaction(signal, &usual, nullptr);
   }

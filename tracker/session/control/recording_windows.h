@@ -87,9 +87,9 @@ class RecordingWindows {
   std::string optimizer_;           // name of the ranges of the optimizer whose calls are steps
   std::uint64_t steps_behind_ = 0;  // number of calls of this optimizer that have ended
   StepModule step_module_;
-  std::uint64_t occurrence_ = 0;        // number of ranges of the window's name that have begun
-  std::vector<const void*> opening_;    // open ranges that hold the window open
-  std::uint64_t requested_ = 0;         // number of steps requested since the newest step began; 0: none
+  std::uint64_t occurrence_ = 0;      // number of ranges of the window's name that have begun
+  std::vector<const void*> opening_;  // open ranges that hold the window open
+  std::uint64_t requested_ = 0;       // number of steps requested since the newest step began; 0: none
   // Number of requested steps left, including the running step; written under the lock.
   std::atomic<std::uint64_t> left_{0};
 };

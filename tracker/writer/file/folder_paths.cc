@@ -15,7 +15,7 @@ std::string AbsolutePath(const std::string& path) {
 }
 
 bool IsFolder(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 

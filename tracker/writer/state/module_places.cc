@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kFirstNumbers = 256, kMostOfThread = std::size_t{1} << 16;
 constexpr std::size_t kMostOpen = 1024;
 
-std::int64_t Around(const OpenRange* range, std::int32_t OpenRange::*depth) {
+std::int64_t Around(const OpenRange* range, std::int32_t OpenRange::* depth) {
   return range == nullptr ? -1 : range->*depth;
 }
 

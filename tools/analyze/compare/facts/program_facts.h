@@ -24,7 +24,7 @@ struct TensorShape {
   std::uint64_t elements() const;  // at most UINT64_MAX
   auto operator<=>(const TensorShape&) const = default;
 };
-std::string ToString(const TensorShape& shape);  // "float32[32, 128]"
+std::string ToString(const TensorShape& shape);          // "float32[32, 128]"
 using SizePair = std::pair<std::int64_t, std::int64_t>;  // a size in A and in B
 // Returns the sizes that differ, without sizes of 0. Empty if the numbers of dimensions differ.
 std::set<SizePair> ChangedSizes(const TensorShape& a, const TensorShape& b);
@@ -45,9 +45,9 @@ struct ProgramFacts {
   // By outermost module: the shapes of its input, and how often each occurred. The input of a call is the first tensor
   // that an operator inside of the call reads and that is no parameter, buffer or scalar.
   std::map<std::string, std::map<TensorShape, std::uint64_t>> inputs;
-  std::set<std::string> optimizers;             // classes of the optimizers that made a step: "AdamW"
-  std::map<std::string, Module> recomputed;     // modules whose forward was recomputed for backward, by full path
-  std::map<ResultPlace, TensorShape> results;   // the largest result at each place
+  std::set<std::string> optimizers;            // classes of the optimizers that made a step: "AdamW"
+  std::map<std::string, Module> recomputed;    // modules whose forward was recomputed for backward, by full path
+  std::map<ResultPlace, TensorShape> results;  // the largest result at each place
 };
 
 // Collects the facts of the whole recording. Needs ReplayOptions::tensors and ReplayOptions::modules.

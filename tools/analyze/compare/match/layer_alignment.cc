@@ -135,9 +135,8 @@ void LayerAlignment::AlignNumbered(const std::string& root, const Node& a, const
     left.push_back(in_b);
     if (in_b != ChildPath(path_a, name)) in_b_[root][ChildPath(path_a, name)] = in_b;
   }
-  const bool is_unclear =
-      std::ranges::any_of(left_a, [&](std::size_t i) { return IsOneOfAlike(layers_a, i); }) ||
-      std::ranges::any_of(left_b, [&](std::size_t i) { return IsOneOfAlike(layers_b, i); });
+  const bool is_unclear = std::ranges::any_of(left_a, [&](std::size_t i) { return IsOneOfAlike(layers_a, i); }) ||
+                          std::ranges::any_of(left_b, [&](std::size_t i) { return IsOneOfAlike(layers_b, i); });
   if (is_unclear)
     counts_.push_back({path_b.empty() ? root : path_b, layers_a.size(), layers_b.size(), root, std::move(left)});
 }

@@ -53,7 +53,7 @@ class JobSummaryBuilder {
   void AddRow(HoldingSums& held, const std::string& name, const Row& row);
 
   std::vector<v1::RecordingSummary> recordings_;
-  std::map<std::string, Windows> windows_;                    // by kind of device
+  std::map<std::string, Windows> windows_;                           // by kind of device
   std::map<std::pair<std::string, std::string>, HoldingSums> held_;  // by kind of device and grouping
   std::size_t rows_ = 0;
 };
