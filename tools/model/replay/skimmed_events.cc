@@ -40,7 +40,7 @@ bool SkimmedEvents::SkipModuleHolds(ThreadReplay&, RunCursor& cursor) {
 }
 
 bool SkimmedEvents::SkipLaunch(ThreadReplay&, RunCursor& cursor) {
-  if (cursor.has_device) cursor.run.device.Next();
+  cursor.run.device.Next();
   cursor.stream += static_cast<std::uint64_t>(DecodeZigZag(cursor.run.stream_delta.Next()));
   return true;
 }
@@ -52,7 +52,7 @@ bool SkimmedEvents::SkipDeviceCall(ThreadReplay& thread, RunCursor& cursor) {
 }
 
 bool SkimmedEvents::SkipKernelRun(ThreadReplay&, RunCursor& cursor) {
-  if (cursor.has_device) cursor.run.device.Next();
+  cursor.run.device.Next();
   cursor.run.bytes.Next();
   return true;
 }

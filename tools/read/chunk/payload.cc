@@ -55,7 +55,8 @@ absl::Status AddStretch(const WireField& field, Payload* payload) {
 }
 
 struct TableColumns {
-  Column impl_delta, storage_delta, storage_bytes, layout, device, traits;
+  Column impl_delta, storage_delta, storage_bytes, layout;
+  ZeroableColumn device, traits;
 };
 
 absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
@@ -76,7 +77,6 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
       !(columns.traits.empty() || HasValues(columns.traits, count))) {
     return Damaged("columns of the tensor table do not match");
   }
-  const bool has_device = !columns.device.empty(), has_traits = !columns.traits.empty();
   rows->resize(static_cast<std::size_t>(count));
   std::uint64_t impl = 0, storage = 0;
   for (TensorRow& row : *rows) {
@@ -84,8 +84,8 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
     row.storage = storage += static_cast<std::uint64_t>(DecodeZigZag(columns.storage_delta.Next()));
     row.storage_bytes = columns.storage_bytes.Next();
     row.layout = columns.layout.Next32();
-    row.device = has_device ? columns.device.Next32() : 0;
-    row.traits = has_traits ? columns.traits.Next32() : 0;
+    row.device = columns.device.Next32();
+    row.traits = columns.traits.Next32();
   }
   return absl::OkStatus();
 }

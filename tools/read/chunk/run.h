@@ -20,7 +20,9 @@ struct Run {
   std::uint64_t repeated_before = 0;
   std::uint64_t first_tick = 0;
   std::string_view kind;  // one EventKind per event
-#define MEMOIR_COLUMN(Name, name, field, values, absence) Column name;
+  using AlwaysColumn = Column;
+  using ZerosLeftOutColumn = ZeroableColumn;
+#define MEMOIR_COLUMN(Name, name, field, values, absence) absence##Column name;
 #include "proto/memoir/events.def"
 };
 

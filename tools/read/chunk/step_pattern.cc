@@ -63,11 +63,7 @@ bool MayBeInPattern(const PatternEvent& event, bool first) {
 // Reads the columns of a checked run, event by event.
 class PatternReader {
  public:
-  explicit PatternReader(const Run& run)
-      : run_(run),
-        has_device_(!run.device.empty()),
-        has_pool_graph_(!run.pool_graph.empty()),
-        has_pool_user_(!run.pool_user.empty()) {}
+  explicit PatternReader(const Run& run) : run_(run) {}
 
   PatternEvent Next(v1::EventKind kind) {
     PatternEvent event;
@@ -77,19 +73,18 @@ class PatternReader {
     const bool allocates = kind == v1::ALLOCATE || kind == v1::BLOCK_ALLOCATE;
     if (!allocates && kind != v1::DEALLOCATE && kind != v1::DEALLOCATE_COMPLETED) return event;
     event.address = address_ += static_cast<std::uint64_t>(DecodeZigZag(run_.address_delta.Next()));
-    if (has_device_) event.device = run_.device.Next32();
+    event.device = run_.device.Next32();
     if (allocates) event.bytes = run_.bytes.Next();
     if (kind != v1::BLOCK_ALLOCATE) return event;
     event.requested_bytes = run_.requested_bytes.Next();
     event.stream = stream_ += static_cast<std::uint64_t>(DecodeZigZag(run_.stream_delta.Next()));
-    if (has_pool_graph_) event.pool_graph = run_.pool_graph.Next32();
-    if (has_pool_user_) event.pool_user = run_.pool_user.Next32();
+    event.pool_graph = run_.pool_graph.Next32();
+    event.pool_user = run_.pool_user.Next32();
     return event;
   }
 
  private:
   Run run_;
-  const bool has_device_, has_pool_graph_, has_pool_user_;
   std::uint64_t tick_ = 0, address_ = 0, stream_ = 0;
 };
 

@@ -89,6 +89,13 @@ class Column {
   std::size_t bytes_ = 0;  // size of the whole column, also after Next
 };
 
+// A column that a capture leaves out if all of its values are 0.
+class ZeroableColumn : public Column {
+ public:
+  std::uint64_t Next() { return empty() ? 0 : Column::Next(); }
+  std::uint32_t Next32() { return static_cast<std::uint32_t>(Next()); }
+};
+
 }  // namespace memoir
 
 #endif  // TOOLS_READ_CHUNK_VARINT_H_

@@ -77,7 +77,7 @@ void AllocatorEvents::ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor) {
   event.asked = &asked;
   event.stack = &threads_.Working(thread).stack();
   event.device_free = cursor.run.device_free.Next();
-  const std::uint64_t limit = cursor.has_limit ? cursor.run.device_limit.Next() : 0;
+  const std::uint64_t limit = cursor.run.device_limit.Next();
   if (limit != 0) event.device_limit = limit - 1;
   memories_.Of(asked.device).CountOutOfMemory();
   memories_.NoteFinding(asked.device, thread.id(), false);

@@ -71,7 +71,7 @@ void BlockEvents::ShowDeallocate(ThreadReplay& thread, RunCursor& cursor) {
   Run& run = cursor.run;
   cursor.address += static_cast<std::uint64_t>(DecodeZigZag(run.address_delta.Next()));
   cursor.serial += static_cast<std::uint64_t>(DecodeZigZag(run.serial_delta.Next()));
-  const DeviceId device = context_.ids().device(cursor.has_device ? run.device.Next32() : 0);
+  const DeviceId device = context_.ids().device(run.device.Next32());
   if (const Block* block = blocks_.FindClosed(device, cursor.address, cursor.serial)) {
     blocks_.Close(*block, thread.id(), cursor.tick, DeallocateCause::kRecorded, cursor.serial);
   }

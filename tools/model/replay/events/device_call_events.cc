@@ -20,7 +20,6 @@ v1::RunKind RunKindOf(std::uint32_t number) {
 }
 
 std::uint32_t TakeCorrelation(RunCursor& cursor) {
-  if (!cursor.has_correlation) return 0;
   cursor.correlation += static_cast<std::uint64_t>(DecodeZigZag(cursor.run.correlation_delta.Next()));
   return static_cast<std::uint32_t>(cursor.correlation);
 }
@@ -34,9 +33,9 @@ void TakeLaunch(Run& run, DictionaryIds& ids, DeviceCallEvent& event) {
 void TakeOther(RunCursor& cursor, DeviceCallEvent& event) {
   Run& run = cursor.run;
   event.bytes = run.bytes.Next();
-  if (cursor.has_copy_kind) event.copy_kind = CopyKindOf(run.copy_kind.Next32());
-  if (cursor.has_graph) event.graph = run.graph.Next();
-  if (cursor.has_graph_exec) event.graph_exec = run.graph_exec.Next();
+  event.copy_kind = CopyKindOf(run.copy_kind.Next32());
+  event.graph = run.graph.Next();
+  event.graph_exec = run.graph_exec.Next();
   event.ticks = run.call_ticks.Next();
 }
 
@@ -45,10 +44,10 @@ void TakeOther(RunCursor& cursor, DeviceCallEvent& event) {
 void DeviceCallEvents::ShowCall(ThreadReplay& thread, RunCursor& cursor) {
   Run& run = cursor.run;
   auto event = context_.MakeEvent<DeviceCallEvent>(thread.id(), cursor.tick);
-  event.device = context_.ids().device(cursor.has_device ? run.device.Next32() : 0);
+  event.device = context_.ids().device(run.device.Next32());
   event.stream = cursor.stream += static_cast<std::uint64_t>(DecodeZigZag(run.stream_delta.Next()));
   event.call = CallOf(run.device_call.Next32());
-  if (cursor.has_result) event.result = run.call_result.Next32();
+  event.result = run.call_result.Next32();
   event.correlation = TakeCorrelation(cursor);
   const ThreadReplay& working = threads_.Working(thread);
   if (const OpenRange* range = working.outermost_operator()) event.operator_name = range->name;
@@ -68,10 +67,10 @@ void DeviceCallEvents::ShowCall(ThreadReplay& thread, RunCursor& cursor) {
 void DeviceCallEvents::ShowKernelRun(ThreadReplay& thread, RunCursor& cursor) {
   Run& run = cursor.run;
   auto event = context_.MakeEvent<KernelRunEvent>(thread.id(), cursor.tick);
-  event.device = context_.ids().device(cursor.has_device ? run.device.Next32() : 0);
+  event.device = context_.ids().device(run.device.Next32());
   event.kernel = context_.ids().name(run.kernel.Next32()).id;
   event.bytes = run.bytes.Next();
-  if (cursor.has_copy_kind) event.copy_kind = CopyKindOf(run.copy_kind.Next32());
+  event.copy_kind = CopyKindOf(run.copy_kind.Next32());
   event.correlation = TakeCorrelation(cursor);
   event.kind = RunKindOf(run.run_kind.Next32());
   event.stream = run.run_stream.Next32();

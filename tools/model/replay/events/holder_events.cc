@@ -21,7 +21,7 @@ void HolderEvents::ShowHeldTensors(ThreadReplay& thread, RunCursor& cursor) {
 // Leaves the names empty if all are unknown, as in an optimizer's event.
 void HolderEvents::DecodeNames(RunCursor& cursor, std::uint32_t count) {
   names_.clear();
-  if (!context_.options().tensors || !cursor.has_holds_names) return;
+  if (!context_.options().tensors || cursor.run.holds_name.empty()) return;
   bool any = false;
   for (; count > 0; --count) {
     names_.push_back(context_.ids().name(cursor.run.holds_name.Next32()).id);

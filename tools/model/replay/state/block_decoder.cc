@@ -4,7 +4,7 @@ namespace memoir {
 
 Block BlockDecoder::Decode(const ThreadReplay& thread, RunCursor& cursor) const {
   Run& run = cursor.run;
-  Block block = BlockOn(thread, context_.ids().device(cursor.has_device ? run.device.Next32() : 0), cursor.tick);
+  Block block = BlockOn(thread, context_.ids().device(run.device.Next32()), cursor.tick);
   block.address = cursor.address += static_cast<std::uint64_t>(DecodeZigZag(run.address_delta.Next()));
   block.serial = cursor.serial += static_cast<std::uint64_t>(DecodeZigZag(run.serial_delta.Next()));
   return block;
@@ -40,8 +40,8 @@ Block BlockDecoder::BlockOn(const ThreadReplay& thread, DeviceId device, Tick ti
 void BlockDecoder::DecodeStreamAndPool(RunCursor& cursor, Block& block) {
   Run& run = cursor.run;
   block.stream = cursor.stream += static_cast<std::uint64_t>(DecodeZigZag(run.stream_delta.Next()));
-  if (cursor.has_pool_graph) block.pool_graph = run.pool_graph.Next32();
-  if (cursor.has_pool_user) block.pool_user = run.pool_user.Next32();
+  block.pool_graph = run.pool_graph.Next32();
+  block.pool_user = run.pool_user.Next32();
 }
 
 }  // namespace memoir

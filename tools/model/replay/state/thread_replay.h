@@ -15,32 +15,10 @@ namespace memoir {
 // A run, and the position of the replay in it.
 struct RunCursor {
   RunCursor(std::shared_ptr<Chunk> in_chunk, const Run& a_run)
-      : chunk(std::move(in_chunk)),
-        run(a_run),
-        has_device(!a_run.device.empty()),
-        has_pool_graph(!a_run.pool_graph.empty()),
-        has_pool_user(!a_run.pool_user.empty()),
-        has_limit(!a_run.device_limit.empty()),
-        has_holds_names(!a_run.holds_name.empty()),
-        has_result(!a_run.call_result.empty()),
-        has_copy_kind(!a_run.copy_kind.empty()),
-        has_graph(!a_run.graph.empty()),
-        has_graph_exec(!a_run.graph_exec.empty()),
-        has_correlation(!a_run.correlation_delta.empty()),
-        tick(a_run.first_tick + run.tick_delta.Next()) {}
+      : chunk(std::move(in_chunk)), run(a_run), tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
   Run run;
-  bool has_device;
-  bool has_pool_graph;
-  bool has_pool_user;
-  bool has_limit;
-  bool has_holds_names;
-  bool has_result;
-  bool has_copy_kind;
-  bool has_graph;
-  bool has_graph_exec;
-  bool has_correlation;
   bool started = false;
   bool was_shown = false;          // true: earlier runs contained all records of this run
   std::uint64_t lost_records = 0;  // records that are missing between the previous run and this run
