@@ -1,4 +1,5 @@
-// A damaged place of a file. Damage never stops a reader: the reader uses everything before the damage.
+// A damaged place of a file. Damage never stops a reader: the reader uses everything before the damage. part_file.h
+// finds damaged headers of chunks, tools/model/parts/chunk_source.h damaged payloads, which end their part.
 #ifndef TOOLS_READ_DAMAGE_H_
 #define TOOLS_READ_DAMAGE_H_
 

@@ -1,5 +1,5 @@
-// Limits on the values that users may request for a simulated machine. The device refuses values outside of them, and
-// so does `memoir run` before it starts the program.
+// Limits on the values that users may request for a simulated machine, and the granularity of cudaMalloc. The device
+// refuses values outside of the limits, and so does `memoir run` before it starts the program.
 //
 // Constants and plain functions; any thread.
 #ifndef INTERPOSE_SIMCUDA_USER_TABLES_LIMITS_H_
