@@ -1,4 +1,4 @@
-// Checks that bytes of a ring are valid records. No other file computes the length that a record must have.
+// Checks that bytes of a ring are valid records. Readers of the ring check the length of a record only here.
 #ifndef INTERPOSE_RECORDS_RECORD_CHECK_H_
 #define INTERPOSE_RECORDS_RECORD_CHECK_H_
 

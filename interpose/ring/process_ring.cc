@@ -289,7 +289,7 @@ std::uint64_t RingClose() {
   RemoveFile();
   ForgetSlots(*ring);
   const std::uint64_t unread = CountUnread(*ring);
-  // else the memory is leaked, because unmapping it could crash the program
+  // If a visitor is left, the memory is leaked, because unmapping it could crash the program.
   if (alone && LeaveFile(*ring)) KeepClosedRing(*ring);
   return unread;
 }

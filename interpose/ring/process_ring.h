@@ -1,5 +1,5 @@
-// The ring of this process: its state, its opening and its closing. This file declares every mutable global that
-// recording needs, except for the work at the start of threads (thread_start.cc).
+// The ring of this process: its state, its opening and its closing. This file declares the mutable globals that the
+// files of the ring share, except for those that hooks read inline (ring.h) and thread_works_for (thread_slots.h).
 //
 // The state is never freed, so hooks may run until the process ends. A forked child inherits RingState from its parent,
 // but the kernel zeroes the child's ForkWipedPage. So only OpenRing(), which reads that page, shows whether this

@@ -21,9 +21,9 @@ class AddressSpace {
   // Takes the lowest free range of `bytes` bytes whose address is a multiple of `alignment` (a power of two). 0 if no
   // hole is large enough.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
-  // Takes the highest aligned range in the highest hole that has room for `bytes` + `alignment` - one page. The bytes
-  // that alignment skips stay free. So the address is the one that a program would get from Linux's mmap if it needs
-  // aligned memory. 0 if no hole is large enough.
+  // Takes the highest aligned range in the highest hole that has room for `bytes` + `alignment` minus one page. The
+  // bytes that alignment skips stay free. So the address is the one that a program would get from Linux's mmap if it
+  // needs aligned memory. 0 if no hole is large enough.
   std::uint64_t TakeHighest(std::uint64_t bytes, std::uint64_t alignment);
   // Gives back a taken range, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);

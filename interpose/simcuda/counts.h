@@ -1,4 +1,4 @@
-// Counts by name how often each stand-in was called, each kernel was launched, and a shape depended on unknown values.
+// Counts by name how often each stub was called, each kernel was launched, and a shape depended on unknown values.
 // `MEMOIR_SIM_COUNTS=FILE` writes the counts at exit.
 //
 // Any thread, from before main on. Counting is one relaxed addition.

@@ -1,4 +1,5 @@
-// The registry of kernels. The registry stores the names of kernels and counts launches. No kernel runs.
+// The registry of kernels, and of variables in device memory. Stores the names of kernels and counts launches. No
+// kernel runs.
 //
 // A CUDA C++ library registers its kernels in static initialisers (some 20,000 for torch), so registering must be
 // cheap: one insertion. Any thread.

@@ -16,7 +16,8 @@ namespace memoir {
 namespace {
 
 #if defined(__x86_64__)
-// The kernel uses one of these clocks instead of the counter if it saw the counter differ between cores.
+// Returns true if the kernel's clock is hpet, acpi_pm or jiffies, which the kernel uses if it saw the counter differ
+// between cores.
 bool KernelDistrustsCounter() {
   char name[32] = "";
   InOwnFiles([&] {

@@ -70,8 +70,8 @@ class DeviceMemory {
   // Forgets all segments and pending frees, because their state is unknown. Allocated blocks stay.
   void ForgetSegments();
   // Between BeginFinding and EndFinding, one thread adds the segments and blocks that the recorder found, one by one.
-  // The sums are incomplete during this time. `by` is the number of the thread. The series ends when this thread has an
-  // event on this device that adds no such segment or block.
+  // The sums are incomplete during this time. `by` is the number of the thread. Finding ends at this thread's next
+  // event on this device that adds no found segment or block.
   void BeginFinding(std::uint32_t by) { finder_ = by; }
   void EndFinding(std::uint32_t by) {
     if (finder_ == by) finder_.reset();

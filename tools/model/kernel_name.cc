@@ -16,8 +16,8 @@ bool Take(std::string_view& text, std::string_view wanted) {
   return true;
 }
 
-// Returns the namespaces and the name of a function, joined by "::". The first part with template arguments is the last
-// part of the result, and is followed by "<...>".
+// Returns the namespaces and the name of a function, joined by "::". The result ends with the first part that has
+// template arguments; "<...>" stands for these arguments.
 std::string WithoutArguments(std::string_view mangled) {
   std::string_view rest = mangled;
   if (!Take(rest, "_Z")) return std::string(mangled);

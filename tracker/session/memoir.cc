@@ -77,8 +77,8 @@ constinit char uncaught[16 * 1024] = "";
 bool Start(const char* const* given, std::string* error) {
   const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
   if (!settings) return false;
-  // A program that records since before main may contain an interpreter. If that interpreter imports torch, its events
-  // go into the running recording.
+  // A program whose recording began before main may contain an interpreter. If that interpreter imports torch, its
+  // events go into the running recording.
   if (settings->automatic && program_records.load(std::memory_order_relaxed) && memoir_recording() == 1) return true;
   for (const std::string& warning : settings->warnings) memoir::PrintLine("%s", warning.c_str());
   return memoir::StartSession(*settings, error);

@@ -181,7 +181,7 @@ void SetByLibrary(ProfileFunction function, void* object) {
   python.set_own_profile(ours == nullptr ? function : ours, object);
 }
 
-// Returns true if `code` belongs to Python itself, because Python may also call its own functions through import slots.
+// Returns true if `code` belongs to Python itself. Python may also call its own functions through import slots.
 bool IsPythons(const void* code) {
   Dl_info of_code{}, of_python{};
   return dladdr(code, &of_code) != 0 && dladdr(reinterpret_cast<const void*>(python.first_thread), &of_python) != 0 &&

@@ -24,8 +24,8 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 void InstallTorchHooks(OperatorHook operators, bool publishes);
 
 // Call it once torch has made its CUDA allocators, because the hooks cannot be attached to them earlier. Any thread
-// that holds no lock of torch's. If the allocators are recorded at device level, returns one line with the reason;
-// otherwise nullptr.
+// that holds no lock of torch's. If the allocators do not report their blocks, and so are recorded at device level
+// (device_level_hook.h), returns one line with the reason; otherwise nullptr.
 const char* CudaIsReady();
 bool CudaIsAtDeviceLevel();
 

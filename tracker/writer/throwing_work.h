@@ -1,4 +1,4 @@
-// Runs work that may throw inside RunInOwnFiles (interpose/system/own_files.h), and rethrows its exception to the
+// Runs, inside RunInOwnFiles (interpose/system/own_files.h), work that may throw, and rethrows its exception to the
 // caller.
 #ifndef TRACKER_WRITER_THROWING_WORK_H_
 #define TRACKER_WRITER_THROWING_WORK_H_

@@ -13,7 +13,7 @@ using ParameterNumber = std::uint32_t;
 inline constexpr ParameterNumber kNoParameter = 0xffffffffu;
 
 enum class Sign : std::uint64_t {
-  // The holders of the block.
+  // Whether the block is a parameter, a buffer, an optimizer state or a gradient, or a copy of or to a parameter.
   kModuleParameter = std::uint64_t{1} << 0,
   kOptimizedParameter = std::uint64_t{1} << 1,  // an optimizer updates it
   kLeaf = std::uint64_t{1} << 2,                // autograd accumulates a gradient for it
@@ -31,7 +31,7 @@ enum class Sign : std::uint64_t {
   kCastParameter = std::uint64_t{1} << 13,   // forward made it as a copy of a parameter
   kGradMode = std::uint64_t{1} << 14,        // allocated while autograd was recording
   kDifferentiable = std::uint64_t{1} << 15,  // autograd ran the backward node of the operator that computed it
-  // How the block was used, and when it was freed.
+  // How the block was used, when it was freed, and facts about its making and its size.
   kTensor = std::uint64_t{1} << 16,            // an operator received or returned it as a tensor
   kOutlivedOperator = std::uint64_t{1} << 17,  // lived longer than the outermost operator that allocated it
   kOutlivedNode = std::uint64_t{1} << 18,      // lived longer than the autograd node that allocated it

@@ -21,7 +21,7 @@ struct RangeTraits {
   bool scatters : 1 = false;     // reduce-scatter: writes a part of the reduced second tensor to the first tensor
   bool fills : 1 = false;        // returns a new tensor: with one value, a copy, or empty like another tensor
   bool writes : 1 = false;       // writes to its first argument in place
-  bool initialises : 1 = false;  // writes values to its first argument that do not come from another tensor
+  bool initialises : 1 = false;  // writes to its first argument, with values that do not come from another tensor
   bool chunks : 1 = false;       // FSDP, before a reduce-scatter: writes to the last tensor
   bool copies_over : 1 = false;  // writes its second argument to its first
   bool empties : 1 = false;      // allocates memory and does not write to it

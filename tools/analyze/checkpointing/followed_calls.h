@@ -49,8 +49,8 @@ class FollowedCalls {
   // Leaves a library's workspace out of the bytes that the open calls would recompute. The library keeps its workspace
   // after its first call, so a recomputed call does not allocate it again.
   void LeaveOut(const Block& workspace, const CheckpointedPeaks& peaks);
-  // Notes the most live bytes of each open call around `within` up to now. Called at each operator that may save a
-  // tensor: recomputation stops at the last such operator, so memory after it does not count.
+  // For each open call around `within`: notes the most live bytes that the call has had so far. Called at each operator
+  // that may save a tensor: recomputation stops at the last such operator, so memory after it does not count.
   void NoteMost(const FollowedBlock& followed, CallNumber within);
   // Notes that `call`, and the calls around it, receive the block as an input.
   void NoteInput(FollowedBlock& followed, CallNumber call);

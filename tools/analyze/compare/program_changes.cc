@@ -271,7 +271,7 @@ void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& ca
     }
     return largest;
   };
-  // With another number of blocks, the largest tensors of A and B may be different tensors of the program.
+  // If A and B differ in the number of blocks, their largest tensors may be different tensors of the program.
   if (cause.line.empty() || cause.line_a.empty() || cause.more_blocks != 0) return;
   const TensorShape in_a = shape_of(a, cause.line_a), in_b = shape_of(b, cause.line);
   if (in_a == in_b || in_a.sizes.empty() || in_b.sizes.empty()) return;

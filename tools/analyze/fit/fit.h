@@ -64,7 +64,7 @@ std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt);
 struct FitCard {
   std::string key;                // "h100"
   std::string name;               // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;       // bytes that a program can use; the smallest amount that a driver reports
+  std::uint64_t memory = 0;       // bytes that a program can use; the smallest of what drivers report
   std::uint64_t memory_most = 0;  // the largest amount that a driver reports; 0: only one amount is known
   std::string torch;              // torch's version in the runs: allocations depend on it; empty: unknown
   FitAttempt low;                 // under the assumption that needs the least memory

@@ -25,7 +25,8 @@ class InputFollowers {
   // Call it when a process begins.
   void Clear() { devices_.clear(); }
   void NoteAllocation(const Block& block, bool is_input);
-  // Returns true if the place of `block` followed at least two bursts of another size, and nearly all of them.
+  // Takes the bursts whose size differs from that of the first burst of the place of `block`. Returns true if the place
+  // followed nearly all of these bursts, and at least two.
   bool Follows(const Block& block) const;
 
  private:

@@ -39,7 +39,7 @@ struct RankFacts {
   std::uint64_t allocated = 0, reserved = 0;
   // Non-PyTorch memory without NCCL's part, which depends on the ranks with which a rank communicates.
   std::uint64_t outside = 0;
-  // Allocated bytes without DDP's buckets, which other threads free, at the peak and at the end.
+  // Allocated bytes at the peak and at the end, without DDP's buckets, because other threads free these.
   std::uint64_t own = 0, own_at_end = 0;
   // Bytes of DDP's buckets: the lower quartile over the windows of steps, and the maximum. 0 without buckets.
   std::uint64_t buckets = 0, most_buckets = 0;

@@ -19,7 +19,7 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
   if (thread.valid() && thread.value < threads_.size() && !threads_[thread.value].empty())
     return threads_[thread.value].back().node;
   if (base.depth == 0 || !base.thread.valid() || base.thread.value >= threads_.size()) return kNoTreeNode;
-  // The node of the innermost range of `base` lies below the module calls that are around this range.
+  // In the tree, the module calls around the innermost range of `base` are already ancestors of its node.
   const std::vector<OpenNode>& open = threads_[base.thread.value];
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind == OpenNode::Kind::kRange && open[i].level < base.depth) return open[i].node;

@@ -88,8 +88,8 @@ struct RangeTreeOptions : Selection {
   std::size_t width = 10;  // children for each node; the rest are merged into one
   // A node is merged into a kOther row if its allocated bytes, its bytes at the peak and its freed bytes are each below
   // `share` of a total: the allocated bytes or the peak of the whole tree, whichever is larger. A node is not merged if
-  // in it or below memory was taken from a device or returned to it, a request was refused, an end is missing, or
-  // torch.compile compiled. 0: all nodes are shown.
+  // one of these happened in it or in a node below it: memory was taken from a device or returned to a device, a
+  // request was refused, an end is missing, or torch.compile compiled. 0: all nodes are shown.
   double share = 0;
   std::string thread;  // number or name of the only selected thread; empty: all
   // Shows the nodes whose name or module contains this text, the nodes around them, and `depth` levels inside of them.

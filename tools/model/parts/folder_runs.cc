@@ -79,8 +79,8 @@ bool Started(const v1::ProcessInfo& parent, const v1::ProcessInfo& child) {
   return (known && child.parent_pid() == parent.pid()) || child.forked_from() == parent.pid();
 }
 
-// Returns true if the same launcher named two different jobs. Names of different launchers cannot be compared, because
-// one job may have two launchers (mpirun in a job of Slurm).
+// Returns true if `a` and `b` name different jobs of the same launcher. Names of different launchers cannot be
+// compared, because one job may have two launchers (mpirun in a job of Slurm).
 bool AreOfTwoJobs(const RunName& a, const RunName& b) {
   return !a.launched.empty() && a.launcher == b.launcher && a.job != b.job;
 }

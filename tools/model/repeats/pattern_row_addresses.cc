@@ -233,7 +233,8 @@ bool PatternRowAddresses::EndChunk(const RepeatGroupLifetimes& lifetimes, std::i
   return true;
 }
 
-// A live block that the group frees represents, from now on, the corresponding block of the last collapsed group.
+// The group frees some of the live blocks. From now on, each of these represents the corresponding block of the last
+// collapsed group.
 void PatternRowAddresses::EndCollapse(const RepeatGroupLifetimes& lifetimes, std::uint64_t step, std::uint64_t steps,
                                       CollapseState state) {
   chunk_cursor_ = state.cursor;

@@ -70,8 +70,8 @@ class PatternRowAddresses {
   std::size_t live_count() const { return live_blocks_.size(); }
   std::uint64_t serials_compared() const { return serials_.compared(); }
 
-  // Counts rows, beginning with `first_row`, up to but not including `end_row`. Stops earlier at a row if a device of
-  // this row had events outside of rows since the device's previous row.
+  // Counts rows, beginning with `first_row`, up to but not including `end_row`. Stops before the first row of a device
+  // that had an event outside of pattern rows since the device's previous row.
   std::size_t CountUninterruptedRows(std::size_t first_row, std::size_t end_row) {
     return serials_.CountUninterruptedRows(first_row, end_row);
   }

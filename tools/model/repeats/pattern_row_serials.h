@@ -23,8 +23,8 @@ class PatternRowSerials {
   void BeginRow(std::size_t row);
   std::uint64_t NextSerial(std::uint32_t device);
 
-  // Counts rows, beginning with `first_row`, up to but not including `end_row`. Stops earlier at a row if a device of
-  // this row had events outside of rows since the device's previous row.
+  // Counts rows, beginning with `first_row`, up to but not including `end_row`. Stops before the first row of a device
+  // that had an event outside of pattern rows since the device's previous row.
   std::size_t CountUninterruptedRows(std::size_t first_row, std::size_t end_row);
   // Collapses the rows. Returns, for each of their devices, the serial of the device's first event in these rows.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> Collapse(std::size_t first_row, std::size_t end_row);

@@ -1,5 +1,5 @@
-// Events of this process that are not recorded, because a hook could not be installed, or because a query of torch
-// failed.
+// What the recording of this process lacks: events whose hook could not be installed or for which a query of torch
+// failed, blocks that were not published, records that were not written.
 //
 // Any thread.
 #ifndef TRACKER_SESSION_PROCESS_UNRECORDED_H_

@@ -59,8 +59,8 @@ ShapeAnswers OfRepeatInterleave(IValues arguments, IValues results, bool takes_m
   return {{takes_most ? all : 0, 1}, 2, true};
 }
 
-// The results of two checks of the probabilities; no shape depends on them. The first value is 1, because all
-// probabilities are valid. The second value is 0, because at least one probability is not zero.
+// The results of two checks of the probabilities; no shape depends on them. The first value is 1: all probabilities are
+// assumed to be valid. The second value is 0: at least one probability is assumed not to be zero.
 ShapeAnswers OfMultinomial(IValues, IValues results, bool) {
   return results.empty() ? ShapeAnswers{{1, 0}, 2, false} : ShapeAnswers{};
 }

@@ -20,7 +20,7 @@ class HolderPacker {
   void AddHolds(ThreadState& thread, const EventGroup& group, RunColumns& run);
 
   const CurrentHoldings& held() const { return held_; }
-  // Sets the addresses of the tensors that are no longer held to 0.
+  // Sets to 0 the addresses and storage bytes of the tensors that are no longer held.
   void LeaveOutFreed(CurrentHoldings::Copy& held);
 
  private:

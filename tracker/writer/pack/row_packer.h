@@ -66,7 +66,7 @@ class RowPacker {
   BlockPacker& blocks_;
   PythonPacker& python_;
   PatternMatcher patterns_;
-  // Key: a thread with records in pattern rows of this chunk. Value: its stack before them.
+  // Key: a thread with records in pattern rows of this chunk. Value: the thread's stack before these records.
   std::map<std::uint32_t, std::uint32_t> repeating_;
   std::uint64_t last_run_tick_ = 0;  // newest tick in a run
 };

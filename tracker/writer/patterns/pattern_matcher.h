@@ -54,7 +54,8 @@ class PatternMatcher {
   // the previous chunk.
   void AddAddressRow();
 
-  // Returns the pattern to which an event was just added, if this part has not defined the pattern; otherwise nullptr.
+  // Returns the pattern that the step follows after the last added event, if this part has not defined the pattern;
+  // otherwise nullptr.
   StepPattern* UndefinedPattern(std::uint32_t part);
   const std::list<StepPattern>& patterns() const { return patterns_; }
   // Forgets the patterns that contain a stack for which `knows_stack` returns false.

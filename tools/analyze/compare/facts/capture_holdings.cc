@@ -150,7 +150,7 @@ class CaptureHoldingsPass : public ChangePass {
     return says ? absl::StrCat(label, " ", kBeforeLabel) : label;
   }
 
-  const std::vector<Grouping>& groupings_;  // by facet
+  const std::vector<Grouping>& groupings_;  // in the order of kFacetBy
   const Instants& instants_;
   const bool whole_;
   std::map<DeviceId, absl::flat_hash_map<std::uint64_t, LiveBlock>> blocks_;

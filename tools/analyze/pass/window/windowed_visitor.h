@@ -42,7 +42,8 @@ class WindowedVisitor : public Visitor {
 #undef MEMOIR_HANDED_ON_Process
 #undef MEMOIR_HANDED_ON_Windowed
 
-  // For an analysis, and for the objects to which it passes events. Call them during the replay.
+  // An analysis, and the objects to which it passes events, may call the following functions. Call them during the
+  // replay.
   const Capture& capture() const { return capture_; }
   const Selection& selection() const { return selection_; }
   const ReplayState& state() const { return *state_; }

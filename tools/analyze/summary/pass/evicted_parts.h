@@ -24,7 +24,8 @@ namespace memoir {
 struct EvictedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
-  // Returns the sums that rows contain. Live bytes are not included, because the keyframe lists the live blocks.
+  // Returns the sums that are columns of a row: allocations and deallocations, and their bytes. Live bytes are not
+  // included, because the keyframe lists the live blocks.
   SummaryColumns columns() const;
 };
 

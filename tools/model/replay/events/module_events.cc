@@ -16,8 +16,8 @@ ModuleEvent ModuleEvents::Decode(const ThreadReplay& thread, RunCursor& cursor) 
   return event;
 }
 
-// The event names the module whose parameter's gradient the open autograd node accumulates. Returns false if no such
-// node is open: then the event is a call of the module.
+// If the innermost open range is an autograd node that accumulates the gradient of a parameter, the event names the
+// module of this parameter. Returns false if no such node is open: then the event is a call of the module.
 bool ModuleEvents::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
   OpenRange* range = thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
   if (range == nullptr || range->source != RangeSource::kBackward || !range->name.valid() || range->module.valid() ||
@@ -47,7 +47,8 @@ void ModuleEvents::ShowEnter(ThreadReplay& thread, RunCursor& cursor) {
 void ModuleEvents::ShowExit(ThreadReplay& thread, RunCursor& cursor) {
   ModuleEvent event = Decode(thread, cursor);
   std::vector<OpenModule>& open = thread.modules();
-  // The ends of inner calls were lost. An exit without its enter belongs to a call from before the recording.
+  // If the call is not the innermost open call, the ends of the calls inside of it were lost. An exit without its enter
+  // belongs to a call from before the recording.
   const auto found =
       std::find_if(open.rbegin(), open.rend(), [&](const OpenModule& m) { return m.module == event.module; });
   if (found == open.rend()) return;

@@ -12,7 +12,7 @@ class ModuleEvents {
       : context_(shared.context), threads_(shared.threads), roles_(shared.roles) {}
 
   // Calls of modules are visited even without ReplayOptions::modules, so that all views count the same events. Then
-  // only `module`, `depth` and `again` are set.
+  // `phase` has no meaning, and `of_gradient` is false.
   void ShowEnter(ThreadReplay& thread, RunCursor& cursor);
   void ShowExit(ThreadReplay& thread, RunCursor& cursor);
 
