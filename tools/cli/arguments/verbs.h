@@ -1,4 +1,4 @@
-// The verbs of the program. Each gets the rest of the command line and returns the exit code.
+// The verbs of the program. Each function receives the words after the verb, and returns the exit code.
 #ifndef TOOLS_CLI_ARGUMENTS_VERBS_H_
 #define TOOLS_CLI_ARGUMENTS_VERBS_H_
 

@@ -20,8 +20,8 @@
 namespace memoir {
 namespace {
 
-// The path comes from the capture, which is untrusted. Returns true only for this user's files, because merging writes
-// where the ring says.
+// Returns true only for files of this user. The path comes from the capture, which is untrusted, and merging writes
+// into the folder that the ring names.
 bool IsOurs(const std::string& path) {
   struct stat status;
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();

@@ -13,7 +13,7 @@ namespace memoir {
 enum class CollectSourceKind : std::uint8_t {
   kFolder,   // on this host
   kHost,     // node0:/scratch/run7
-  kAddress,  // s3://bucket/run7, anything that fsspec knows
+  kAddress,  // s3://bucket/run7, any address that fsspec can read
 };
 
 struct CollectSource {

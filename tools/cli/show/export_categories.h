@@ -24,7 +24,7 @@ bool IsCategoryExport(std::string_view what);
 // Describes an invalid option; empty if all are valid.
 std::string ComplaintAbout(const CategoryExport& asked);
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
                                               const Selection& selection,
                                               const std::function<void(std::string_view)>& write);

@@ -24,7 +24,7 @@ void AddFlameOptions(CLI::App& app, FlameExport& asked);
 // Describes an invalid option of an export of `what`; empty if all are valid.
 std::string ComplaintAbout(const FlameExport& asked, std::string_view what);
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportFlame(const Capture& capture, std::string_view what, const FlameExport& asked,
                                          const Selection& selection,
                                          const std::function<void(std::string_view)>& write);

@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Selection& selection,
                                             const std::function<void(std::string_view)>& write);
 

@@ -21,7 +21,7 @@ struct TraceExport {
 
 bool IsTraceExport(std::string_view what);
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
                                          const std::function<void(std::string_view)>& write);
 

@@ -16,7 +16,7 @@ namespace {
 
 absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExport& asked, Selection selection,
                                            const std::function<void(std::string_view)>& write) {
-  selection.forget_before = true;  // torch.profiler knows nothing from before its start
+  selection.forget_before = true;  // torch.profiler shows nothing from before its start
   // Includes CUDA calls if launches were recorded, as torch.profiler does with the activity CUDA.
   const EventTreeOptions options{.parameters = false, .calls = true, .device_calls = LaunchesAreRecorded(capture)};
   absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, options);

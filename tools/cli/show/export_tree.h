@@ -22,7 +22,7 @@ struct TreeExport {
 // Describes an invalid option of an export of `what`; empty if all are valid.
 std::string ComplaintAbout(const TreeExport& asked, std::string_view what);
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportTree(const Capture& capture, const TreeExport& asked, const Selection& selection,
                                         const std::function<void(std::string_view)>& write);
 

@@ -125,7 +125,7 @@ void PatternRowCursor::EnterEvent() {
 }
 
 // Sets the tick of the current event. The first and the last event of a row have recorded ticks. The events between
-// them get ticks in the same proportions as in the pattern.
+// them have ticks in the same proportions as in the pattern.
 void PatternRowCursor::FindTick() {
   const PatternRow& row = pattern_row();
   const std::vector<PatternEvent>& events = joined_.patterns()[this->row()]->events;

@@ -1,5 +1,5 @@
-// Field numbers are from the public profile.proto. Functions get no system name: pprof would show it as the name of a
-// C++ function, with parts such as "<module>" removed as template arguments.
+// Field numbers are from the public profile.proto. Functions have no system name, because pprof would show it as the
+// name of a C++ function, and would remove parts such as "<module>" as template arguments.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -15,7 +15,7 @@ namespace memoir {
 
 class Pickle {
  public:
-  // `write` gets some of the bytes during the calls, and the rest in End.
+  // `write` receives the bytes in order: some of them during each call, and the rest in End.
   explicit Pickle(std::function<void(std::string_view)> write);
 
   void BeginDictionary();

@@ -82,7 +82,7 @@ std::string LargestHolder(const OutOfMemory& error) {
                      LabelOfCategory(largest.category), FormatBytes(error.allocated_bytes));
 }
 
-// Says how many bytes were missing on a full device, or that free memory was fragmented.
+// Describes how many bytes were missing, or how much memory was free only in small pieces.
 std::string ShortageText(const OutOfMemory& error) {
   const OutOfMemoryRoom& room = error.room;
   const std::uint64_t free = room.free + error.device_free;

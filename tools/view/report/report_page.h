@@ -15,7 +15,8 @@ namespace memoir {
 // Escapes text for HTML.
 std::string EscapedForHtml(std::string_view text);
 
-// `page`: the page that tools/web built. InvalidArgument if it is another file. `write` gets the file's bytes in order.
+// `page`: the page that tools/web built. InvalidArgument if it is another file. `write` receives the file's bytes in
+// order.
 absl::Status WriteReportPage(std::string_view page, std::string_view title, const std::vector<ReportSection>& sections,
                              const std::function<void(std::string_view)>& write);
 

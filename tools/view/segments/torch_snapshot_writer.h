@@ -17,7 +17,7 @@ namespace memoir {
 
 class TorchSnapshotWriter : public AllocatorTraceVisitor {
  public:
-  // `start_us`: start of the recording since the Unix epoch. `write` gets the file's bytes in order.
+  // `start_us`: start of the recording since the Unix epoch. `write` receives the file's bytes in order.
   TorchSnapshotWriter(const BlockCategories& categories, std::uint64_t start_us,
                       std::function<void(std::string_view)> write);
 

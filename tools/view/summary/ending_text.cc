@@ -22,8 +22,8 @@ constexpr int kLastSignal = 64;
 
 bool IsException(const Ending& ending) { return ending.end.reason() == v1::End::EXITED; }
 
-// Exceptions say more than signals, because the launcher kills the other ranks after one fails. If several are equal,
-// returns the first one.
+// Returns the first exception; without exceptions, the first other end. Exceptions come first, because the launcher
+// kills the other ranks after one rank fails.
 const Ending& FirstToFail(const std::vector<Ending>& endings) {
   return *std::ranges::min_element(endings, [](const Ending& a, const Ending& b) {
     return IsException(a) != IsException(b) ? IsException(a) : a.ns < b.ns;

@@ -130,7 +130,7 @@ std::size_t DisplayWidth(std::string_view text) {
 std::string Shortened(std::string_view text, std::size_t width) {
   if (DisplayWidth(text) <= width) return std::string(text);
   if (width == 0) return "";
-  // Takes whole characters from both ends; the start gets the odd column.
+  // Takes whole characters from both ends. If the number of columns is odd, the start has one more.
   const std::size_t tail_columns = (width - 1) / 2;
   const std::size_t head_columns = width - 1 - tail_columns;
   std::size_t head = 0;

@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// `write` gets the file's bytes in order.
+// `write` receives the file's bytes in order.
 void WriteMemoryTrackerPickle(const MemoryTrackerStats& stats, std::function<void(std::string_view)> write);
 
 }  // namespace memoir

@@ -24,7 +24,7 @@ struct ChromeFrame {
 
 class ChromeTrace : public TraceSink {
  public:
-  // `write` gets the file's bytes in order. The texts of `frame` must outlive the object.
+  // `write` receives the file's bytes in order. The texts of `frame` must outlive the object.
   explicit ChromeTrace(std::function<void(std::string_view)> write, const ChromeFrame& frame = {});
 
   void AddProcess(std::uint64_t pid, std::string_view name) override;

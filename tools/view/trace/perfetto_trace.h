@@ -19,7 +19,7 @@ namespace memoir {
 
 class PerfettoTrace : public TraceSink {
  public:
-  // `write` gets the file's bytes in order.
+  // `write` receives the file's bytes in order.
   explicit PerfettoTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
 
   void AddProcess(std::uint64_t pid, std::string_view name) override;

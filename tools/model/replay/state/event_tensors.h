@@ -29,7 +29,7 @@ class EventTensors {
   }
   // The decoded tensors. Valid until the next Decode. Empty without ReplayOptions::tensors.
   absl::Span<const Tensor> tensors() const { return tensors_; }
-  // Visits the storages that the decoded tensors show for the first time, if ReplayOptions::first_seen asks for them.
+  // Visits the storages that the decoded tensors show for the first time, if ReplayOptions::first_seen is set.
   void ShowFirstSeen(const ThreadReplay& thread, const RunCursor& cursor, bool as_result) {
     if (!rows_.empty() && context_.options().first_seen) ShowFirstSeenOfRows(thread, cursor, as_result);
   }
