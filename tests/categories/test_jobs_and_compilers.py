@@ -58,7 +58,8 @@ def categories(tree, capture, *options):
 def test_parameters_that_are_gathered_are_not_counted_twice(tree, tmp_path):
     program, capture = tmp_path / "program.py", tmp_path / "capture"
     program.write_text(SHARDED)
-    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", program]
+    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+               program]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for rank in ("0", "1"):

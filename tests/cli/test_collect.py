@@ -199,12 +199,15 @@ def test_an_attempt_without_a_summary_comes_with_its_rank(memoir, hosts, tmp_pat
 
 def test_what_had_come_stays_when_it_is_interrupted(fake_tree, hosts, tmp_path):
     folders, _ = hosts
-    command = "case {host} in hangs) sleep 60;; esac; cp -p {folder}/*.memoir-summary {into}"
+    command = "case {host} in hangs) sleep 1000;; esac; cp -p {folder}/*.memoir-summary {into}"
     started = subprocess.Popen([fake_tree / "bin/memoir", "collect", "-o", tmp_path / "job", "--with", command, f"a:{folders[0]}", "hangs:/x"],
                                stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
+    end = time.monotonic() + 120
+    while not set(names(folders[0], ".memoir-summary")) <= set(os.listdir(tmp_path / "job") if (tmp_path / "job").exists() else []):
+        assert started.poll() is None and time.monotonic() < end, "the first host's have not come"
+        time.sleep(0.05)
     started.terminate()
-    said = started.communicate(timeout=30)[1]
+    said = started.communicate(timeout=300)[1]
     assert started.returncode == 128 + signal.SIGTERM and "run the same command to continue" in said
     assert sorted(os.listdir(tmp_path / "job")) == names(folders[0], ".memoir-summary")
 

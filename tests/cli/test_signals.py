@@ -42,14 +42,14 @@ def test_signals_are_passed_on(fake_tree, tmp_path, number):
     running.send_signal(number)
     assert running.stdout.readline() == "got 1\n"
     running.send_signal(signal.SIGUSR2)
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=300)
     assert out == "in all 1\n" and running.returncode == 7
 
 
 def test_untouched_program_dies_of_a_passed_signal(fake_tree, tmp_path):
-    running = started(fake_tree, tmp_path, "import time; print('ready'); time.sleep(60)")
+    running = started(fake_tree, tmp_path, "import time; print('ready'); time.sleep(600)")
     running.send_signal(signal.SIGTERM)
-    running.communicate(timeout=60)
+    running.communicate(timeout=300)
     assert running.returncode == -signal.SIGTERM
 
 
@@ -58,7 +58,7 @@ def test_ignored_signals_stay_ignored(fake_tree, tmp_path):
     running = started(fake_tree, tmp_path, program, stdin=subprocess.PIPE,
                       preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     running.send_signal(signal.SIGHUP)
-    out, _ = running.communicate("\n", timeout=60)
+    out, _ = running.communicate("\n", timeout=300)
     assert out == "True\n" and running.returncode == 0
 
 

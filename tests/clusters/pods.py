@@ -79,4 +79,4 @@ def kill(process):
     children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     for child in children:
         os.kill(int(child), signal.SIGKILL)
-    return process.communicate(timeout=60)
+    return process.communicate(timeout=300)

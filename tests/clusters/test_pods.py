@@ -213,7 +213,7 @@ def test_a_pod_that_is_deleted(tree, workspace, memoir, tmp_path):
     process = pods.start(tmp_path, pod.specification("train", [workspace]))
     assert process.stdout.readline() == "ran 10001\n", process.stderr.read()
     process.terminate()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     said = " ".join(errors.split())
     assert process.returncode == 128 + 15 and "the newest events of process" in said and "were merged from" in said and "memoir: train.py, torch " in errors, errors
     assert is_right(tree, tmp_path / "captures" / "train")

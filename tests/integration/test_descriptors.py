@@ -193,9 +193,10 @@ def test_the_program_may_lower_its_limit_to_three_descriptors(tree, tmp_path):
 
 # A snapshot is made, and reported, by the thread that has the files.
 SNAPSHOT = '''
-import os, sys, time, torch
+import os, sys, time, torch, memoir
 open(sys.argv[1], "w").write("snapshot")
-for _ in range(300):
+made, end = os.path.join(memoir.output_dir(), "snapshots"), time.monotonic() + 200
+while not (os.path.isdir(made) and os.listdir(made)) and time.monotonic() < end:
     torch.ones(4)
     time.sleep(0.01)
 '''

@@ -13,7 +13,7 @@ from recording import record, run_memoir
 MIB = 1 << 20
 
 HOLDS = """
-import multiprocessing.shared_memory, torch, memoir
+import json, multiprocessing.shared_memory, subprocess, time, torch, memoir
 memoir.step(0)
 tensor = torch.ones(200 << 18)                  # 200 MiB
 memoir.step(1)
@@ -22,7 +22,12 @@ shared = multiprocessing.shared_memory.SharedMemory(create=True, size=100 << 20)
 for i in range(100):                            # no more at any time than at the end
     shared.buf[i << 20 : (i + 1) << 20] = b"x" * (1 << 20)
 memoir.step(2)
-import time; time.sleep(0.8)
+def shared_of_the_highest_reading():
+    memoir.flush()
+    found = json.loads(subprocess.run(["memoir", "check", "host", "--json", memoir.output_dir()], stdout=subprocess.PIPE).stdout)
+    return sum(part["bytes"] for part in found["host_memory"][0]["highest"]["parts"] if part["part"] == "shared")
+end = time.monotonic() + 200
+while shared_of_the_highest_reading() < 100 << 20 and time.monotonic() < end: time.sleep(0.2)
 shared.close(); shared.unlink()
 """
 

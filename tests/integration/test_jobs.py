@@ -141,25 +141,20 @@ def test_explicit_start_inside_ddp(tree, tmp_path):
 STARTS = '''
 import os, sys, torch, torch.distributed as dist, torch.multiprocessing as mp
 torch.set_num_threads(1)
-def train(rank, port):
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+def train(rank, store):   # a file: a port that was free a moment ago may be another test's by now
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     model(torch.ones(2, 8)).sum().backward()
     if rank == 1: torch.neg(torch.ones(10))
     dist.destroy_process_group()
-def free_port():
-    import socket
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 if __name__ == "__main__":
     torch.mul(torch.ones(3), 2)
-    how = sys.argv[1]
-    if how == "spawn": mp.spawn(train, (free_port(),), nprocs=2)
-    elif how == "start_processes by fork": mp.start_processes(train, (free_port(),), nprocs=2, start_method="fork")
+    how, store = sys.argv[1], os.path.abspath("store")
+    if how == "spawn": mp.spawn(train, (store,), nprocs=2)
+    elif how == "start_processes by fork": mp.start_processes(train, (store,), nprocs=2, start_method="fork")
     else:
-        context, port = mp.get_context(how), free_port()
-        children = [context.Process(target=train, args=(rank, port)) for rank in range(2)]
+        context = mp.get_context(how)
+        children = [context.Process(target=train, args=(rank, store)) for rank in range(2)]
         for child in children: child.start()
         for child in children: child.join(); assert child.exitcode == 0
 '''

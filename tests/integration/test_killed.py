@@ -36,14 +36,14 @@ def test_killed_program_loses_nothing(tree, tmp_path, seed):
     count.write_bytes(bytes(8))
     running = subprocess.Popen([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, victim, count],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while counted(count) == 0 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert counted(count) > 0, "the victim never started"
     time.sleep(random.Random(seed).uniform(0, 1.5))
     child = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     os.kill(int(child[0]), signal.SIGKILL)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=300)
     assert running.returncode == -signal.SIGKILL, errors
 
     report = show(tree, capture)

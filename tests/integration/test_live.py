@@ -73,6 +73,13 @@ def test_what_is_no_recording(training):
         sleeps.kill()
 
 
+UNTIL_SEEN = """
+import os, sys, time, torch
+kept, end = torch.ones(1 << 20), time.time() + 600
+while not os.path.exists(sys.argv[1]) and time.time() < end: time.sleep(0.02)
+"""
+
+
 @pytest.mark.parametrize("begun", ["nothing", "the folder"])
 def test_a_recording_that_has_not_begun_is_waited_for(tree, tmp_path, begun):
     capture = tmp_path / "run7"
@@ -85,9 +92,12 @@ def test_a_recording_that_has_not_begun_is_waited_for(tree, tmp_path, begun):
         assert says in line and line.endswith(". Waiting for it; ^C ends this\n"), line
         assert live.poll() is None
         program = tmp_path / "program.py"
-        program.write_text("import time, torch\nkept = torch.ones(1 << 20)\ntime.sleep(8)\n")
-        with subprocess.Popen([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program]) as run:
-            first = json.loads(live.stdout.readline())
+        program.write_text(UNTIL_SEEN)
+        with subprocess.Popen([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program, tmp_path / "seen"]) as run:
+            try:
+                first = json.loads(live.stdout.readline())
+            finally:
+                (tmp_path / "seen").touch()
             assert first["capture"] == str(capture) and first["processes"][0]["state"] == "running"
             _, errors = live.communicate(timeout=150)
             assert live.returncode == 0 and errors == "" and run.wait() == 0
@@ -99,7 +109,7 @@ def test_the_wait_for_a_recording_ends_with_a_signal(tree, tmp_path):
     live = subprocess.Popen([tree / "bin" / "memoir", "live", tmp_path / "run7"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert "Waiting for it" in live.stderr.readline()
     live.terminate()
-    assert live.communicate(timeout=20) == ("", "") and live.returncode == 128 + signal.SIGTERM
+    assert live.communicate(timeout=150) == ("", "") and live.returncode == 128 + signal.SIGTERM
 
 
 def test_its_mark_is_gone_afterwards_and_no_other_file_is_one(training, tmp_path):
@@ -138,11 +148,11 @@ def test_for_prometheus(training, tmp_path):
     with subprocess.Popen([training.tree / "bin" / "memoir", "live", "--prometheus", "0", training.capture], stderr=subprocess.PIPE, text=True) as live:
         address = live.stderr.readline().split()[-1]
         assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address, timeout=30) as answer:
+        with urllib.request.urlopen(address, timeout=150) as answer:
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
             assert "memoir_running{" in answer.read().decode()
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(address + "/no/such/thing", timeout=30)
+            urllib.request.urlopen(address + "/no/such/thing", timeout=150)
         live.terminate()
 
 
@@ -187,7 +197,7 @@ def test_another_size_and_keys(training):
 
 def test_a_leak_and_how_the_recording_ended(tree, tmp_path):
     with Training(tree, tmp_path, "leak") as program, program.watch() as live:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         for text in live.stdout:
             line = json.loads(text)
             if line["processes"][0]["findings"]:

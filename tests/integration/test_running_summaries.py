@@ -11,7 +11,7 @@ import time
 import pytest
 
 PROGRAM = '''
-import pathlib, time, torch
+import os, pathlib, signal, time, torch
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 while not pathlib.Path("enough").exists():
@@ -19,6 +19,9 @@ while not pathlib.Path("enough").exists():
     optimizer.step()
     optimizer.zero_grad()
     time.sleep(0.005)
+    if pathlib.Path("stop").exists():   # with so much in the ring that is not yet in a file
+        for _ in range(100): torch.ones(1)
+        os.kill(os.getpid(), signal.SIGSTOP)
 '''
 
 
@@ -35,15 +38,15 @@ def wait_for(what, seconds=120):
     return found
 
 
-def processes(*words):
-    """Numbers of those whose command line has all words."""
+def processes(*words, folder=None):
+    """Numbers of those whose command line has all words, and that run in this folder. Others end meanwhile."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            line = path.read_bytes().split(b"\0")
+            line, runs_in = path.read_bytes().split(b"\0"), folder and os.readlink(path.with_name("cwd"))
         except OSError:
             continue
-        if all(word.encode() in line for word in words):
+        if all(word.encode() in line for word in words) and runs_in == (folder and str(folder)):
             found.append(int(path.parent.name))
     return found
 
@@ -62,7 +65,7 @@ def start(tree, tmp_path):
     yield start
     (tmp_path / "enough").touch()
     for run in started:
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
 
 
 @pytest.fixture
@@ -83,7 +86,7 @@ def test_summaries_come_while_it_runs_and_fit_at_the_end(tree, tmp_path, running
     wait_for(lambda: steps_of_running(tree, folder) > steps)
     assert processes("summarize", "--own", str(folder))
     (tmp_path / "enough").touch()
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=300) == 0
     assert not processes("summarize", "--own", str(folder))
     whole = overview(tree, folder)
     assert whole["summaries"] == {"read": 1, "lacking": [], "unreadable": []} and whole["recordings"][0]["steps"] > steps
@@ -105,7 +108,7 @@ def test_killing_memoir_run_ends_the_summaries_and_not_the_program(tree, tmp_pat
     wait_for(lambda: list(folder.glob("*.memoir")))
     running.send_signal(signal.SIGKILL)
     wait_for(lambda: not processes("summarize", "--own", str(folder)))
-    program, = [pid for pid in processes(sys.executable, "train.py") if os.readlink(f"/proc/{pid}/cwd") == str(tmp_path)]
+    program, = processes(sys.executable, "train.py", folder=tmp_path)
     (tmp_path / "enough").touch()
     wait_for(lambda: program not in processes("train.py"))
 
@@ -117,8 +120,9 @@ def test_what_a_killed_rank_left_in_its_ring_is_not_missed(tree, tmp_path, start
     wait_for(lambda: steps_of_running(tree, folder))
     run.kill()
     run.wait()
-    program, = [pid for pid in processes(sys.executable, "train.py") if os.readlink(f"/proc/{pid}/cwd") == str(tmp_path)]
-    os.kill(program, signal.SIGSTOP)
+    program, = processes(sys.executable, "train.py", folder=tmp_path)
+    (tmp_path / "stop").touch()
+    wait_for(lambda: pathlib.Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     assert subprocess.run([tree / "bin/memoir", "summarize", "--own", folder], capture_output=True).returncode == 0
     alive = overview(tree, folder)["events"]
     os.kill(program, signal.SIGKILL)

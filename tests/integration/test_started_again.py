@@ -8,7 +8,7 @@ from recording import run_explicit
 CYCLES = 10_000 if os.environ.get("MEMOIR_TEST_LONG") == "1" else 60
 
 PROGRAM = """
-import ctypes, gc, json, os, sys, threading
+import ctypes, gc, json, os, sys, threading, time
 import torch, memoir
 
 folder, cycles, options = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
@@ -31,14 +31,20 @@ def size():
 model = torch.nn.Linear(4, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
+def tasks():
+    return len(os.listdir("/proc/self/task"))
+
 def cycle():
     memoir.start(folder, ring_dir=folder, ring_size="2MiB", quiet=True, **options)
     model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
     memoir.step()
+    alone = tasks()
     threads = [threading.Thread(target=torch.add, args=(torch.ones(2), 1)) for _ in range(2)]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
+    # join() returns before the thread is gone from the system: until then the next one gets a stack and an arena of its own, which stay.
+    while tasks() > alone: time.sleep(0.001)
     memoir.stop()
     for name in os.listdir(folder):
         if name.endswith(".memoir"): os.remove(os.path.join(folder, name))

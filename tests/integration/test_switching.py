@@ -92,7 +92,8 @@ import os, signal, sys, time, torch, memoir
 from _torch_memoir import _recording
 level = lambda: _recording._tracker.memoir_level()
 def until(wanted):
-    for _ in range(3000):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
         if level() == wanted: return
         time.sleep(0.01)
     sys.exit(f"still at level {level()}")
@@ -160,9 +161,8 @@ os.system(f"touch {control}"); until(0)
 os.system(f"touch {control}"); until(2)
 os.dup2(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY), 2)
 say("perhaps")
-for _ in range(3000):
-    if os.path.getsize(sys.argv[1]): break
-    time.sleep(0.01)
+end = time.monotonic() + 120
+while not os.path.getsize(sys.argv[1]) and time.monotonic() < end: time.sleep(0.01)
 torch.add(a, 1)
 '''
     capture, done = record(tree, tmp_path, program, tmp_path / "said")

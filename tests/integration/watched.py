@@ -19,7 +19,7 @@ torch.set_num_threads(1)
 model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 256))
 optimizer = torch.optim.AdamW(model.parameters())
 kept = []
-end = time.time() + 300
+end = time.time() + 1500
 while not os.path.exists(sys.argv[1]) and time.time() < end:
     loss = model(torch.randn(64, 256)).square().sum()
     optimizer.zero_grad()
@@ -45,7 +45,7 @@ class Training:
     def live(self, *arguments, what=None, **more):
         """Runs to its end."""
         command = [self.tree / "bin" / "memoir", "live", *arguments, what or self.capture]
-        return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, **more)
+        return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, **more)
 
     def watch(self, *arguments):
         """Lines of JSON as they come."""
@@ -104,6 +104,7 @@ class OnTerminal:
     def end(self):
         # The output is read meanwhile, or the terminal's buffer would be full.
         wait_until(lambda: self.read() is not None and self.live.poll() is not None)
+        self.read()   # what it wrote between the last read and its end
         assert termios.tcgetattr(self.terminal) == self.before
         assert self.output.count("\x1b[?1049h") == self.output.count("\x1b[?1049l") == 1
         assert self.output.rindex("\x1b[?25h") > self.output.rindex("\x1b[?25l")

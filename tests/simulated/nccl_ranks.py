@@ -201,7 +201,14 @@ def one_ends(ranks, rank, text):
 
 @case
 def one_does_not_come(ranks, rank, text):
+    """The short time in which the other is to come begins once both are there: its start may take longer."""
+    there = pathlib.Path(tempfile.gettempdir(), f"nccl-there-{hashlib.sha256(text.encode()).hexdigest()}")
+    if rank == 1:
+        there.touch()
+    while rank == 0 and not there.exists():
+        time.sleep(0.01)
     all_ = join(ranks, rank, text)
+    there.unlink(missing_ok=True)
     if rank == 1:
         sys.stdin.read()  # until the parent is done
         return "was elsewhere"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -31,6 +32,7 @@ def test_a_gpu_that_fills(tree, tmp_path):
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as program:
         while not list(capture.glob("*.memoir")):
             assert program.poll() is None, program.stderr.read()
+            time.sleep(0.02)
         watched = subprocess.run([tree / "bin" / "memoir", "live", "--json", "--interval", "0.3", capture], capture_output=True, text=True, timeout=250)
         program.communicate(timeout=250)
     assert program.returncode == 0 and watched.returncode == 0, watched.stderr

@@ -29,7 +29,7 @@ def alone(tree, folder, rank, world, backend, *styles):
 
 
 def test_processes_of_torchrun(tree, tmp_path):
-    launcher = ("-m", "torch.distributed.run", "--nproc-per-node", 2, "--master-port", 29613)
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2)
     done = memoir(tree, tmp_path, "--sim-devices", 2, "--", sys.executable, *launcher, PROGRAM, "nccl", *EACH, "objects", "unequal_objects", "rings", "groups")
     seen = answers(done)
     assert [one["rank"] for one in seen] == [0, 1]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).with_name("regressions")
-LAUNCHED = {"job": ["-m", "torch.distributed.run", "--nproc-per-node", "2"]}
+LAUNCHED = {"job": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
 TWO_DEVICES = {"job", "allocator", "allocator fixed"}
 OF_SNAPSHOTS = {"server"}
 
