@@ -24,6 +24,7 @@ export async function openReport(file, {width, height, dark = false, script, has
   const browser = await launch();
   const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light'});
   const page = await context.newPage();
+  page.setDefaultTimeout(120000);  // the default of 30 s is short on a loaded machine
   const said = [];
   const asked = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

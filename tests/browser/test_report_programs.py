@@ -100,13 +100,13 @@ weight = torch.zeros(300, 300, requires_grad=True)
 optimizer = torch.optim.SGD([weight], lr=0.1)
 for step in range(4):
     x = torch.randn(600, 300)
-    time.sleep(0.1)
+    time.sleep(0.5)
     (x @ weight).square().mean().backward()
     optimizer.step()
     optimizer.zero_grad()
 for i in range(4):
     x = torch.randn(600, 300)
-    time.sleep(0.1)
+    time.sleep(0.5)
 """
 BANDS = """(await show(page, "timeline"), await page.$eval(".bands canvas", (canvas) => {
   const of = (name) => {
