@@ -1,4 +1,5 @@
-// The selection that every analysis accepts. Rows still sum to totals within a selection.
+// The selection that every analysis accepts, with the definition of a step and the groupings of tables (GroupBy). Rows
+// still sum to totals within a selection.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_SELECTION_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_SELECTION_H_
 
