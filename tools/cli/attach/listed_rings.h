@@ -1,5 +1,5 @@
-// Rings of dead processes whose events are not yet in a capture. Each ring occupies as much memory as its file is
-// large. memoir-drain finds and merges them, because it shares its code with the recorder.
+// Rings of dead processes whose events are not yet in a capture. Each ring occupies memory, as many bytes as its file
+// has. memoir-drain finds and merges them, because it shares its code with the recorder.
 #ifndef TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 #define TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 

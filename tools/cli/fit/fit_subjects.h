@@ -28,10 +28,10 @@ class FitSubjects {
   FitCard RunHere(const FitSubject& subject, ChildResult& result);
   // Runs each subject for the first time, with output in files. nullopt: exit with the simulator's exit code.
   std::optional<std::vector<FitCard>> Run(const std::vector<FitSubject>& subjects, const std::string& what);
-  // Runs the subjects again whose memory depends on an assumption, to find the least and the most memory that they may
-  // need. Returns false to exit with the simulator's exit code.
+  // If the memory of a subject depends on an assumption, runs the subject again to find the least and the most memory
+  // that it may need. Returns false to exit with the simulator's exit code.
   bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
-  // Runs the subjects that do not fit again, without the card's limit. Returns false in the same case.
+  // If a subject does not fit, runs it again without the card's limit. Returns false in the same case.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
 
  private:

@@ -22,7 +22,7 @@ struct Launcher {
   std::array<std::string_view, 4> programs;
   std::array<std::string_view, 2> modules;  // started with python -m
   std::array<Option, 3> processes;
-  Option machines;       // number of machines to which the number of processes applies together
+  Option machines;       // option with the number of machines; `processes` then is the sum over all machines
   const char* variable;  // environment variable that replaces the option; nullptr: no such variable
 };
 

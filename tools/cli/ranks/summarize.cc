@@ -55,7 +55,7 @@ struct SummarizeArguments {
   bool again = false, own = false;
   std::optional<std::uint32_t> every;  // seconds
   std::optional<double> cpu;           // percent of one core, for --every
-  std::string of_run;                  // the only `memoir run` whose recordings are summarized; "": all
+  std::string of_run;                  // only recordings of this `memoir run`; --every never ends then; "": all
 };
 
 struct LookResult {

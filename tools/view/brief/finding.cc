@@ -67,8 +67,8 @@ std::string Leak(const Json& leaks) {
   return text;
 }
 
-// Returns the headline of the first process that was killed. If no process was killed, of the first process with a
-// finding.
+// Returns the headline of the first process that was killed. If no process was killed, returns the headline of the
+// first process with a finding.
 std::string Host(const Json& document) {
   const Json* worst = nullptr;
   for (const Json& process : List(document, "host_memory")) {

@@ -121,7 +121,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
          CompileLine(device, terminal) + CachingLine(device, terminal) + OutsideLine(device, terminal);
 }
 
-// Orders devices by their peaks. All GPUs are greater than host memory.
+// Returns a key for sorting: host memory comes before GPUs, and small peaks before large peaks.
 std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
   return {device.caching, device.peak_allocated_bytes};
 }

@@ -57,7 +57,7 @@ void AddGaps(Json& json, const ReplayReport::Process& process) {
   json["unknown_bytes"] = process.unknown_bytes;
 }
 
-// Adds nothing if no steps were counted, which happens only with --detail auto.
+// Adds nothing if no steps were counted. Steps are counted only with --detail auto.
 void AddKnownSteps(Json& json, const ReplayReport::Process& process) {
   const RepeatedStepCounts& known = process.repeated_steps;
   if (known.steps == 0) return;

@@ -78,7 +78,8 @@ std::string LackText(const LoadedJob& reading, SummaryLack lack) {
   return "";
 }
 
-// If the recordings are in the folder, SummariesText describes how old their summaries are.
+// Counts the recordings that had not ended when they were summarized. Empty if the recordings are in the folder,
+// because SummariesText then describes how old their summaries are.
 std::string NotEndedText(const LoadedJob& reading, const JobOverview& overview) {
   if (reading.has_recordings) return "";
   const auto not_ended = std::ranges::count_if(overview.recordings, [](const v1::RecordingSummary* recording) {

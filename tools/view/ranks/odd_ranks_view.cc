@@ -42,8 +42,8 @@ std::string SinceText(const OddRank& odd) {
                      FormatCount(*odd.since_step + odd.since_within - 1));
 }
 
-// "was killed by signal 9 (SIGKILL)", "was killed (or left by os._exit or exec)", "ended by an uncaught RuntimeError:
-// ...,"
+// "was killed by signal 9 (SIGKILL)", "was killed (or left by os._exit or exec)",
+// "ended by an uncaught RuntimeError: ...,"
 std::string EndText(const RankFacts& rank, bool several = false) {
   constexpr std::size_t kMessage = 80;
   const std::string message = Shortened(Escaped(rank.end_message), kMessage);

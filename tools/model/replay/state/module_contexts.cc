@@ -59,7 +59,7 @@ void ModuleContexts::SetModuleOfNode(ThreadReplay& thread, OpenRange& node) {
   node.forward_callstack = forward.callstack;
   node.region = forward.region;
   node.phase = Phase::kBackward;
-  // Sets the module, stack and region of the engine's range around the node to those of the same forward operator.
+  // Copies the module, stack and region of the forward operator to the engine's range around the node.
   OpenRange* around = thread.range_at(static_cast<std::int32_t>(node.depth) - 1);
   if (around == nullptr || !around->role.backward || around->source == RangeSource::kBackward) return;
   around->module = node.module;
