@@ -202,8 +202,10 @@ def test_what_had_come_stays_when_it_is_interrupted(fake_tree, hosts, tmp_path):
     command = "case {host} in hangs) sleep 1000;; esac; cp -p {folder}/*.memoir-summary {into}"
     started = subprocess.Popen([fake_tree / "bin/memoir", "collect", "-o", tmp_path / "job", "--with", command, f"a:{folders[0]}", "hangs:/x"],
                                stderr=subprocess.PIPE, text=True)
+    # Until the end each source's files are in a folder of their own.
+    wanted = {file.name: file.stat().st_size for file in folders[0].glob("*.memoir-summary")}
     end = time.monotonic() + 120
-    while not set(names(folders[0], ".memoir-summary")) <= set(os.listdir(tmp_path / "job") if (tmp_path / "job").exists() else []):
+    while {file.name: file.stat().st_size for file in (tmp_path / "job").glob(".collect-*/*/*.memoir-summary")} != wanted:
         assert started.poll() is None and time.monotonic() < end, "the first host's have not come"
         time.sleep(0.05)
     started.terminate()
