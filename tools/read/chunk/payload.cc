@@ -61,8 +61,8 @@ struct TableColumns {
 
 absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
   TableColumns columns;
-  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes,
-                              &columns.layout,     &columns.device,        &columns.traits};
+  PackedVarints* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes,
+                                     &columns.layout,     &columns.device,        &columns.traits};
   WireReader reader(bytes);
   WireField field;
   while (reader.Next(&field)) {

@@ -8,7 +8,7 @@ namespace {
 absl::Status Damaged(const char* what) { return absl::DataLossError(what); }
 
 // Returns the column that a field of ThreadRun contains. nullptr for other fields.
-Column* ColumnOf(Run& run, std::uint32_t field) {
+PackedVarints* ColumnOf(Run& run, std::uint32_t field) {
   switch (field) {
 #define MEMOIR_COLUMN(Name, name, field, values, absence) \
   case field:                                             \
@@ -21,9 +21,9 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
 
 }  // namespace
 
-bool SetColumn(const WireField& field, Column* column) {
+bool SetColumn(const WireField& field, PackedVarints* column) {
   if (field.type != WireType::kBytes || !column->empty()) return false;
-  *column = Column(field.bytes);
+  *column = PackedVarints(field.bytes);
   return true;
 }
 
@@ -31,7 +31,7 @@ absl::Status ParseRun(std::string_view bytes, Run* run) {
   WireReader reader(bytes);
   WireField field;
   while (reader.Next(&field)) {
-    if (Column* column = ColumnOf(*run, field.number)) {
+    if (PackedVarints* column = ColumnOf(*run, field.number)) {
       if (!SetColumn(field, column)) return Damaged("column of a run is not packed as one");
       continue;
     }

@@ -31,7 +31,7 @@ absl::Status ParseRun(std::string_view bytes, Run* run);
 
 // Takes a packed column. Returns false if it is not packed in one piece. Protobuf would allow several pieces and
 // unpacked values, but captures have neither.
-bool SetColumn(const WireField& field, Column* column);
+bool SetColumn(const WireField& field, PackedVarints* column);
 
 }  // namespace memoir
 

@@ -43,7 +43,7 @@ ExpectedCounts ExpectedCountsOf(std::string_view kinds) {
 }
 
 // Returns true if the column matches. A column may be omitted if all its values are 0.
-bool Matches(const Column& column, RunColumn which, const ExpectedCounts& wanted) {
+bool Matches(const PackedVarints& column, RunColumn which, const ExpectedCounts& wanted) {
   const ColumnSchema& schema = SchemaOf(which);
   if (schema.values == 0 || (schema.zeros_left_out && column.empty())) return true;
   return HasValues(column, wanted.values[static_cast<std::size_t>(which)]);
@@ -83,7 +83,7 @@ bool HoldsNamesMatch(const Run& run, const SignatureCountsById& signature_counts
 
 }  // namespace
 
-bool HasValues(const Column& column, std::uint64_t wanted) {
+bool HasValues(const PackedVarints& column, std::uint64_t wanted) {
   std::uint64_t values = 0;
   return column.Count(&values) && values == wanted;
 }

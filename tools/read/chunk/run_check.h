@@ -14,7 +14,7 @@ namespace memoir {
 absl::Status CheckRun(const Run& run, const SignatureCountsById& signature_counts);
 
 // Returns true if the column is whole and has `wanted` values.
-bool HasValues(const Column& column, std::uint64_t wanted);
+bool HasValues(const PackedVarints& column, std::uint64_t wanted);
 
 }  // namespace memoir
 

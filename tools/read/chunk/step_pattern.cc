@@ -93,7 +93,7 @@ class PatternReader {
 absl::Status ParseStepPattern(std::string_view bytes, std::size_t most_events, StepPattern* pattern) {
   std::string_view events;
   Column thread, of_host, freed_event;
-  Column* const by_field[] = {&thread, &of_host, &freed_event};
+  PackedVarints* const by_field[] = {&thread, &of_host, &freed_event};
   WireReader reader(bytes);
   for (WireField field; reader.Next(&field);) {
     if (field.number == v1::StretchDef::kIdFieldNumber) pattern->id = static_cast<std::uint32_t>(field.value);

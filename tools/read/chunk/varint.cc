@@ -37,7 +37,7 @@ bool WireReader::Next(WireField* field) {
   return Fail();
 }
 
-bool Column::Count(std::uint64_t* values) const {
+bool PackedVarints::Count(std::uint64_t* values) const {
   // A value ends at a byte whose highest bit is 0. Reads eight bytes at a time and counts in one 8-bit counter for each
   // byte of the word. Before a counter can overflow, a multiplication sums all counters.
   constexpr std::uint64_t kLowestBits = 0x0101010101010101u;

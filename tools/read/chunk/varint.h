@@ -56,20 +56,20 @@ class WireReader {
   bool ok_ = true;
 };
 
-// A packed column of varints. Count counts the values once, for comparison with the number that the run needs. After
-// that, Next needs no check of bounds.
-class Column {
+// The bytes of a packed column of varints. Its values are read by Column or ZeroableColumn.
+class PackedVarints {
  public:
-  Column() = default;
-  explicit Column(std::string_view bytes)
+  PackedVarints() = default;
+  explicit PackedVarints(std::string_view bytes)
       : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), bytes_(bytes.size()) {}
 
   // Counts the values. Returns false if the last value is cut.
   bool Count(std::uint64_t* values) const;
   bool empty() const { return bytes_ == 0; }
-  std::size_t size() const { return bytes_; }  // bytes
+  std::size_t size() const { return bytes_; }  // bytes, including those already read
 
-  std::uint64_t Next() {
+ protected:
+  std::uint64_t ReadVarint() {
     std::uint64_t byte = *at_++;
     if (byte < 0x80) [[likely]]
       return byte;
@@ -82,17 +82,24 @@ class Column {
     } while (byte >= 0x80);
     return value;
   }
-  std::uint32_t Next32() { return static_cast<std::uint32_t>(Next()); }
 
  private:
   const std::uint8_t* at_ = nullptr;
-  std::size_t bytes_ = 0;  // size of the whole column, also after Next
+  std::size_t bytes_ = 0;
+};
+
+// A column with a value for each event. Once Count has returned the expected number, Next needs no check of bounds.
+class Column : public PackedVarints {
+ public:
+  using PackedVarints::PackedVarints;
+  std::uint64_t Next() { return ReadVarint(); }
+  std::uint32_t Next32() { return static_cast<std::uint32_t>(Next()); }
 };
 
 // A column that a capture leaves out if all of its values are 0.
-class ZeroableColumn : public Column {
+class ZeroableColumn : public PackedVarints {
  public:
-  std::uint64_t Next() { return empty() ? 0 : Column::Next(); }
+  std::uint64_t Next() { return empty() ? 0 : ReadVarint(); }
   std::uint32_t Next32() { return static_cast<std::uint32_t>(Next()); }
 };
 
