@@ -51,7 +51,7 @@ def threads(lab, long):
         yield lab.run(program="threads", arguments=[number], options={})  # a ring of the usual size
 
 
-@fault("up to 1,000,000 distinct names, each with a shape of its own")
+@fault("up to 1,000,000 distinct names, each with a different shape")
 def names(lab, long):
     for number in (100_000, 1_000_000) if long else (40_000,):
         yield lab.run(program="names", arguments=[number])
