@@ -1,6 +1,9 @@
-"""Loads the program's module named `memoir`, if it has such a module: `memoir run` puts Memoir's folder before those of installed packages.
+"""Loads the program's module `memoir` in place of Memoir's package, if the program has a module of this name.
 
-    PYTHONPATH=/opt/memoir/lib/memoir/python python serve.py     # `import memoir` in serve.py: the project of that name in site-packages
+`memoir run` puts Memoir's folder on sys.path before the folders of installed packages, so Python finds Memoir first.
+
+    # serve.py imports a package `memoir` that is installed in site-packages, and gets this package
+    PYTHONPATH=/opt/memoir/lib/memoir/python python serve.py
 """
 
 from __future__ import annotations

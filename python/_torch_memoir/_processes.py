@@ -124,7 +124,8 @@ def follow(followed: ProcessCallbacks) -> None:
 
     os.register_at_fork(after_in_child=followed.forked)
     util.register_after_fork(followed, _in_forked_task)  # as long as `followed` lives
-    # Python 3.11 and later have no hook for a spawned child's task. This method, which they call there, is empty in the base class.
+    # From Python 3.11 on, a spawned child does not call the functions of register_after_fork. It calls this method of
+    # its process class, which does nothing.
     child: Any  # its _after_fork is in no stub
     for child in (context.SpawnProcess, context.ForkServerProcess):
         if "_after_fork" in vars(child):

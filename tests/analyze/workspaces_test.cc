@@ -220,7 +220,7 @@ TEST(Workspaces, AreThoseOfTheRule) {
   EXPECT_GT(found_in_all, 1000u);
 }
 
-// A repeated step is recorded without operators: its blocks are inferred from those of the step that it repeats.
+// A block of a repeated step has no recorded operator. It counts as a workspace if its matching block is a workspace.
 TEST(Workspaces, OfARepeatedStepAreInTheSameRow) {
   Grouping operators = Grouping::FromCategories(GroupBy::kOperator, {});
   operators.SeparateWorkspaces({7});

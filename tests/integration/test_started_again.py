@@ -43,7 +43,8 @@ def cycle():
     threads = [threading.Thread(target=torch.add, args=(torch.ones(2), 1)) for _ in range(2)]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
-    # join() returns before the thread is gone from the system: until then the next one gets a stack and an arena of its own, which stay.
+    # join() returns before the system has removed the thread. A thread that starts before that gets a new stack and a
+    # new arena of malloc, and the process keeps both.
     while tasks() > alone: time.sleep(0.001)
     memoir.stop()
     for name in os.listdir(folder):

@@ -67,7 +67,7 @@ def classes_are_small(tree):
 
 
 def _sources(folder, functions, lines):
-    """A class with `functions` functions of `lines` lines, each in a source of its own."""
+    """Returns the sources of a class with `functions` functions of `lines` lines. Each source defines one function."""
     body = "  ++x_;\n" * (lines - 2)
     return {f"{folder}/part{n}.cc": f"namespace memoir {{\n\nvoid Part::Do{n}(int x) {{\n{body}}}\n\n}}\n" for n in range(functions)}
 

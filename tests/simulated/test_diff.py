@@ -92,7 +92,10 @@ def test_all_are_named_in_the_first_line(tree, captures):
 
 
 def by_name(rows, side):
-    """Of each thread its name, bytes and blocks. Its number depends on when Memoir's own thread took one, for its first reading of the host's memory."""
+    """Returns the name, bytes and blocks of each thread, without its number.
+
+    Numbers differ between two recordings: Memoir's thread takes one when it first samples the host's memory.
+    """
     return sorted((row["name"].partition(" (")[2], row[f"bytes_{side}"], row[f"blocks_{side}"]) for row in rows if row[f"blocks_{side}"])
 
 

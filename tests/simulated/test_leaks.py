@@ -120,7 +120,7 @@ for step in range(int(sys.argv[1])):
 
 
 def test_lines_of_one_graph_are_one_cause(tree, tmp_path):
-    """`total = total + loss` keeps the tensors that the forward pass saved at five lines; the hoard is another cause."""
+    """`total = total + loss` keeps the graph of every step, and with it tensors of five lines. `hoard` is another cause."""
     program = tmp_path / "one.py"
     program.write_text(ONE_CAUSE)
     command = [tree / "bin/memoir", "run", "--simulate", "h100", "-o", tmp_path / "capture", "--", sys.executable, program, "24"]

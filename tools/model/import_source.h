@@ -1,5 +1,6 @@
 // Determines whether a capture was converted from another program's file (tools/import, docs/imports.md), and which
-// information is therefore missing in the capture. Also decides by what tables group if the user does not choose.
+// information is therefore missing in the capture. Also determines the grouping of a table for which no option selects
+// a grouping.
 //
 // A converted capture has one process. If it was converted from a memory snapshot, a range is not one call: it covers
 // all consecutive allocations of an operator or autograd node.

@@ -1,4 +1,4 @@
-// A live block, and what checkpointing does to it.
+// A live block, and the effect of checkpointing on it.
 //
 // The stages of a block, for each call in which it was made:
 //

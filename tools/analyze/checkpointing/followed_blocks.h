@@ -1,4 +1,4 @@
-// The live blocks of a process, with what their categories and their uses say about each of them.
+// The live blocks of a process. A FollowedBlock contains facts that follow from the category and the uses of its block.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCKS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCKS_H_
 

@@ -35,7 +35,7 @@ struct FollowedCall {
   // Blocks that settle when the call ends: slot, ordinal.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;
 
-  // `peaks`: those of the device.
+  // Returns the entry for `device`. Adds an entry for a device without one. `peaks`: the peaks of `device`.
   CallOnDevice& FindDevice(DeviceId device, const CheckpointedPeaks& peaks) {
     const auto known = std::ranges::find(devices, device, &CallOnDevice::device);
     if (known != devices.end()) return *known;

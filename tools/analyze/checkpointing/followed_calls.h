@@ -1,5 +1,5 @@
-// The module calls that have not ended, or whose blocks still count. Changes their figures, and those of their groups,
-// when a block is made, read for the last time in forward, given to another call, or freed.
+// The module calls that have not ended, or that have live blocks which still count. The figures of a call and of its
+// group change when a block is made, read for the last time in forward, received by another call as an input, or freed.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALLS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALLS_H_
 

@@ -25,8 +25,8 @@ class InputFollowers {
   // Call it when a process begins.
   void Clear() { devices_.clear(); }
   void NoteAllocation(const Block& block, bool is_input);
-  // Takes the bursts whose size differs from that of the first burst of the place of `block`. Returns true if the place
-  // followed nearly all of these bursts, and at least two.
+  // Returns true if the blocks of the place of `block` follow the inputs: among the bursts that were larger or smaller
+  // than the place's first burst, the place followed nearly all, and at least two.
   bool Follows(const Block& block) const;
 
  private:

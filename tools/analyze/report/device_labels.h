@@ -21,7 +21,7 @@ class DeviceLabels {
   explicit DeviceLabels(const std::vector<const Grouping*>& groupings) : groupings_(groupings) {}
 
   // Returns the number of a group's label in the grouping at the index `grouping`. Adds a new label to `shown`.
-  // `before`: the block was allocated outside of the selection, so its label says so.
+  // `before`: true if the block was allocated outside of the selection. Its label then includes kBeforeLabel.
   LabelNumber LabelOf(std::size_t grouping, Group group, bool before, const Capture& capture,
                       const Dictionary& dictionary, ReportDevice* shown);
   // Returns the index of the block's module and operator in ReportDevice::places. Adds a new place to `shown`.

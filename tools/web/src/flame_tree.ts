@@ -81,7 +81,7 @@ export async function rangeTree(app: App): Promise<FlameTree> {
 // The nodes of a module, from its root down.
 export const modulePath = (name: string): string[] => (name.startsWith('(') ? [name] : name.split('.'));
 
-// Returns the nodes of the nested modules in `path`; undefined if there are none.
+// Returns the nodes of the nested modules in `path`, outermost first. Undefined if a module of the path has no node.
 export function nodesAt(root: Node, path: string[]): Node[]|undefined {
   const nodes: Node[] = [];
   for (const part of path) {
@@ -94,7 +94,7 @@ export function nodesAt(root: Node, path: string[]): Node[]|undefined {
 
 type Labels = Record<string, string[]>;
 
-// Where the blocks of a module and an operator are in the tree, which grows by what is asked for.
+// Returns a function that finds the node for blocks of a module and an operator. The function adds missing nodes.
 function placeIn(root: Node, labels: Labels, pathOf: (name: string) => string[]): (module: number, operator: number) =>
     Node {
   return (module, operator) => {

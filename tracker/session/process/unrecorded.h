@@ -1,5 +1,5 @@
-// What the recording of this process lacks: events whose hook could not be installed or for which a query of torch
-// failed, blocks that were not published, records that were not written.
+// Finds and reports the gaps in the recording of this process: events whose hook could not be installed or for which a
+// query of torch failed, blocks that were not published, and records that were not written.
 //
 // Any thread.
 #ifndef TRACKER_SESSION_PROCESS_UNRECORDED_H_

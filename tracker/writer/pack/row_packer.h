@@ -18,8 +18,8 @@
 
 namespace memoir {
 
-// What became of an event. kNotInRow: it must be added to a run. kNeedsNoEvent: its records are counted, and no event
-// is needed for them.
+// The result of an attempt to add an event to a pattern row. kNotInRow: the event must be added to a run.
+// kNeedsNoEvent: the records of the event were counted, and the capture needs no event for them.
 enum class RowResult : std::uint8_t { kNotInRow, kInRow, kNeedsNoEvent };
 
 class RowPacker {

@@ -1,5 +1,5 @@
-// What several packers use: the dictionaries, with the definitions that the current chunk needs, the threads, and the
-// live memory. One thread.
+// The state that several packers use: the dictionaries, the definitions that the current chunk needs, the threads, and
+// the live memory. One thread.
 #ifndef TRACKER_WRITER_PACK_SHARED_PACK_STATE_H_
 #define TRACKER_WRITER_PACK_SHARED_PACK_STATE_H_
 

@@ -1,4 +1,4 @@
-// The state that several handlers of evidence share. What only one handler needs is in that handler.
+// The state that several handlers of evidence share. State that only one handler needs is in that handler.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_SHARED_EVIDENCE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_SHARED_EVIDENCE_H_
 
