@@ -32,6 +32,35 @@ TEST(FailedRanksTest, RanksThatWereAllKilledAreOneFinding) {
   EXPECT_EQ(found.odd[0].first->before_ns, 250'000'000u);
 }
 
+// Rank 1 is killed while it works. Rank 0 loses its connection and fails 40 ms later. The launcher kills rank 2, which
+// has waited for rank 1, 60 ms later.
+TEST(FailedRanksTest, TheRankThatEndedFirstComesBeforeItsConsequences) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().set_steps(6);
+    recordings.back().set_duration_ns(4000 * kMs);
+    recordings.back().mutable_end()->set_reason(v1::End::MERGED);
+  }
+  recordings[0].mutable_end()->set_reason(v1::End::EXITED);
+  recordings[0].mutable_end()->set_message("RuntimeError: Connection reset by peer");
+  recordings[0].set_last_clock_ns(4040 * kMs);
+  recordings[1].set_last_clock_ns(4002 * kMs);
+  recordings[2].set_last_clock_ns(4060 * kMs);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(2));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1, 2));
+  ASSERT_TRUE(found.odd[0].first.has_value());
+  EXPECT_EQ(found.odd[0].first->rank, 1u);
+  EXPECT_EQ(found.odd[0].first->before_ns, 38 * kMs);
+  EXPECT_THAT(found.odd[1].ranks, ElementsAre(0));
+  EXPECT_FALSE(found.odd[1].first.has_value());
+  // If nothing shows that a rank was alive after its last event, it is unknown which rank ended first.
+  for (v1::RecordingSummary& recording : recordings) recording.clear_last_clock_ns();
+  for (const OddRank& odd : Found(recordings).odd) EXPECT_FALSE(odd.first.has_value());
+}
+
 TEST(FailedRanksTest, TheRankThatDiedInAnEarlierStepComesFirst) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {

@@ -109,6 +109,49 @@ TEST(OddRanksTest, OfARankTheLastRestartCounts) {
   EXPECT_THAT(found.ranks, SizeIs(4));
 }
 
+v1::RecordingSummary WithState(std::uint32_t rank, std::uint64_t state, std::uint64_t activations) {
+  v1::RecordingSummary recording = Recording(rank, state + activations, {"a"});
+  v1::Composition& composition = *recording.mutable_devices(0)->add_at_peak();
+  composition.set_by("category");
+  for (const auto& [name, bytes] : {std::pair("optimizer state", state), std::pair("activation", activations)}) {
+    v1::HeldRow& row = *composition.add_rows();
+    row.set_name(name);
+    row.set_bytes(bytes);
+  }
+  return recording;
+}
+
+// FSDP2 divides 22 rows among eight ranks: three rows for each rank but the last, which has one.
+TEST(OddRanksTest, ASmallerShardIsHealthy) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank)
+    recordings.push_back(WithState(rank, (rank == 7 ? 10 : 30) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[1] = WithState(1, 30 * kMiB, 60 * kMiB);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
+}
+
+TEST(OddRanksTest, MemoryThatStaysFromStepToStepIsNamed) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 2 ? 115 : 100) * kMiB, {"a"}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_window_steps(1);
+    for (std::uint64_t step = 0; step < 6; ++step) {
+      v1::StepWindow& window = *device.add_windows();
+      window.set_first_step(step);
+      window.set_allocated((rank == 2 && step > 0 ? 115 : 100) * kMiB);
+      window.set_at_begin((rank == 2 && step > 0 ? 36 : 20) * kMiB);
+    }
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kAllocated);
+  EXPECT_EQ(found.odd[0].more_between_steps, 16 * kMiB);
+}
+
 TEST(OddRanksTest, FewerStepsOfOneThatHasEnded) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 5; ++rank) {

@@ -98,7 +98,7 @@ ANALYZE = {
     "data_flow": "grouping pass",
     "torch_profiler": "categories data_flow pass time",
     "report": "categories grouping lives oom pass stacks summary",
-    "ranks": "categories grouping lives pass summary",
+    "ranks": "categories compare grouping lives pass summary",
 }
 VIEW = {
     "json": "terminal",
@@ -118,7 +118,7 @@ VIEW = {
     "lives": "capture json terminal analyze/categories analyze/lives",
     "live": "json terminal analyze/live analyze/pass",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
-    "ranks": "capture json terminal analyze/grouping analyze/pass analyze/ranks",
+    "ranks": "capture compare json terminal analyze/compare analyze/grouping analyze/pass analyze/ranks",
     "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "calls": "capture json terminal analyze/calls",

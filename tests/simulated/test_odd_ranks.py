@@ -33,6 +33,9 @@ EXPECTED = {
     "killed": ("killed", None, {}),
 }  # fmt: skip
 
+# For the faults that a comparison of the programs explains: words of its explanation.
+EXPLAINED = {"longer": "2.0 times as large", "uneven": "the batch of ", "wide": "a size is "}
+
 
 @pytest.fixture(scope="module")
 def role(tree, tmp_path_factory):
@@ -85,6 +88,8 @@ def test_one_rank_is_named(role, checked, what):
         assert {by: any(one in rows[by]["name"] for one in (name if isinstance(name, tuple) else (name,))) for by, name in names.items()} == dict.fromkeys(names, True), rows
         assert found["headline"].startswith(f"rank {odd} (node{odd // 8:04}): ")
         assert found["differences"] == []
+        if what in EXPLAINED:
+            assert any(EXPLAINED[what] in change["text"] for change in one["program"]["changes"]), one
         if what == "killed":
             assert f"was killed by signal 9 (SIGKILL) after {BEGINS} steps, its role made 16" in found["headline"]
         if figure == "growth":

@@ -71,6 +71,9 @@ struct ReplayReport {
     v1::Counters counters;  // the newest counters in the parts
     v1::End end;            // End::UNKNOWN: the recording did not end in an orderly way
     std::uint64_t duration_ns = 0;  // time from the start of the process to its last event
+    // The newest reading of the realtime clock, ns since 1970; 0: none. The process was alive then, because its writer
+    // reads the clock.
+    std::uint64_t last_clock_ns = 0;
     struct EvictedPeak {
       std::string device;  // as ToString(DeviceInfo) prints it: "cpu"
       std::uint64_t bytes = 0, ns = 0;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <tuple>
 #include <utility>
 
 #include "tools/analyze/compare/lines_below_peak.h"
 #include "tools/analyze/compare/main_cause.h"
+#include "tools/analyze/compare/matched_devices.h"
 #include "tools/analyze/compare/matched_parts.h"
 #include "tools/analyze/compare/program_changes.h"
 #include "tools/analyze/compare/recording_differences.h"
@@ -71,12 +71,6 @@ HeldPart PartOfEvicted(std::uint64_t bytes) {
   return part;
 }
 
-// One device of a recording, with its holdings.
-struct SideInputs {
-  ComparedSide side;
-  HeldDevice held;
-};
-
 std::vector<SideInputs> SidesOf(const CaptureAnalysis& analysed, const InstantChoice& at) {
   std::vector<SideInputs> sides;
   for (const DeviceRow& device : analysed.summary.devices) {
@@ -100,29 +94,6 @@ std::vector<SideInputs> SidesOf(const CaptureAnalysis& analysed, const InstantCh
     sides.push_back(std::move(one));
   }
   return sides;
-}
-
-// The rank, the name, and a number that distinguishes devices with the same rank and name: a restarted rank has several
-// such devices.
-using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
-
-// `alone`: true if each recording has one process. Then its rank is ignored.
-std::map<DeviceKey, const SideInputs*> ByKey(const std::vector<SideInputs>& sides, bool alone) {
-  std::map<DeviceKey, const SideInputs*> by_key;
-  std::map<std::pair<std::int64_t, std::string>, std::size_t> counts;
-  for (const SideInputs& one : sides) {
-    const std::int64_t rank = alone || !one.side.device.rank ? -1 : static_cast<std::int64_t>(*one.side.device.rank);
-    const std::string& name = one.side.device.name;
-    by_key[{rank, name, counts[{rank, name}]++}] = &one;
-  }
-  return by_key;
-}
-
-std::size_t Processes(const std::vector<SideInputs>& sides) {
-  std::vector<ProcessId> processes;
-  for (const SideInputs& one : sides) processes.push_back(one.side.device.process);
-  std::ranges::sort(processes);
-  return static_cast<std::size_t>(std::ranges::unique(processes).begin() - processes.begin());
 }
 
 // Returns a HeldDevice with the parts of the reserved bytes in place of the parts of the live bytes.
@@ -214,23 +185,15 @@ absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, c
   const absl::StatusOr<CaptureAnalysis> analysed_b = Analyse(b, options.b, options);
   if (!analysed_b.ok()) return analysed_b.status();
   const std::vector<SideInputs> sides_a = SidesOf(*analysed_a, options.at), sides_b = SidesOf(*analysed_b, options.at);
-  const bool alone = Processes(sides_a) <= 1 && Processes(sides_b) <= 1;
   const GroupBy by = options.by.value_or(DefaultGrouping(analysed_a->held, analysed_b->held));
   MatchedNames names(analysed_a->held, analysed_b->held, options.renames, by);
-  const auto of_a = ByKey(sides_a, alone), of_b = ByKey(sides_b, alone);
   // A segment may contain both selected blocks and other blocks. So reserved bytes are compared only if all blocks are
   // selected.
   const bool with_reserved = options.at.kind == InstantChoice::Kind::kPeak && options.a.takes_all_blocks();
   Comparison comparison;
   comparison.changes = FindProgramChanges(analysed_a->held, analysed_b->held, names);
-  for (const auto& [key, one] : of_a) {
-    const auto same = of_b.find(key);
-    comparison.devices.push_back(
-        CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by, with_reserved, comparison.changes));
-  }
-  for (const auto& [key, one] : of_b) {
-    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by, with_reserved, {}));
-  }
+  for (const auto& [of_a, of_b] : MatchDevices(sides_a, sides_b))
+    comparison.devices.push_back(CompareDevices(of_a, of_b, names, by, with_reserved, comparison.changes));
   for (ComparedDevice& device : comparison.devices) AddShapes(analysed_a->held, analysed_b->held, device.cause);
   std::ranges::stable_sort(comparison.devices,
                            [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });

@@ -11,24 +11,33 @@
 namespace memoir {
 namespace {
 
-// A rank that fails as a consequence often ends less than this time after the first rank. So a smaller difference does
-// not show which rank failed first.
-constexpr std::uint64_t kClearlyFirstNs = 100'000'000;
+// Returns the failed rank that certainly ended before all other failed ranks. Empty if no rank did.
+std::optional<FirstEnd> FirstEndOf(const OddRanks& found) {
+  std::vector<std::size_t> failed;
+  for (std::size_t i = 0; i < found.ranks.size(); ++i) {
+    if (found.ranks[i].was_killed() || found.ranks[i].has_raised()) failed.push_back(i);
+  }
+  if (failed.size() < 2) return std::nullopt;
+  const auto alive_until = [&](std::size_t i) { return found.ranks[i].alive_until_ns; };
+  std::ranges::partial_sort(failed, failed.begin() + 2, {}, alive_until);
+  const RankFacts &first = found.ranks[failed[0]], &next = found.ranks[failed[1]];
+  if (first.ended_by_ns >= next.alive_until_ns) return std::nullopt;
+  return FirstEnd{failed[0], next.alive_until_ns - first.alive_until_ns};
+}
 
-std::optional<FirstEnd> FirstEndOf(const OddRanks& found, const std::vector<std::size_t>& ranks) {
-  if (ranks.size() < 2) return std::nullopt;
-  std::vector<std::size_t> by_time = ranks;
-  std::ranges::stable_sort(by_time, {}, [&](std::size_t i) { return found.ranks[i].last_ns; });
-  const std::uint64_t before = found.ranks[by_time[1]].last_ns - found.ranks[by_time[0]].last_ns;
-  return before < kClearlyFirstNs ? std::nullopt : std::optional<FirstEnd>({by_time[0], before});
+std::optional<FirstEnd> FirstAmong(const std::optional<FirstEnd>& first, const std::vector<std::size_t>& ranks) {
+  return first && std::ranges::find(ranks, first->rank) != ranks.end() ? first : std::nullopt;
 }
 
 }  // namespace
 
 void AddFailedRanks(OddRanks& found) {
+  const std::optional<FirstEnd> first = FirstEndOf(found);
   std::set<std::size_t> known;
-  for (const OddRank& odd : found.odd) {
-    if (odd.is_about_the_end()) known.insert(odd.ranks.begin(), odd.ranks.end());
+  for (OddRank& odd : found.odd) {
+    if (!odd.is_about_the_end()) continue;
+    known.insert(odd.ranks.begin(), odd.ranks.end());
+    odd.first = FirstAmong(first, odd.ranks);
   }
   std::map<std::size_t, std::size_t> roles;  // by rank
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
@@ -45,7 +54,7 @@ void AddFailedRanks(OddRanks& found) {
   for (auto& [type, ranks] : failed) {
     OddRank odd;
     odd.figure = type.empty() ? OddFigure::kKilled : OddFigure::kFailed;
-    odd.first = FirstEndOf(found, ranks);
+    odd.first = FirstAmong(first, ranks);
     odd.role = roles[ranks.front()];
     odd.value = odd.usual = found.ranks[odd.first ? odd.first->rank : ranks.front()].steps;
     odd.ranks = std::move(ranks);

@@ -4,10 +4,12 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/analyze/ranks/joined_ranks.h"
+#include "tools/analyze/ranks/peak_rows.h"
 #include "tools/analyze/ranks/role_figures.h"
 #include "tools/analyze/ranks/usual_value.h"
 
@@ -30,9 +32,6 @@ constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankF
                                                   {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB}}};
 constexpr std::uint64_t kPercentOfVaried = 25;  // tolerated percent of reserved bytes, if allocated bytes vary
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
-// A row with a name is preferred to a larger row without a name, if the difference of the named row is at least a
-// fourth of the other row's difference.
-constexpr std::uint64_t kLeastOfNamed = 4;
 
 class OddRankFinder {
  public:
@@ -41,7 +40,7 @@ class OddRankFinder {
   void JudgeRole(std::size_t role) {
     role_ = role;
     members_ = &found_.roles[role].members;
-    usual_rows_.reset();
+    peak_rows_.emplace(found_.ranks, *members_, book_);
     TakeWindows();
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
@@ -146,7 +145,7 @@ class OddRankFinder {
         OddRank odd = Finding(i, OddFigure::kGrowth, Member(i).allocated, usual);
         odd.growth = growth;
         odd.since_step = growth.since_step();
-        AddRows(i, odd);
+        odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
         findings[i] = std::move(odd);
       }
     }
@@ -166,11 +165,14 @@ class OddRankFinder {
     const UsualValue usual = UsualOfRole(judged);
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
-      if (findings[i] || !usual.IsOdd(value)) continue;
-      // If shards are uneven, the last rank has fewer bytes between the steps.
+      if (!usual.IsOdd(value)) continue;
       if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
+      if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
+        findings[i]->more_between_steps = value - usual.value;
+      if (findings[i] || (value < usual.value && peak_rows_->HasSmallerShard(Member(i), usual.value - value))) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
-      if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween) AddRows(i, odd);
+      if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
+        odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
       if (judged.figure == OddFigure::kAllocated) FindSince(i, judged, odd);
       findings[i] = std::move(odd);
     }
@@ -201,32 +203,6 @@ class OddRankFinder {
     }
   }
 
-  using UsualRows = std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()>;
-  const UsualRows& usual_rows() {
-    if (usual_rows_) return *usual_rows_;
-    UsualRows& usual = usual_rows_.emplace();
-    for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual[by] = UsualRowsOf(found_.ranks, *members_, by);
-    return usual;
-  }
-
-  void AddRows(std::size_t i, OddRank& odd) {
-    const bool more = odd.value >= odd.usual;
-    for (std::size_t by = 0; by < kHeldBy.size(); ++by) {
-      std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> both;  // bytes and usual bytes, by name
-      for (const auto& [name, usual] : usual_rows()[by]) both[name].second = usual;
-      for (const RankRow& row : Member(i).rows[by]) both[row.name].first += row.bytes;
-      std::optional<OddRow> largest, named;  // `named` excludes names such as "(no module)"
-      for (const auto& [number, of] : both) {
-        if ((of.first > of.second) != more) continue;
-        const OddRow row{kHeldBy[by], book_.NameOf(number), of.first, of.second};
-        if (!largest || row.difference() > largest->difference()) largest = row;
-        if (!row.name.starts_with('(') && (!named || row.difference() > named->difference())) named = row;
-      }
-      const bool names_it = named && named->difference() >= largest->difference() / kLeastOfNamed;
-      if (largest) odd.rows.push_back(names_it ? *std::move(named) : *std::move(largest));
-    }
-  }
-
   // Finds the first window of steps in which the rank is odd.
   void FindSince(std::size_t i, const FigureBounds& judged, OddRank& odd) const {
     for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
@@ -248,7 +224,7 @@ class OddRankFinder {
   std::map<std::uint64_t, std::vector<std::uint64_t>> windows_;  // by first step / window_steps_
   std::map<std::uint64_t, std::uint64_t> usual_of_window_;       // medians of windows_, by the same numbers
   std::uint64_t noise_ = 0;
-  std::optional<UsualRows> usual_rows_;
+  std::optional<PeakRows> peak_rows_;
 };
 
 }  // namespace
@@ -300,7 +276,7 @@ OddRanks FindOddRanks(RankBook& book) {
     const auto key = [&found](const OddRank& odd) {
       const bool failed = odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
       const int order = failed ? 0 : odd.figure == OddFigure::kSteps ? 2 : 1;
-      return std::pair(order, -static_cast<double>(odd.difference()));
+      return std::tuple(order, !odd.first.has_value(), -static_cast<double>(odd.difference()));
     };
     return key(a) < key(b);
   });

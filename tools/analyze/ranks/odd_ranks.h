@@ -4,7 +4,8 @@
 // is odd if its distance from the median exceeds all of these: nine deviations (six standard deviations of a normal
 // distribution), a share of the median, and a floor. So neither noise nor small differences between nearly equal ranks
 // cause a finding. If the allocated bytes of members vary from step to step, this variation is tolerated, too. DDP's
-// buckets are compared separately, because other threads free them.
+// buckets are compared separately, because other threads free them. A rank that has less is not odd if it lacks
+// parameters, gradients and optimizer state: FSDP2 gives the last ranks smaller shards.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/analyze/compare/program_change.h"
 #include "tools/analyze/ranks/rank_book.h"
 #include "tools/analyze/ranks/roles.h"
 #include "tools/analyze/ranks/usual_value.h"
@@ -42,10 +44,16 @@ struct OddRow {
   std::uint64_t difference() const { return ApartBy(bytes, usual); }
 };
 
-// The rank whose events ended first, clearly before the events of the other ranks of a finding.
+// The rank that certainly ended before all other failed ranks.
 struct FirstEnd {
   std::size_t rank = 0;         // index of the rank
-  std::uint64_t before_ns = 0;  // time from its last event to the next rank's last event
+  std::uint64_t before_ns = 0;  // time from its last sign of life to that of the next failed rank
+};
+
+// How the program of an odd rank differs from that of a usual rank.
+struct ProgramOfOddRank {
+  std::size_t usual = 0;               // index of the usual rank
+  std::vector<ProgramChange> changes;  // the usual rank is A, the odd rank is B
 };
 
 struct OddRank {
@@ -60,12 +68,16 @@ struct OddRank {
   std::uint64_t value = 0, usual = 0;
   std::optional<std::uint64_t> since_step;
   std::uint64_t since_within = 1;  // uncertainty of since_step in steps: the length of a window
+  // For kAllocated: if the rank also has more than usual when its steps begin, the difference. So the rank keeps the
+  // memory from step to step. Otherwise 0.
+  std::uint64_t more_between_steps = 0;
   // For kAllocated, kBetween and kGrowth: the row of each grouping that differs most, preferably one with a name.
   std::vector<OddRow> rows;
   std::optional<v1::GrowthSummary> growth;
   // For figures of memory: the usual number of steps, if the rank ended after another number of steps. Otherwise empty.
   std::optional<std::uint64_t> usual_steps;
-  std::optional<FirstEnd> first;  // for kKilled and kFailed with several `ranks`; empty: no rank ended clearly first
+  std::optional<FirstEnd> first;            // set if one of `ranks` ended first
+  std::optional<ProgramOfOddRank> program;  // see odd_programs.h; empty: not compared
   std::uint64_t difference() const { return ApartBy(value, usual); }
   bool is_about_the_end() const { return figure >= OddFigure::kKilled; }  // kKilled, kFailed or kSteps
 };

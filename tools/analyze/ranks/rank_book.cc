@@ -15,6 +15,11 @@
 namespace memoir {
 namespace {
 
+// The time between two readings of the clock by a process's writer: kBusyWaitNs while there are events, and without
+// events at most as long as there was none before, up to kLongestWaitNs (tracker/writer/writer.cc).
+constexpr std::uint64_t kBusyWaitNs = 10'000'000, kLongestWaitNs = 100'000'000;
+constexpr std::uint64_t kLateNs = 10'000'000;  // a loaded machine lets the writer run later
+
 bool IsOnHost(const v1::DeviceSummary& device) {
   const std::string kind = KindOfDevice(device.name());
   return kind == "cpu" || kind == "pinned";
@@ -49,6 +54,19 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
   }
   facts.buckets = QuarterOf(std::move(buckets));
   facts.between_steps = QuarterOf(std::move(at_begin));
+}
+
+void TakeEnd(const v1::RecordingSummary& recording, RankFacts& facts) {
+  facts.end = recording.end().reason();
+  facts.has_failed = IsBadEnd(recording.end());
+  facts.end_message = recording.end().message();
+  facts.end_signal = recording.end().signal();
+  const std::uint64_t last_event_ns = recording.process().start().realtime_ns() + recording.duration_ns();
+  const std::uint64_t last_clock_ns = recording.last_clock_ns();
+  facts.alive_until_ns = facts.ended_by_ns = std::max(last_event_ns, last_clock_ns);
+  if (!facts.was_killed()) return;
+  const std::uint64_t idle_ns = last_clock_ns == 0 ? kLongestWaitNs : facts.alive_until_ns - last_event_ns;
+  facts.ended_by_ns += kLateNs + std::min(kBusyWaitNs + idle_ns, kLongestWaitNs);
 }
 
 std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
@@ -86,11 +104,7 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();
-  facts.end = recording.end().reason();
-  facts.has_failed = IsBadEnd(recording.end());
-  facts.end_message = recording.end().message();
-  facts.end_signal = recording.end().signal();
-  facts.last_ns = info.start().realtime_ns() + recording.duration_ns();
+  TakeEnd(recording, facts);
   facts.growth.assign(recording.growth().begin(), recording.growth().end());
   if (const v1::DeviceSummary* const device = FullestOf(recording)) {
     TakeDevice(*device, facts);

@@ -49,8 +49,10 @@ struct RankFacts {
   std::uint64_t steps = 0;
   v1::End::Reason end = v1::End::UNKNOWN;
   std::string end_message;
-  std::uint32_t end_signal = 0;                               // 0: unknown
-  std::uint64_t last_ns = 0;                                  // time of the last event, since 1970
+  std::uint32_t end_signal = 0;  // 0: unknown
+  // The process ended between these times, since 1970. A killed process was alive at its last event, and when its
+  // writer last read the clock.
+  std::uint64_t alive_until_ns = 0, ended_by_ns = 0;
   bool ended() const { return end != v1::End::UNKNOWN; }      // true if it does not record any more, for any reason
   bool was_killed() const { return end == v1::End::MERGED; }  // killed, or it left by os._exit or exec
   bool has_failed = false;                                    // IsBadEnd()

@@ -21,8 +21,9 @@ std::string RanksComplaint(const CheckArguments& arguments) {
 }
 
 absl::StatusOr<CheckResult> CheckRanks(const std::string& path, const CheckArguments& arguments) {
-  const absl::StatusOr<ComparedJob> compared = CompareRanks(path, RunOf(arguments.run));
+  absl::StatusOr<ComparedJob> compared = CompareRanks(path, RunOf(arguments.run));
   if (!compared.ok()) return compared.status();
+  ComparePrograms(path, *compared);
   const auto& [job, overview, found] = *compared;
   if (job.runs > 1 && job.run != kAllRuns)
     PrintMessage(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));

@@ -1,10 +1,12 @@
 #include "tools/cli/ranks/compared_job.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "tools/analyze/ranks/odd_programs.h"
 #include "tools/cli/ranks/job_reader.h"
 #include "tools/cli/terminal/printed_messages.h"
 #include "tools/cli/terminal/progress_line.h"
@@ -29,6 +31,15 @@ absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_
   ComparedJob compared{.job = **std::move(reading), .overview = {}, .found = FindOddRanks(book)};
   compared.overview = OverviewOf(compared.job.job);
   return compared;
+}
+
+void ComparePrograms(const std::string& folder, ComparedJob& compared) {
+  constexpr std::size_t kMostCompared = 2;  // each comparison replays two recordings
+  if (!compared.job.has_recordings || std::ranges::none_of(compared.found.odd, HasProgramToCompare)) return;
+  const absl::StatusOr<Capture> capture = Capture::Open(folder, compared.job.run);
+  if (!capture.ok()) return;
+  ProgressLine progress("comparing the programs of odd ranks");
+  AddPrograms(*capture, kMostCompared, progress.callback(), compared.found);
 }
 
 OddRanks CompareRanksOf(const Capture& capture) {

@@ -129,6 +129,7 @@ void Replayer::Define(const Chunk& chunk) {
   if (payload.clock.tick() != 0) context().AddClockReading(payload.clock);
   if (!payload.keyframe.empty()) TakeKeyframe(chunk);
   ReplayReport::Process& process = context().process_report();
+  if (payload.clock.tick() != 0) process.last_clock_ns = payload.clock.realtime_ns();
   if (payload.has_counters) process.counters = payload.counters;
   if (payload.has_end) process.end = payload.end;
   context().report().events += payload.events;

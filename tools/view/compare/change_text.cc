@@ -50,8 +50,8 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kTrained:
     case Kind::kFrozen:
       return fmt::format("{} {} {} trained ({})", FormatCount(change.count),
-                         change.kind == Kind::kTrained ? "more" : "fewer",
-                         is_one ? "parameter is" : "parameters are", where);
+                         change.kind == Kind::kTrained ? "more" : "fewer", is_one ? "parameter is" : "parameters are",
+                         where);
     case Kind::kInputs:
       return fmt::format("the {} of {} {} ({}, now {})", change.dimension.empty() ? "inputs" : change.dimension, where,
                          FactorText(change), a, b);
@@ -61,6 +61,43 @@ std::string ChangeText(const ProgramChange& change) {
       return fmt::format("{} {} checkpointed now", where, is_one ? "is" : "are");
     case Kind::kKept:
       return fmt::format("{} {} not checkpointed any more", where, is_one ? "is" : "are");
+  }
+  return "";
+}
+
+std::string ChangeTextOfRank(const ProgramChange& change, const std::string& other) {
+  using Kind = ProgramChange::Kind;
+  const std::string where = Shortened(Escaped(change.where), kName), a = Escaped(change.a), b = Escaped(change.b);
+  const std::string are = change.count == 1 ? "is" : "are";
+  switch (change.kind) {
+    case Kind::kNewModules:
+      return fmt::format("has {}, which {} lacks", where, other);
+    case Kind::kGoneModules:
+      return fmt::format("lacks {}, which {} has", where, other);
+    case Kind::kLayers:
+      return fmt::format("{} has {} modules, on {} {}", where, b, other, a);
+    case Kind::kSizes:
+      if (change.sizes.size() > 1 && !IsAboutOne(change.factor)) return ChangeText(change);
+      return fmt::format("a size is {}, on {} {}, in {} ({})", b, other, a,
+                         FormatCounted(change.count, "parameter", "parameters"), where);
+    case Kind::kParameterType:
+      return fmt::format("parameters are {}, on {} {}", b, other, a);
+    case Kind::kResultType:
+      return fmt::format("{} compute in {}, on {} in {}", FormatCounted(change.count, "line", "lines"), b, other, a);
+    case Kind::kTrained:
+    case Kind::kFrozen:
+      return fmt::format("{} {} {} trained than on {} ({})", FormatCount(change.count),
+                         change.kind == Kind::kTrained ? "more" : "fewer",
+                         change.count == 1 ? "parameter is" : "parameters are", other, where);
+    case Kind::kInputs:
+      return fmt::format("the {} of {} {} ({} on {}, here {})", change.dimension.empty() ? "inputs" : change.dimension,
+                         where, FactorText(change), a, other, b);
+    case Kind::kOptimizer:
+      return fmt::format("the optimizer is {}, on {} {}", b, other, a);
+    case Kind::kCheckpointed:
+      return fmt::format("{} {} checkpointed, not so on {}", where, are, other);
+    case Kind::kKept:
+      return fmt::format("{} {} not checkpointed, unlike on {}", where, are, other);
   }
   return "";
 }

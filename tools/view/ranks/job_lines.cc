@@ -95,8 +95,10 @@ std::string SummariesText(const LoadedJob& reading) {
     const std::string text = LackText(reading, lack);
     if (!text.empty()) from += (from.empty() ? "" : ", ") + text;
   }
-  std::string text = "from " + FormatCounted(reading.summaries, "summary", "summaries");
-  if (!from.empty()) text += "; from recordings: " + from;
+  std::string text;
+  if (reading.summaries > 0 || from.empty())
+    text = "from " + FormatCounted(reading.summaries, "summary", "summaries") + (from.empty() ? "" : "; ");
+  if (!from.empty()) text += "from recordings: " + from;
   std::uint64_t most_behind = 0, behind = 0;
   for (const LackingSummary& lacking : reading.lacking) {
     behind += lacking.lack == SummaryLack::kBehind;

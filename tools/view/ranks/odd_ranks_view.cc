@@ -1,12 +1,14 @@
 #include "tools/view/ranks/odd_ranks_view.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
 #include "tools/model/job.h"
+#include "tools/view/compare/change_text.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
 #include "tools/view/terminal/printed_command.h"
@@ -64,19 +66,32 @@ std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   return usual.empty() ? "" : "; it ended" + steps + usual;
 }
 
-// "ranks 0-3 were killed (or left by os._exit or exec) after 6 steps; rank 1 stopped first, 250 ms before the next"
+// "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps"
 std::string FailedText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.first ? odd.first->rank : odd.ranks.front()];
-  std::string text = RanksText(found, odd.ranks) + ": " + EndText(first, odd.ranks.size() > 1) + " after " +
-                     FormatCounted(first.steps, "step", "steps");
-  if (odd.first)
-    text += "; " + first.label + " stopped first, " + FormatDuration(odd.first->before_ns) + " before the next";
-  return text;
+  return RanksText(found, odd.ranks) + ": " + EndText(first, odd.ranks.size() > 1) + " after " +
+         FormatCounted(first.steps, "step", "steps");
 }
 
-bool HasBuckets(const OddRanks& found, const OddRank& odd) {
-  return std::ranges::any_of(found.roles[odd.role].members,
-                             [&](std::size_t member) { return found.ranks[member].most_buckets > 0; });
+// "; rank 1 ended first, 250 ms before the next"
+std::string FirstText(const OddRanks& found, const OddRank& odd) {
+  if (!odd.first) return "";
+  return "; " + (odd.ranks.size() == 1 ? "it" : found.ranks[odd.first->rank].label) + " ended first, " +
+         FormatDuration(odd.first->before_ns) + " before the next";
+}
+
+// "; it keeps 16.0 MiB of this from step to step", if the rank also has more than usual when its steps begin.
+std::string KeptText(const OddRank& odd) {
+  if (odd.more_between_steps == 0 || odd.value < odd.usual) return "";
+  if (odd.more_between_steps >= odd.difference()) return "; it keeps this memory from step to step";
+  return "; it keeps " + FormatBytes(odd.more_between_steps) + " of this from step to step";
+}
+
+// " without gradient buckets", if any member has them.
+std::string WithoutBuckets(const OddRanks& found, const OddRank& odd) {
+  const bool has_buckets = std::ranges::any_of(
+      found.roles[odd.role].members, [&](std::size_t member) { return found.ranks[member].most_buckets > 0; });
+  return has_buckets ? " without gradient buckets" : "";
 }
 
 std::string FigureText(const OddRanks& found, const OddRank& odd) {
@@ -94,15 +109,15 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
                                growth.module().empty() ? "" : " in " + ShownName(growth.module()));
     }
     case OddFigure::kAllocated:
-      return who + fmt::format("{}{}{}, {} than {}{}", of_peak, FormatBytes(odd.value),
-                               HasBuckets(found, odd) ? " without DDP's buckets" : "", MoreOrLess(odd),
-                               ComparisonText(found, odd), SinceText(odd));
+      return who +
+             fmt::format("{}{}{}, {} than {}{}", of_peak, FormatBytes(odd.value), WithoutBuckets(found, odd),
+                         MoreOrLess(odd), ComparisonText(found, odd), SinceText(odd)) +
+             KeptText(odd);
     case OddFigure::kBetween:
       return who + fmt::format("{}{}{} allocated when its steps begin, {} than {}", up_to, FormatBytes(odd.value),
-                               HasBuckets(found, odd) ? " without DDP's buckets" : "", MoreOrLess(odd),
-                               ComparisonText(found, odd));
+                               WithoutBuckets(found, odd), MoreOrLess(odd), ComparisonText(found, odd));
     case OddFigure::kBuckets:
-      return who + fmt::format("{}{} in DDP's buckets, {} than {}; what else is allocated is in line", up_to,
+      return who + fmt::format("{}{} in gradient buckets, {} than {}; what else is allocated is in line", up_to,
                                FormatBytes(odd.value), MoreOrLess(odd), ComparisonText(found, odd));
     case OddFigure::kReserved:
       return who + fmt::format("{}{} reserved, {} than {}; what is allocated is in line", up_to, FormatBytes(odd.value),
@@ -130,7 +145,18 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
 }
 
 std::string Sentence(const OddRanks& found, const OddRank& odd) {
-  return FigureText(found, odd) + EndRemark(found, odd);
+  return FigureText(found, odd) + FirstText(found, odd) + EndRemark(found, odd);
+}
+
+// What the rank's program does that a usual rank's does not: at most three changes, one line each.
+std::string ProgramLines(const OddRanks& found, const OddRank& odd, const Terminal& terminal) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  if (!odd.program) return text;
+  const std::string usual = found.ranks[odd.program->usual].label;
+  for (const ProgramChange& change : odd.program->changes | std::views::take(kNamed))
+    text += "  why: " + Wrapped(ChangeTextOfRank(change, usual), terminal.width, 7) + "\n";
+  return text;
 }
 
 std::string RowsTable(const OddRank& odd, const Terminal& terminal) {
@@ -172,6 +198,24 @@ std::string NotJudgedText(const OddRanks& found) {
                      ranks == 1 ? "is" : "are");
 }
 
+// "4 compared, 1 is out of line", "3 compared, none is out of line; 3 failed". A failed rank is not counted as out of
+// line, because the figures of failed ranks do not say which one is odd.
+std::string CountsText(const OddRanks& found) {
+  std::size_t compared = 0;
+  for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
+  std::set<std::size_t> failed, out_of_line;
+  for (const OddRank& odd : found.odd) {
+    const bool has_failed = odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
+    (has_failed ? failed : out_of_line).insert(odd.ranks.begin(), odd.ranks.end());
+  }
+  const std::string out = out_of_line.empty()       ? "none is"
+                          : out_of_line.size() == 1 ? "1 is"
+                                                    : FormatCount(out_of_line.size()) + " are";
+  const std::string text =
+      compared == 0 ? "none can be compared" : fmt::format("{} compared, {} out of line", FormatCount(compared), out);
+  return failed.empty() ? text : text + "; " + FormatCount(failed.size()) + " failed";
+}
+
 // Describes the first finding.
 std::string Headline(const JobOverview& overview, const OddRanks& found) {
   if (!found.odd.empty()) return Sentence(found, found.odd.front());
@@ -183,6 +227,15 @@ std::string Headline(const JobOverview& overview, const OddRanks& found) {
   }
   if (!overview.differences.empty()) return "not all ranks have the same " + overview.differences.front().what;
   return "no rank is out of line with its role";
+}
+
+Json ProgramJson(const OddRanks& found, const OddRank& odd) {
+  if (!odd.program) return nullptr;
+  const RankFacts& usual = found.ranks[odd.program->usual];
+  Json changes = Json::array();
+  for (const ProgramChange& change : odd.program->changes)
+    changes.push_back({{"kind", ToString(change.kind)}, {"text", ChangeTextOfRank(change, usual.label)}});
+  return {{"compared_with_rank", usual.rank}, {"changes", std::move(changes)}};
 }
 
 }  // namespace
@@ -197,23 +250,17 @@ std::string RenderOddRanks(const LoadedJob& reading, const JobOverview& overview
   std::string text = JobHeading(reading, overview, terminal) + "\n";
   if (found.ranks.empty())
     return text + Line(terminal, "No process of this job is a rank: there is nothing to compare.");
-  const std::size_t out_of_line = found.out_of_line();
-  std::size_t compared = 0;
-  for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
-  const std::string found_text = compared == 0 ? "none can be compared"
-                                               : fmt::format("{} compared, {} out of line", FormatCount(compared),
-                                                             out_of_line == 0   ? "none is"
-                                                             : out_of_line == 1 ? "1 is"
-                                                                                : FormatCount(out_of_line) + " are");
-  text += Line(terminal, fmt::format("{} in {}, by the modules that they called{}; {}",
-                                     FormatCounted(found.ranks.size(), "rank", "ranks"),
-                                     FormatCounted(found.roles.size(), "role", "roles"), SplitText(found), found_text));
+  text += Line(
+      terminal,
+      fmt::format("{} in {}, by the modules that they called{}; {}", FormatCounted(found.ranks.size(), "rank", "ranks"),
+                  FormatCounted(found.roles.size(), "role", "roles"), SplitText(found), CountsText(found)));
   text += RolesTable(found, top, terminal);
   if (const std::string left = NotJudgedText(found); !left.empty()) text += Line(terminal, left);
   const std::size_t shown = top == 0 || found.odd.size() <= top + 1 ? found.odd.size() : top;
   for (std::size_t i = 0; i < shown; ++i) {
     const OddRank& odd = found.odd[i];
-    text += "\n" + Warning(terminal, Sentence(found, odd)) + RowsTable(odd, terminal);
+    text +=
+        "\n" + Warning(terminal, Sentence(found, odd)) + ProgramLines(found, odd, terminal) + RowsTable(odd, terminal);
     if (!reading.has_recordings) continue;
     const std::string rank = std::to_string(found.ranks[odd.first ? odd.first->rank : odd.ranks[0]].rank);
     const std::string verb = odd.figure == OddFigure::kGrowth    ? "check leaks"
@@ -251,8 +298,10 @@ Json OddRanksJson(const LoadedJob& reading, const JobOverview& overview, const O
                 {"usual", odd.usual},
                 {"since_step", odd.since_step ? Json(*odd.since_step) : Json(nullptr)},
                 {"since_within_steps", odd.since_within},
+                {"more_between_steps_bytes", odd.more_between_steps},
                 {"at_peak", std::move(rows)},
-                {"growth", nullptr}};
+                {"growth", nullptr},
+                {"program", ProgramJson(found, odd)}};
     if (odd.growth)
       one["growth"] = {{"kind", odd.growth->kind()},
                        {"place", odd.growth->place()},

@@ -156,6 +156,7 @@ void AddGrowth(const Leaks& leaks, ProcessId process, v1::RecordingSummary& reco
 void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSummary& recording) {
   const ReplayReport::Process& seen = report.processes[process.value];
   recording.set_duration_ns(seen.duration_ns);
+  recording.set_last_clock_ns(seen.last_clock_ns);
   *recording.mutable_counters() = seen.counters;
   DropIfLong(*recording.mutable_counters()->mutable_last_write_error());
   if (seen.end.reason() != v1::End::UNKNOWN) {

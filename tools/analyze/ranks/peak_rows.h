@@ -1,0 +1,36 @@
+// The rows of the peaks of a role's members, compared with their usual bytes.
+#ifndef TOOLS_ANALYZE_RANKS_PEAK_ROWS_H_
+#define TOOLS_ANALYZE_RANKS_PEAK_ROWS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/analyze/ranks/rank_book.h"
+
+namespace memoir {
+
+class PeakRows {
+ public:
+  PeakRows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members, const RankBook& book);
+
+  // Returns for each grouping the row that exceeds its usual bytes most; if `more` is false, the row that falls short
+  // of them most. A row with a name is preferred to a larger row without one, such as "(no module)", if the difference
+  // of the named row is at least a fourth of the other row's difference.
+  std::vector<OddRow> LargestDifferences(const RankFacts& member, bool more) const;
+
+  // Returns true if the member has `less` bytes than usual because its shards of parameters, gradients and optimizer
+  // state are smaller.
+  bool HasSmallerShard(const RankFacts& member, std::uint64_t less) const;
+
+ private:
+  const RankBook& book_;
+  std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_RANKS_PEAK_ROWS_H_
