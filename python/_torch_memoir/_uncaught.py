@@ -19,12 +19,19 @@ def text() -> str:
     if kind is None or hasattr(sys, "ps1") or sys.flags.interactive:
         return ""
     try:
-        said = str(getattr(sys, "last_value", "")).strip().partition("\n")[0]
+        said = _summary(str(getattr(sys, "last_value", "")).strip())
         if len(said) > _MOST:
             said = said[:_MOST].rsplit(" ", 1)[0] + " ..."
         return f"{kind.__name__}: {said}" if said else kind.__name__
     except Exception:  # the exception's own __str__
         return str(getattr(kind, "__name__", ""))
+
+
+def _summary(message: str) -> str:
+    """The first line. If torch raised the error of a worker again ("Caught OSError in DataLoader worker process 0."), also the worker's own error, which
+    is the last line of the worker's traceback."""
+    first = message.partition("\n")[0]
+    return f"{first} {message.rpartition(chr(10))[2]}" if "\nOriginal Traceback (most recent call last):" in message else first
 
 
 def with_traceback() -> str:

@@ -24,7 +24,7 @@ TEST(FailedRanksTest, RanksThatWereAllKilledAreOneFinding) {
   }
   const OddRanks found = Found(recordings);
   ASSERT_THAT(found.odd, SizeIs(1));
-  EXPECT_THAT(found.odd[0].ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1, 2, 3, 0));
   EXPECT_EQ(found.odd[0].figure, OddFigure::kKilled);
   EXPECT_EQ(found.odd[0].value, 6u);
   ASSERT_TRUE(found.odd[0].first.has_value());
@@ -89,6 +89,21 @@ TEST(FailedRanksTest, TheExceptionOfOneRankComesBeforeThoseThatFollow) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
   EXPECT_EQ(found.odd[0].figure, OddFigure::kFailed);
   EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 2, 3));
+}
+
+// Rank 2 raises before it has made its buckets.
+TEST(FailedRanksTest, LowerFiguresOfAFailedRankAreNoFinding) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 2 ? 60 : 100) * kMiB, {"a"}));
+    recordings.back().mutable_end()->set_reason(rank == 2 ? v1::End::EXITED : v1::End::MERGED);
+  }
+  recordings[2].mutable_end()->set_message("OSError: clip.flac is truncated");
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(2));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kFailed);
+  EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 1, 3));
 }
 
 // Rank 0 of a tensor-parallel group scatters the weights to its peers, for which NCCL allocates.

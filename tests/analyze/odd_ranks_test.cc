@@ -133,6 +133,45 @@ TEST(OddRanksTest, ASmallerShardIsHealthy) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
 }
 
+TEST(OddRanksTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 5; ++rank)
+    recordings.push_back(WithState(rank, (rank == 0 ? 40 : 10) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  for (v1::RecordingSummary& recording : recordings) recording.set_shards_optimizer(true);
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[3] = WithState(3, 10 * kMiB, 130 * kMiB);
+  recordings[3].set_shards_optimizer(true);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
+}
+
+// Two rows differ as much. Which is shown must not depend on the order in which the summaries were read.
+TEST(OddRanksTest, OfEqualRowsTheFirstNameIsShown) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 1 ? 140 : 100) * kMiB, {"a"}));
+    v1::Composition& composition = *recordings.back().mutable_devices(0)->add_at_peak();
+    composition.set_by("operator");
+    for (const char* name : {"aten::linear", "aten::gelu"}) {
+      v1::HeldRow& row = *composition.add_rows();
+      row.set_name(name);
+      row.set_bytes((rank == 1 ? 60 : 40) * kMiB);
+    }
+  }
+  for (int order = 0; order < 2; ++order) {
+    const OddRanks found = Found(recordings);
+    ASSERT_THAT(found.odd, SizeIs(1));
+    ASSERT_THAT(found.odd[0].rows, SizeIs(1));
+    EXPECT_EQ(found.odd[0].rows[0].name, "aten::gelu");
+    for (v1::RecordingSummary& recording : recordings) {
+      auto& rows = *recording.mutable_devices(0)->mutable_at_peak(0)->mutable_rows();
+      rows.SwapElements(0, 1);
+    }
+  }
+}
+
 TEST(OddRanksTest, MemoryThatStaysFromStepToStepIsNamed) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {

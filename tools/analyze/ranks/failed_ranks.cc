@@ -55,8 +55,9 @@ void AddFailedRanks(OddRanks& found) {
     OddRank odd;
     odd.figure = type.empty() ? OddFigure::kKilled : OddFigure::kFailed;
     odd.first = FirstAmong(first, ranks);
+    if (odd.first) std::ranges::rotate(ranks.begin(), std::ranges::find(ranks, odd.first->rank), ranks.end());
     odd.role = roles[ranks.front()];
-    odd.value = odd.usual = found.ranks[odd.first ? odd.first->rank : ranks.front()].steps;
+    odd.value = odd.usual = found.ranks[ranks.front()].steps;
     odd.ranks = std::move(ranks);
     added.push_back(std::move(odd));
   }

@@ -169,7 +169,7 @@ class OddRankFinder {
       if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
       if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
         findings[i]->more_between_steps = value - usual.value;
-      if (findings[i] || (value < usual.value && peak_rows_->HasSmallerShard(Member(i), usual.value - value))) continue;
+      if (findings[i] || peak_rows_->HasOtherShards(Member(i), value, usual.value)) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
@@ -178,15 +178,15 @@ class OddRankFinder {
     }
   }
 
-  // Reports killed ranks if fewer than half of the role were killed. If a killed rank is odd because a figure is lower
-  // than usual, reports the kill instead, because it explains the lower figure.
+  // A failed rank has lower figures if it failed before the others, so these are not reported. Reports killed ranks if
+  // fewer than half of the role were killed. AddFailedRanks reports the other failed ranks.
   void FindKilled(std::vector<std::optional<OddRank>>& findings) const {
     std::size_t killed = 0;
     for (std::size_t i = 0; i < members_->size(); ++i) killed += Member(i).was_killed();
     for (std::size_t i = 0; i < members_->size(); ++i) {
-      if (!Member(i).was_killed()) continue;
+      if (!Member(i).has_failed) continue;
       if (findings[i] && !findings[i]->growth && findings[i]->value < findings[i]->usual) findings[i].reset();
-      if (!findings[i] && 2 * killed < members_->size())
+      if (!findings[i] && Member(i).was_killed() && 2 * killed < members_->size())
         findings[i] = Finding(i, OddFigure::kKilled, Member(i).steps, MedianOf(Values(&RankFacts::steps)));
     }
   }

@@ -12,7 +12,13 @@ namespace {
 
 constexpr std::uint64_t kLeastOfNamed = 4;     // a named row has at least this part of the largest difference
 constexpr std::uint64_t kShareOfRounding = 4;  // segments and temporary copies of shards: up to a fourth of the shards
+constexpr std::uint64_t kStateAndTemporaries = 2;  // a step's temporaries are at most as large as the optimizer state
 constexpr std::size_t kByCategory = kHeldBy.size() - 1;
+
+// The numbers of names depend on the order in which summaries were read, so the order of equal rows is that of names.
+bool IsBefore(const OddRow& a, const OddRow& b) {
+  return a.difference() != b.difference() ? a.difference() > b.difference() : a.name < b.name;
+}
 
 }  // namespace
 
@@ -31,8 +37,8 @@ std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool m
     for (const auto& [number, of] : both) {
       if ((of.first > of.second) != more) continue;
       const OddRow row{kHeldBy[by], book_.NameOf(number), of.first, of.second};
-      if (!largest || row.difference() > largest->difference()) largest = row;
-      if (!row.name.starts_with('(') && (!named || row.difference() > named->difference())) named = row;
+      if (!largest || IsBefore(row, *largest)) largest = row;
+      if (!row.name.starts_with('(') && (!named || IsBefore(row, *named))) named = row;
     }
     const bool names_it = named && named->difference() >= largest->difference() / kLeastOfNamed;
     if (largest) rows.push_back(names_it ? *std::move(named) : *std::move(largest));
@@ -40,16 +46,19 @@ std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool m
   return rows;
 }
 
-bool PeakRows::HasSmallerShard(const RankFacts& member, std::uint64_t less) const {
+bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const {
+  if (value > usual && !member.shards_optimizer) return false;
   std::map<std::uint32_t, std::uint64_t> here;
   for (const RankRow& row : member.rows[kByCategory]) here[row.name] += row.bytes;
-  std::uint64_t lacking = 0;
-  for (const auto& [name, usual] : usual_[kByCategory]) {
+  std::uint64_t lacking = 0, more_state = 0;
+  for (const auto& [name, bytes] : usual_[kByCategory]) {
     const std::string& category = book_.NameOf(name);
-    const bool is_state = category == "parameter" || category == "gradient" || category == "optimizer state";
-    if (is_state) lacking += usual - std::min(usual, here[name]);
+    const bool is_state = category == "optimizer state";
+    if (is_state) more_state += here[name] - std::min(here[name], bytes);
+    if (is_state || category == "parameter" || category == "gradient") lacking += bytes - std::min(bytes, here[name]);
   }
-  return less <= lacking + lacking / kShareOfRounding;
+  if (value > usual) return value - usual <= kStateAndTemporaries * more_state;
+  return usual - value <= lacking + lacking / kShareOfRounding;
 }
 
 }  // namespace memoir

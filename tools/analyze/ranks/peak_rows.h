@@ -22,9 +22,10 @@ class PeakRows {
   // of the named row is at least a fourth of the other row's difference.
   std::vector<OddRow> LargestDifferences(const RankFacts& member, bool more) const;
 
-  // Returns true if the member has `less` bytes than usual because its shards of parameters, gradients and optimizer
-  // state are smaller.
-  bool HasSmallerShard(const RankFacts& member, std::uint64_t less) const;
+  // Returns true if the member has `value` bytes, and not the `usual` ones, because its shards have other sizes. It may
+  // have less because its shards of parameters, gradients and optimizer state are smaller. If the optimizer is sharded
+  // by parameters, it may also have more, because its parameters are larger.
+  bool HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const;
 
  private:
   const RankBook& book_;

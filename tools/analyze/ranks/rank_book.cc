@@ -104,6 +104,7 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();
+  facts.shards_optimizer = recording.shards_optimizer();
   TakeEnd(recording, facts);
   facts.growth.assign(recording.growth().begin(), recording.growth().end());
   if (const v1::DeviceSummary* const device = FullestOf(recording)) {

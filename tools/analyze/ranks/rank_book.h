@@ -47,6 +47,7 @@ struct RankFacts {
   // unknown.
   std::uint64_t between_steps = 0;
   std::uint64_t steps = 0;
+  bool shards_optimizer = false;  // ZeroRedundancyOptimizer: each rank keeps the state of other parameters
   v1::End::Reason end = v1::End::UNKNOWN;
   std::string end_message;
   std::uint32_t end_signal = 0;  // 0: unknown

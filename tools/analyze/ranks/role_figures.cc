@@ -49,8 +49,9 @@ void AddFigures(OddRanks& found, const RankBook& book) {
     for (const auto& [name, bytes] : usual[role]) {
       const std::uint64_t elsewhere = MedianOf(over_roles[name]);
       if (book.NameOf(name).starts_with('(') || bytes <= elsewhere + least) continue;  // leaves out "(no module)"
-      if (!special || bytes - elsewhere > special->bytes - special->usual)
-        special = OddRow{kHeldBy[kModules], book.NameOf(name), bytes, elsewhere};
+      const OddRow row{kHeldBy[kModules], book.NameOf(name), bytes, elsewhere};
+      const auto order = [](const OddRow& of) { return std::pair(~of.difference(), of.name); };
+      if (!special || order(row) < order(*special)) special = row;
     }
   }
 }

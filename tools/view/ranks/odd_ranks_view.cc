@@ -29,6 +29,7 @@ std::string WhoText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.ranks[0]];
   const std::string ranks = RanksText(found, odd.ranks);
   if (!odd.place.empty()) return Escaped(odd.place) + ", " + ranks;
+  if (odd.figure == OddFigure::kFailed || (odd.figure == OddFigure::kKilled && odd.ranks.size() > 1)) return ranks;
   if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + ranks;
   return first.label + " (" + Escaped(first.host) + (first.place.empty() ? "" : ", " + Escaped(first.place)) + ")";
 }
@@ -66,18 +67,22 @@ std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   return usual.empty() ? "" : "; it ended" + steps + usual;
 }
 
-// "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps"
-std::string FailedText(const OddRanks& found, const OddRank& odd) {
-  const RankFacts& first = found.ranks[odd.first ? odd.first->rank : odd.ranks.front()];
-  return RanksText(found, odd.ranks) + ": " + EndText(first, odd.ranks.size() > 1) + " after " +
-         FormatCounted(first.steps, "step", "steps");
+// "; it ended first, 250 ms before the next"
+std::string FirstText(const OddRank& odd) {
+  if (!odd.first) return "";
+  return "; it ended first, " + FormatDuration(odd.first->before_ns) + " before the next";
 }
 
-// "; rank 1 ended first, 250 ms before the next"
-std::string FirstText(const OddRanks& found, const OddRank& odd) {
-  if (!odd.first) return "";
-  return "; " + (odd.ranks.size() == 1 ? "it" : found.ranks[odd.first->rank].label) + " ended first, " +
-         FormatDuration(odd.first->before_ns) + " before the next";
+// "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps". If one of them ended first: "rank 2: was killed
+// (or left by os._exit or exec) after 6 steps; it ended first, 38 ms before the next; then ranks 0-1, 3 likewise".
+std::string FailedText(const OddRanks& found, const OddRank& odd) {
+  const RankFacts& first = found.ranks[odd.ranks.front()];
+  const bool is_about_one = odd.first || odd.ranks.size() == 1;
+  const std::string who = is_about_one ? first.label : RanksText(found, odd.ranks);
+  const std::string text =
+      who + ": " + EndText(first, !is_about_one) + " after " + FormatCounted(first.steps, "step", "steps");
+  if (!odd.first || odd.ranks.size() == 1) return text + FirstText(odd);
+  return text + FirstText(odd) + "; then " + RanksText(found, {odd.ranks.begin() + 1, odd.ranks.end()}) + " likewise";
 }
 
 // "; it keeps 16.0 MiB of this from step to step", if the rank also has more than usual when its steps begin.
@@ -137,15 +142,16 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
       if (several || !found.roles[odd.role].is_judged()) return FailedText(found, odd);
       [[fallthrough]];
     case OddFigure::kSteps:
-      return who + fmt::format("{} after {}{}, {} role made {}", EndText(found.ranks[odd.ranks[0]]), up_to,
-                               FormatCounted(odd.value, "step", "steps"), several ? "their" : "its",
-                               FormatCount(odd.usual));
+      return who +
+             fmt::format("{} after {}{}, {} role made {}", EndText(found.ranks[odd.ranks[0]]), up_to,
+                         FormatCounted(odd.value, "step", "steps"), several ? "their" : "its", FormatCount(odd.usual)) +
+             FirstText(odd);
   }
   return who;
 }
 
 std::string Sentence(const OddRanks& found, const OddRank& odd) {
-  return FigureText(found, odd) + FirstText(found, odd) + EndRemark(found, odd);
+  return FigureText(found, odd) + EndRemark(found, odd);
 }
 
 // What the rank's program does that a usual rank's does not: at most three changes, one line each.
@@ -198,8 +204,7 @@ std::string NotJudgedText(const OddRanks& found) {
                      ranks == 1 ? "is" : "are");
 }
 
-// "4 compared, 1 is out of line", "3 compared, none is out of line; 3 failed". A failed rank is not counted as out of
-// line, because the figures of failed ranks do not say which one is odd.
+// "4 compared, 1 is out of line", "3 failed; 3 compared, otherwise none is out of line"
 std::string CountsText(const OddRanks& found) {
   std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
@@ -211,9 +216,10 @@ std::string CountsText(const OddRanks& found) {
   const std::string out = out_of_line.empty()       ? "none is"
                           : out_of_line.size() == 1 ? "1 is"
                                                     : FormatCount(out_of_line.size()) + " are";
-  const std::string text =
-      compared == 0 ? "none can be compared" : fmt::format("{} compared, {} out of line", FormatCount(compared), out);
-  return failed.empty() ? text : text + "; " + FormatCount(failed.size()) + " failed";
+  const std::string failures = failed.empty() ? "" : FormatCount(failed.size()) + " failed; ";
+  if (compared == 0) return failures + "none can be compared";
+  return failures +
+         fmt::format("{} compared, {}{} out of line", FormatCount(compared), failed.empty() ? "" : "otherwise ", out);
 }
 
 // Describes the first finding.
@@ -262,7 +268,7 @@ std::string RenderOddRanks(const LoadedJob& reading, const JobOverview& overview
     text +=
         "\n" + Warning(terminal, Sentence(found, odd)) + ProgramLines(found, odd, terminal) + RowsTable(odd, terminal);
     if (!reading.has_recordings) continue;
-    const std::string rank = std::to_string(found.ranks[odd.first ? odd.first->rank : odd.ranks[0]].rank);
+    const std::string rank = std::to_string(found.ranks[odd.ranks[0]].rank);
     const std::string verb = odd.figure == OddFigure::kGrowth    ? "check leaks"
                              : odd.figure == OddFigure::kOutside ? "check balance"
                              : odd.figure == OddFigure::kAtEnd   ? "show --by line --at end"

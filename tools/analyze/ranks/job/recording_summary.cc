@@ -210,6 +210,7 @@ v1::RecordingSummary RecordingOf(const ProcessSummary& process, const RecordingF
                                               : StepMaximaPass::Process();
   recording.set_step_kind(std::string(ToString(stepped.source)));
   recording.set_steps(stepped.steps);
+  recording.set_shards_optimizer(stepped.shards_optimizer);
   for (std::size_t i = 0; i < first.devices.size(); ++i) {
     const DeviceRow& row = first.devices[i];
     if (row.process != process.id) continue;

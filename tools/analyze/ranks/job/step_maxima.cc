@@ -74,6 +74,14 @@ void StepMaximaPass::Note(DeviceId id) {
   device.most.Raise(device.now);
 }
 
+void StepMaximaPass::OnRangeBegin(const RangeBeginEvent& event) {
+  if (event.range->source != RangeSource::kUser) return;
+  Stepped(steps_.SeeRangeBegin(event, state_->dictionary()));
+  if (event.range->role.optimizer &&
+      state_->dictionary().text(event.range->name).starts_with("Optimizer.step#ZeroRedundancyOptimizer."))
+    processes_[event.process.value].shards_optimizer = true;
+}
+
 void StepMaximaPass::OnDeviceSample(const DeviceSampleEvent& event) {
   if (!event.total_bytes || !event.free_bytes) return;
   Device& device = DeviceOf(event.device);

@@ -82,6 +82,7 @@ class StepMaximaPass : public Visitor {
     std::uint64_t steps = 0;                  // steps that have begun
     std::map<std::string, DeviceId> devices;  // by name
     std::vector<v1::RefusedSummary> refused;  // the newest errors
+    bool shards_optimizer = false;            // torch's ZeroRedundancyOptimizer made a step
   };
   // Call these functions after the replay. devices() is by DeviceId, processes() by ProcessId.
   const std::vector<Device>& devices() const { return devices_; }
@@ -104,9 +105,7 @@ class StepMaximaPass : public Visitor {
   void OnDeviceSample(const DeviceSampleEvent& event) override;
   void OnOutOfMemory(const OutOfMemoryEvent& event) override;
   void OnStep(const StepEvent& event) override { Stepped(steps_.SeeStep(event)); }
-  void OnRangeBegin(const RangeBeginEvent& event) override {
-    if (event.range->source == RangeSource::kUser) Stepped(steps_.SeeRangeBegin(event, state_->dictionary()));
-  }
+  void OnRangeBegin(const RangeBeginEvent& event) override;
   void OnRangeEnd(const RangeEndEvent& event) override {
     if (event.range->source == RangeSource::kUser) Stepped(steps_.SeeRangeEnd(event, state_->dictionary()));
   }
