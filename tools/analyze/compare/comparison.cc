@@ -119,7 +119,10 @@ ComparedDevice CompareDevices(const SideInputs* a, const SideInputs* b, MatchedN
   const std::vector<MatchedPart> parts =
       names.MatchParts(a != nullptr ? &a->held : nullptr, b != nullptr ? &b->held : nullptr);
   compared.cause = MainCauseOf(parts);
-  if (!compared.has_both()) return compared;
+  if (!compared.has_both()) {
+    compared.cause.state = RowState::kSame;
+    return compared;
+  }
   compared.rows = RowsOf(parts, by);
   if (with_reserved && KnowsReserved(*a) && KnowsReserved(*b)) {
     const HeldDevice reserved_a = ReservedOf(*a), reserved_b = ReservedOf(*b);

@@ -54,11 +54,16 @@ std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::ve
   return changed;
 }
 
-// Returns the name whose parts have more than half of the difference `bytes`. Empty if there is no such name.
-std::string DominantName(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
+// A name whose parts have more than half of a difference.
+struct DominantName {
+  std::string name;      // empty: there is none
+  bool has_all = false;  // the parts have at least 9/10 of the difference
+};
+DominantName DominantOf(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
   const std::int64_t sign = bytes < 0 ? -1 : 1;
   const auto changed = Changed(parts, name_of, sign);
-  return !changed.empty() && 2 * changed.front().first > std::abs(bytes) ? changed.front().second : "";
+  if (changed.empty() || 2 * changed.front().first <= std::abs(bytes)) return {};
+  return {changed.front().second, 10 * changed.front().first >= 9 * std::abs(bytes)};
 }
 
 // Returns true if the parts belong to several models. Then a path alone does not identify a module, and names contain
@@ -91,10 +96,10 @@ std::string BeginningOf(const std::string& path, std::size_t depth) {
 
 // Returns the longest beginning of module paths whose parts have more than half of the difference:
 // "layers.*.attention".
-std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes, const Naming& name_of) {
-  if (std::string one = DominantName(parts, name_of, bytes); !one.empty()) return one;
+DominantName MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes, const Naming& name_of) {
+  if (DominantName one = DominantOf(parts, name_of, bytes); !one.name.empty()) return one;
   const auto pattern = [&](const MatchedPart& part) { return WithLayersMerged(name_of(part)); };
-  if (std::string alike = DominantName(parts, pattern, bytes); !alike.empty()) return alike;
+  if (DominantName alike = DominantOf(parts, pattern, bytes); !alike.name.empty()) return alike;
   // Tries beginnings from the longest to the shortest. Each step removes the last name from the longest paths.
   constexpr std::size_t kDeepest = 64;
   std::map<const MatchedPart*, std::string> paths;
@@ -105,12 +110,10 @@ std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64
   }
   for (depth = std::min(depth, kDeepest); depth > 0; --depth) {
     for (auto& [part, path] : paths) path = BeginningOf(path, depth);
-    if (std::string around = DominantName(
-            parts, [&](const MatchedPart& part) { return paths[&part]; }, bytes);
-        !around.empty())
-      return around;
+    const auto path_of = [&](const MatchedPart& part) { return paths[&part]; };
+    if (DominantName around = DominantOf(parts, path_of, bytes); !around.name.empty()) return around;
   }
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -162,7 +165,10 @@ MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
   const bool against = changed.front().first < 0;
   const auto& most = against ? changed.back() : changed.front();
   std::erase_if(all, [&](const MatchedPart* part) { return name_of(*part) != most.second; });
+  std::uint64_t bytes_a = 0, bytes_b = 0;
   for (const MatchedPart* part : all) {
+    bytes_a += part->a.bytes;
+    bytes_b += part->b.bytes;
     cause.bytes += part->difference();
     cause.more_blocks += static_cast<std::int64_t>(part->b.blocks) - static_cast<std::int64_t>(part->a.blocks);
   }
@@ -172,9 +178,17 @@ MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
   for (const MatchedPart* part : all) {
     if (part->a.bytes > 0 && has_lines) cause.line_a = part->line_a.empty() ? part->line : part->line_a;
   }
-  cause.operator_name = DominantName(all, maker, cause.bytes);
-  cause.module = MostModules(all, cause.bytes, HaveSeveralModels(parts) ? WithModel : ModuleName);
-  cause.category = DominantName(all, [](const MatchedPart& part) { return part.category; }, cause.bytes);
+  cause.state = bytes_a == 0   ? RowState::kNew
+                : bytes_b == 0 ? RowState::kGone
+                               : (cause.bytes > 0 ? RowState::kGrown : RowState::kShrunk);
+  cause.operator_name = DominantOf(all, maker, cause.bytes).name;
+  const DominantName modules = MostModules(all, cause.bytes, HaveSeveralModels(parts) ? WithModel : ModuleName);
+  cause.module = modules.name;
+  cause.is_all_in_module = modules.has_all;
+  const auto category_of = [](const MatchedPart& part) { return part.category; };
+  const DominantName category = DominantOf(all, category_of, cause.bytes);
+  cause.category = category.name;
+  cause.is_all_of_category = category.has_all;
   for (const MatchedPart& part : parts) {
     if (part.category == cause.category) cause.bytes_of_category += part.difference();
   }
@@ -188,7 +202,7 @@ MainCause ReservedCauseOf(const std::vector<MatchedPart>& parts) {
     all.push_back(&part);
     total += part.difference();
   }
-  const std::string place = DominantName(all, [](const MatchedPart& part) { return part.category; }, total);
+  const std::string place = DominantOf(all, [](const MatchedPart& part) { return part.category; }, total).name;
   if (place.empty()) return MainCauseOf(parts);
   std::vector<MatchedPart> in_place = parts;
   std::erase_if(in_place, [&](const MatchedPart& part) { return part.category != place; });

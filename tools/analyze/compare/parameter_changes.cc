@@ -40,7 +40,56 @@ ProgramChange ChangeOfSizes(const std::vector<MatchedParameter>& parameters, con
   return change;
 }
 
+using Impl = std::uint64_t MatchedParameter::*;
+
+// Returns the parameters that are the same tensor as an earlier one by `these`, but not by `others`.
+ProgramChange SharedOnlyBy(const std::vector<MatchedParameter>& parameters, Impl these, Impl others, Kind kind) {
+  ProgramChange change{.kind = kind};
+  std::map<std::uint64_t, const MatchedParameter*> first;
+  std::set<std::string> places;
+  for (const MatchedParameter& one : parameters) {
+    const auto [earlier, is_first] = first.try_emplace(one.*these, &one);
+    if (is_first || one.*these == 0 || earlier->second->*others == one.*others) continue;
+    places.insert(earlier->second->name + " and " + one.name);
+    ++change.count;
+  }
+  change.where = ShortList(places);
+  return change;
+}
+
+// The parameters of each module, by name.
+using ParametersOfModules = std::map<CommonModule, std::map<std::string, const SeenParameter*>>;
+
+// Returns the parameters that `others` lacks, of modules that have parameters in both.
+ProgramChange OnlyIn(const ParametersOfModules& these, const ParametersOfModules& others, Kind kind) {
+  ProgramChange change{.kind = kind};
+  std::set<std::string> places;
+  for (const auto& [module, parameters] : these) {
+    const auto same = others.find(module);
+    if (same == others.end()) continue;
+    for (const auto& [name, parameter] : parameters) {
+      if (same->second.contains(name)) continue;
+      places.insert((module.path.empty() ? "" : WithLayersMerged(module.path) + ".") + name);
+      change.bytes += (kind == Kind::kNewParameters ? 1 : -1) * static_cast<std::int64_t>(parameter->bytes);
+      ++change.count;
+    }
+  }
+  change.where = ShortList(places);
+  return change;
+}
+
 }  // namespace
+
+std::vector<ProgramChange> FindOtherParameters(const CaptureHoldings& a, const CaptureHoldings& b,
+                                               const MatchedNames& names) {
+  ParametersOfModules of_a, of_b;
+  for (const SeenParameter& one : a.facts.parameters) of_a[names.modules().CommonNameInA(one.module)][one.name] = &one;
+  for (const SeenParameter& one : b.facts.parameters) of_b[names.modules().CommonNameInB(one.module)][one.name] = &one;
+  std::vector<ProgramChange> changes = {OnlyIn(of_b, of_a, Kind::kNewParameters),
+                                        OnlyIn(of_a, of_b, Kind::kGoneParameters)};
+  std::erase_if(changes, [](const ProgramChange& change) { return change.count == 0; });
+  return changes;
+}
 
 std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const CaptureHoldings& b,
                                               const MatchedNames& names) {
@@ -56,9 +105,17 @@ std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const Ca
     const std::string around = module.path.empty() ? "" : WithLayersMerged(module.path) + ".";
     matched.push_back({around + one.name, same->second->shape, one.shape,
                        static_cast<std::int64_t>(one.bytes) - static_cast<std::int64_t>(same->second->bytes),
-                       same->second->is_trained, one.is_trained});
+                       same->second->is_trained, one.is_trained, same->second->impl, one.impl});
   }
   return matched;
+}
+
+std::vector<ProgramChange> FindSharedChanges(const std::vector<MatchedParameter>& parameters) {
+  std::vector<ProgramChange> changes = {
+      SharedOnlyBy(parameters, &MatchedParameter::impl_b, &MatchedParameter::impl_a, Kind::kShared),
+      SharedOnlyBy(parameters, &MatchedParameter::impl_a, &MatchedParameter::impl_b, Kind::kUnshared)};
+  std::erase_if(changes, [](const ProgramChange& change) { return change.count == 0; });
+  return changes;
 }
 
 std::vector<ProgramChange> FindSizeChanges(const std::vector<MatchedParameter>& parameters) {

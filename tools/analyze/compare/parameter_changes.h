@@ -16,9 +16,17 @@ struct MatchedParameter {
   TensorShape a, b;
   std::int64_t bytes = 0;  // B's bytes minus A's
   bool is_trained_in_a = false, is_trained_in_b = false;
+  std::uint64_t impl_a = 0, impl_b = 0;  // TensorImpls
 };
 std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const CaptureHoldings& b,
                                               const MatchedNames& names);
+
+// Returns changes of Kind::kNewParameters and Kind::kGoneParameters.
+std::vector<ProgramChange> FindOtherParameters(const CaptureHoldings& a, const CaptureHoldings& b,
+                                               const MatchedNames& names);
+
+// Returns changes of Kind::kShared and Kind::kUnshared.
+std::vector<ProgramChange> FindSharedChanges(const std::vector<MatchedParameter>& parameters);
 
 // Returns changes of Kind::kSizes. Sizes that grew by the same factor, such as 128 to 256 and 512 to 1024, are one
 // change. ProgramChange::a and b are the sizes that most parameters have.

@@ -16,18 +16,22 @@ namespace memoir {
 
 struct ProgramChange {
   enum class Kind : std::uint8_t {
-    kNewModules,     // modules that only B has
-    kGoneModules,    // modules that only A has
-    kLayers,         // another number of alike layers
-    kSizes,          // another size in the shape of parameters
-    kParameterType,  // another data type of parameters
-    kResultType,     // another data type of convolutions and matrix products
-    kTrained,        // parameters that only B trains
-    kFrozen,         // parameters that only A trains
-    kInputs,         // another shape of the outermost module's input
-    kOptimizer,      // another class of optimizers
-    kCheckpointed,   // modules that only B recomputes for backward
-    kKept,           // modules that only A recomputes for backward
+    kNewModules,      // modules that only B has
+    kGoneModules,     // modules that only A has
+    kLayers,          // another number of alike layers
+    kNewParameters,   // parameters that only B has, of modules with parameters in both
+    kGoneParameters,  // parameters that only A has, of modules with parameters in both
+    kShared,          // parameters that only in B are the same tensor, such as tied embeddings
+    kUnshared,        // parameters that only in A are the same tensor
+    kSizes,           // another size in the shape of parameters
+    kParameterType,   // another data type of parameters
+    kResultType,      // another data type of convolutions and matrix products
+    kTrained,         // parameters that only B trains
+    kFrozen,          // parameters that only A trains
+    kInputs,          // another shape of the outermost module's input
+    kOptimizer,       // another class of optimizers
+    kCheckpointed,    // modules that only B recomputes for backward
+    kKept,            // modules that only A recomputes for backward
   };
   Kind kind = Kind::kNewModules;
   std::string where = {};      // names of the modules or parameters, or the module with the input; may be empty

@@ -40,6 +40,8 @@ class ChangeFinder {
 
   std::vector<ProgramChange> Find() {
     FindModules();
+    Add(FindOtherParameters(a_, b_, names_));
+    Add(FindSharedChanges(parameters_));
     Add(FindSizeChanges(parameters_));
     FindTypes();
     Add(FindTrainedChanges(parameters_));
@@ -214,12 +216,23 @@ bool IsShare(std::int64_t part, std::int64_t whole, std::int64_t share) {
   return (part > 0) == (whole > 0) && part != 0 && share * std::abs(part) >= std::abs(whole);
 }
 
+// Adds new modules as the cause of a growth, or gone modules as the cause of the opposite, even if the changed bytes
+// belong to other modules: a new module may only save its input, which another module made.
+void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
+  const auto find = [&](Kind kind) { return std::ranges::find(changes, kind, &ProgramChange::kind); };
+  const auto added = find(Kind::kNewModules), gone = find(Kind::kGoneModules);
+  if ((added == changes.end()) == (gone == changes.end())) return;
+  if (total > 0 && added != changes.end()) causes.push_back(*added);
+  if (total < 0 && gone != changes.end()) causes.push_back(*gone);
+}
+
 }  // namespace
 
 std::string_view ToString(ProgramChange::Kind kind) {
-  constexpr std::string_view kWords[] = {"new_modules",    "gone_modules", "layers",       "sizes",
-                                         "parameter_type", "result_type",  "trained",      "frozen",
-                                         "inputs",         "optimizer",    "checkpointed", "not_checkpointed"};
+  constexpr std::string_view kWords[] = {"new_modules",     "gone_modules", "layers",       "new_parameters",
+                                         "gone_parameters", "shared",       "unshared",     "sizes",
+                                         "parameter_type",  "result_type",  "trained",      "frozen",
+                                         "inputs",          "optimizer",    "checkpointed", "not_checkpointed"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -246,16 +259,24 @@ std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes
       case Kind::kOptimizer:
         if (IsShare(MoreOf(parts, "optimizer state"), total, 4)) causes.push_back(change);
         break;
+      case Kind::kNewParameters:
+      case Kind::kUnshared:
       case Kind::kTrained:
         if (total > 0) causes.push_back(change);
         break;
+      case Kind::kGoneParameters:
+      case Kind::kShared:
       case Kind::kFrozen:
         if (total < 0) causes.push_back(change);
+        break;
+      case Kind::kInputs:
+        if (change.factor == 1 || (change.factor > 1) == (total > 0)) causes.push_back(change);
         break;
       default:
         causes.push_back(change);
     }
   }
+  if (causes.empty()) AddOnlyModules(changes, total, causes);
   return causes;
 }
 

@@ -5,8 +5,8 @@
 // distribution), a share of the median, and a floor. So neither noise nor small differences between nearly equal ranks
 // cause a finding. If the allocated bytes of members vary from step to step, this variation is tolerated, too. DDP's
 // buckets are compared separately, because other threads free them. A rank that has less is not odd if it lacks
-// parameters, gradients and optimizer state: FSDP2 gives the last ranks smaller shards. With ZeroRedundancyOptimizer, each
-// rank keeps the optimizer state of other parameters, so more optimizer state is not odd.
+// parameters, gradients and optimizer state: FSDP2 gives the last ranks smaller shards. With ZeroRedundancyOptimizer,
+// each rank keeps the optimizer state of other parameters, so more optimizer state is not odd.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -58,8 +58,8 @@ struct ProgramOfOddRank {
 };
 
 struct OddRank {
-  // One rank, or several ranks that are odd in the same way: all ranks of a host, all ranks of the role at one index, or
-  // ranks that failed in the same way. If one of them ended first, it is the first.
+  // One rank, or several ranks that are odd in the same way: all ranks of a host, all ranks of the role at one index,
+  // or ranks that failed in the same way. If one of them ended first, it is the first.
   std::vector<std::size_t> ranks;
   std::string place;  // "dp 2", if `ranks` are all ranks of the role at that index
   std::size_t role = 0;

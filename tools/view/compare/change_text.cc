@@ -37,6 +37,15 @@ std::string ChangeText(const ProgramChange& change) {
       return fmt::format("{} {} {}", is_one ? "the module" : "the modules", where, is_one ? "is gone" : "are gone");
     case Kind::kLayers:
       return fmt::format("{} has {} modules, had {}", where, b, a);
+    case Kind::kNewParameters:
+      return fmt::format("{} {}", is_one ? "a new parameter," : "new parameters,", where);
+    case Kind::kGoneParameters:
+      return fmt::format("{} {} {}", is_one ? "the parameter" : "the parameters", where,
+                         is_one ? "is gone" : "are gone");
+    case Kind::kShared:
+      return fmt::format("{} are one tensor now", where);
+    case Kind::kUnshared:
+      return fmt::format("{} are separate tensors now, were one", where);
     case Kind::kSizes:
       if (change.sizes.size() > 1 && !IsAboutOne(change.factor))
         return fmt::format("sizes {} in {} ({})", FactorText(change),
@@ -71,11 +80,17 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
   const std::string are = change.count == 1 ? "is" : "are";
   switch (change.kind) {
     case Kind::kNewModules:
+    case Kind::kNewParameters:
       return fmt::format("has {}, which {} lacks", where, other);
     case Kind::kGoneModules:
+    case Kind::kGoneParameters:
       return fmt::format("lacks {}, which {} has", where, other);
     case Kind::kLayers:
       return fmt::format("{} has {} modules, on {} {}", where, b, other, a);
+    case Kind::kShared:
+      return fmt::format("{} are one tensor, not so on {}", where, other);
+    case Kind::kUnshared:
+      return fmt::format("{} are separate tensors, on {} one", where, other);
     case Kind::kSizes:
       if (change.sizes.size() > 1 && !IsAboutOne(change.factor)) return ChangeText(change);
       return fmt::format("a size is {}, on {} {}, in {} ({})", b, other, a,

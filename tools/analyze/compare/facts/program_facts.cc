@@ -96,10 +96,11 @@ void ProgramFactsPass::NoteParameters(const HoldsEvent& event, Thread& thread) {
     std::string name(i < event.names.size() ? state_->dictionary().text(event.names[i]) : "");
     if (name.empty()) name = absl::StrCat(position);
     const auto [known, is_new] = parameters_.try_emplace({thread.holder, name}, facts_.parameters.size());
-    if (is_new) facts_.parameters.push_back({state_->dictionary().module(thread.holder), name, {}, 0, false});
+    if (is_new) facts_.parameters.push_back({state_->dictionary().module(thread.holder), name, {}, 0, false, 0});
     SeenParameter& seen = facts_.parameters[known->second];
     seen.shape = ShapeOf(tensor.layout);
     seen.bytes = tensor.storage_bytes;
+    seen.impl = tensor.impl;
     seen.is_trained = seen.is_trained || tensor.wants_gradient;
   }
 }

@@ -35,6 +35,7 @@ struct SeenParameter {
   TensorShape shape;
   std::uint64_t bytes = 0;  // bytes of the parameter's storage
   bool is_trained = false;  // it required a gradient at some time
+  std::uint64_t impl = 0;   // the TensorImpl; modules that share a parameter have the same
 };
 
 // The line and the operator that made a tensor, as text.

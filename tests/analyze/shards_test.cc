@@ -1,0 +1,55 @@
+// Ranks whose shards of parameters, gradients and optimizer state differ in size are healthy.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/analyze/summarized_rank.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+v1::RecordingSummary WithState(std::uint32_t rank, std::uint64_t state, std::uint64_t activations) {
+  v1::RecordingSummary recording = Recording(rank, state + activations, {"a"});
+  v1::Composition& composition = *recording.mutable_devices(0)->add_at_peak();
+  composition.set_by("category");
+  for (const auto& [name, bytes] : {std::pair("optimizer state", state), std::pair("activation", activations)}) {
+    v1::HeldRow& row = *composition.add_rows();
+    row.set_name(name);
+    row.set_bytes(bytes);
+  }
+  return recording;
+}
+
+// FSDP2 divides 22 rows among eight ranks: three rows for each rank but the last, which has one.
+TEST(ShardsTest, ASmallerShardIsHealthy) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank)
+    recordings.push_back(WithState(rank, (rank == 7 ? 10 : 30) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[1] = WithState(1, 30 * kMiB, 60 * kMiB);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
+}
+
+TEST(ShardsTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 5; ++rank)
+    recordings.push_back(WithState(rank, (rank == 0 ? 40 : 10) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  for (v1::RecordingSummary& recording : recordings) recording.set_shards_optimizer(true);
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[3] = WithState(3, 10 * kMiB, 130 * kMiB);
+  recordings[3].set_shards_optimizer(true);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
+}
+
+}  // namespace
+}  // namespace memoir
