@@ -26,6 +26,10 @@ inline void ExpectGolden(const std::string& file, const std::string& text) {
   EXPECT_EQ(text, wanted.str()) << "differs from " << path << "; where that is right: MEMOIR_UPDATE_GOLDEN=1";
 }
 
+// The JSON of a view that has a text for many samples is compared for these two. For the others it would repeat the
+// figures of the text.
+inline bool IsJsonSample(const std::string& sample) { return sample == "training" || sample == "cuda"; }
+
 // `text` with `instead` of a temporary folder, which differs from run to run; a path that was too long for the line
 // before it is put back there.
 inline std::string WithoutFolder(std::string text, const std::string& folder, const std::string& instead) {

@@ -77,6 +77,7 @@ TEST_F(Views, SummaryOfEachSample) {
   for (const std::string& name : ::memoir::testing::SampleNames()) {
     const Capture capture = Open(name);
     ExpectGolden("summary_" + name + ".txt", RenderSummary(capture, Summarise(capture), {}, kNarrow));
+    if (!testing::IsJsonSample(name)) continue;
     ExpectGolden("summary_" + name + ".json", ToText(SummaryJson(capture, Summarise(capture), 0)));
   }
 }
@@ -121,6 +122,7 @@ TEST_F(Views, SummaryByEachGrouping) {
       const Capture capture = Open(name);
       const Summary summary = Summarise(capture, options);
       ExpectGolden("by_" + by + "_" + name + ".txt", RenderSummary(capture, summary, {.top = 2}, kNarrow));
+      if (!testing::IsJsonSample(name)) continue;
       ExpectGolden("by_" + by + "_" + name + ".json", ToText(SummaryJson(capture, summary, 2)));
     }
   }
@@ -177,6 +179,7 @@ TEST_F(Views, SummaryByModule) {
     const Capture capture = Open(name);
     const Summary summary = Summarise(capture, options);
     ExpectGolden("by_module_" + name + ".txt", RenderSummary(capture, summary, {.top = 4}, kNarrow));
+    if (!testing::IsJsonSample(name)) continue;
     ExpectGolden("by_module_" + name + ".json", ToText(SummaryJson(capture, summary, 0)));
   }
 }
@@ -203,6 +206,7 @@ TEST_F(Views, LiveAt) {
     ASSERT_TRUE(live.ok()) << live.status();
     const std::string file = "live_at_" + at.substr(0, at.find(':'));
     ExpectGolden(file + ".txt", RenderLiveBlockTable(capture, *live, at, 10, kNarrow));
+    if (at != "peak" && at != "end") continue;
     ExpectGolden(file + ".json", ToText(LiveBlockTableJson(capture, *live, at, 0)));
   }
 }
@@ -281,6 +285,7 @@ TEST_F(Views, OverTime) {
     auto over_time = AnalyzeOverTime(capture, options);
     ASSERT_TRUE(over_time.ok()) << over_time.status();
     ExpectGolden("over_time_" + name + ".txt", RenderOverTime(capture, *over_time, kNarrow));
+    if (!testing::IsJsonSample(name)) continue;
     options.buckets = 10;
     over_time = AnalyzeOverTime(capture, options);
     ExpectGolden("over_time_" + name + ".json", ToText(OverTimeJson(capture, *over_time)));

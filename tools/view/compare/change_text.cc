@@ -1,8 +1,10 @@
 #include "tools/view/compare/change_text.h"
 
 #include <cstddef>
+#include <ranges>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -117,14 +119,18 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
   return "";
 }
 
-std::string CausesText(const ComparedDevice& device) {
+std::vector<std::string> NamedCauses(const ComparedDevice& device) {
   constexpr std::size_t kNamed = 2;
-  std::string text;
-  for (std::size_t i = 0; i < device.causes.size() && i < kNamed; ++i)
-    text += (i == 0 ? "" : "; ") + ChangeText(device.causes[i]);
-  if (device.causes.size() > kNamed)
-    text += " and " + FormatCounted(device.causes.size() - kNamed, "more change", "more changes");
-  return text;
+  std::vector<std::string> named;
+  for (const ProgramChange& change : device.causes | std::views::take(kNamed)) named.push_back(ChangeText(change));
+  return named;
+}
+
+std::string CausesText(const ComparedDevice& device) {
+  const std::vector<std::string> named = NamedCauses(device);
+  const std::string text = fmt::format("{}", fmt::join(named, "; "));
+  if (device.causes.size() == named.size()) return text;
+  return text + " and " + FormatCounted(device.causes.size() - named.size(), "more change", "more changes");
 }
 
 std::string BelowPeakText(const ComparedDevice& device) {

@@ -3,6 +3,7 @@
 #define TOOLS_VIEW_COMPARE_CHANGE_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "tools/analyze/compare/comparison.h"
 
@@ -14,6 +15,8 @@ std::string ChangeText(const ProgramChange& change);
 // 128] on rank 0, here int64[32, 128])". `a`: "rank 0".
 std::string ChangeTextOfRank(const ProgramChange& change, const std::string& a);
 
+// Returns the texts of the first two causes of the device's difference.
+std::vector<std::string> NamedCauses(const ComparedDevice& device);
 // Returns the causes of the device's difference, the first two in full. Empty if no cause is known.
 std::string CausesText(const ComparedDevice& device);
 

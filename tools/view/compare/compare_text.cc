@@ -66,10 +66,14 @@ std::string UnlikeText(const RecordingDifference& unlike) {
 std::string Reservations(const Capture& a, const Capture& b, const Comparison& comparison, const Terminal& terminal) {
   std::string text;
   for (const RecordingDifference& unlike : comparison.unlike) text += Warning(terminal, UnlikeText(unlike));
-  // Changes of modules are among `unlike`.
+  const ComparedDevice* const focus = comparison.focus();
+  std::vector<std::string> in_headline;
+  if (focus != nullptr && focus->difference() != 0) in_headline = NamedCauses(*focus);
   for (const ProgramChange& change : comparison.changes) {
-    const bool is_said = change.kind <= ProgramChange::Kind::kLayers;
-    if (!is_said) text += Warning(terminal, ChangeText(change));
+    const std::string of_change = ChangeText(change);
+    const bool is_unlike = change.kind <= ProgramChange::Kind::kLayers;  // changes of modules are among `unlike`
+    if (!is_unlike && std::ranges::find(in_headline, of_change) == in_headline.end())
+      text += Warning(terminal, of_change);
   }
   const bool lossy_a = LossesOf(a, comparison.report_a, terminal).is_lossy;
   const bool lossy_b = LossesOf(b, comparison.report_b, terminal).is_lossy;
