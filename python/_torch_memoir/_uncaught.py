@@ -28,10 +28,14 @@ def text() -> str:
 
 
 def _summary(message: str) -> str:
-    """The first line. If torch raised the error of a worker again ("Caught OSError in DataLoader worker process 0."), also the worker's own error, which
-    is the last line of the worker's traceback."""
-    first = message.partition("\n")[0]
-    return f"{first} {message.rpartition(chr(10))[2]}" if "\nOriginal Traceback (most recent call last):" in message else first
+    """The first line. If torch raised the error of a worker again ("Caught OSError in DataLoader worker process 0."), also the worker's own error: the
+    first line that is not indented after the last frame of the worker's traceback."""
+    first, *others = message.split("\n")
+    frames = [i for i, line in enumerate(others) if line.startswith('  File "')]
+    if not frames or "Original Traceback (most recent call last):" not in others:
+        return first
+    own = next((line for line in others[frames[-1] :] if not line.startswith(" ")), "")
+    return f"{first} {own}".rstrip()
 
 
 def with_traceback() -> str:

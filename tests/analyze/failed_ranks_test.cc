@@ -24,7 +24,7 @@ TEST(FailedRanksTest, RanksThatWereAllKilledAreOneFinding) {
   }
   const OddRanks found = Found(recordings);
   ASSERT_THAT(found.odd, SizeIs(1));
-  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1, 2, 3, 0));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(1, 0, 2, 3));
   EXPECT_EQ(found.odd[0].figure, OddFigure::kKilled);
   EXPECT_EQ(found.odd[0].value, 6u);
   ASSERT_TRUE(found.odd[0].first.has_value());
@@ -91,11 +91,12 @@ TEST(FailedRanksTest, TheExceptionOfOneRankComesBeforeThoseThatFollow) {
   EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 2, 3));
 }
 
-// Rank 2 raises before it has made its buckets.
+// Rank 2 raises before it has reserved as much as the others.
 TEST(FailedRanksTest, LowerFiguresOfAFailedRankAreNoFinding) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    recordings.push_back(Recording(rank, (rank == 2 ? 60 : 100) * kMiB, {"a"}));
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().mutable_devices(0)->set_peak_reserved_bytes((rank == 2 ? 110 : 200) * kMiB);
     recordings.back().mutable_end()->set_reason(rank == 2 ? v1::End::EXITED : v1::End::MERGED);
   }
   recordings[2].mutable_end()->set_message("OSError: clip.flac is truncated");
@@ -104,6 +105,24 @@ TEST(FailedRanksTest, LowerFiguresOfAFailedRankAreNoFinding) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
   EXPECT_EQ(found.odd[0].figure, OddFigure::kFailed);
   EXPECT_THAT(found.odd[1].ranks, ElementsAre(0, 1, 3));
+}
+
+// The clocks of hosts may differ, so a short time between ranks of two hosts does not show which one ended first.
+TEST(FailedRanksTest, RanksOfTwoHostsNeedMoreTimeBetweenTheirEnds) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 7; rank < 9; ++rank) {  // the last rank of node0, and the first of node1
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().mutable_end()->set_reason(v1::End::EXITED);
+    recordings.back().mutable_end()->set_message("RuntimeError: " + std::to_string(rank));
+    recordings.back().set_duration_ns((rank == 7 ? 4000 : 4300) * kMs);
+  }
+  for (const OddRank& odd : Found(recordings).odd) EXPECT_FALSE(odd.first.has_value());
+  recordings[1].set_duration_ns(4600 * kMs);
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  ASSERT_TRUE(found.odd[0].first.has_value());
+  EXPECT_EQ(found.odd[0].first->rank, 0u);
 }
 
 // Rank 0 of a tensor-parallel group scatters the weights to its peers, for which NCCL allocates.

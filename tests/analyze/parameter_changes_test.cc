@@ -42,7 +42,7 @@ TensorSpec Parameter(std::uint64_t address, std::int64_t width) {
 // Calls a model of two layers. If `tied`, both have the same weight. The second layer may have a bias.
 void CallPair(ProcessBuilder& process, bool tied, bool has_bias, std::uint64_t bytes) {
   const TensorSpec none{.impl = 0, .sizes = {}}, first = Parameter(0x100000, 8);
-  const TensorSpec second = tied ? first : Parameter(0x200000, 8), bias = Parameter(0x300000, 1);
+  const TensorSpec second = tied ? first : Parameter(0x200000, 8), bias = Parameter(0x300000, 8);
   process.Stack({{"/src/net.py", "Net.forward", 10}}).EnterModule("", "Net", "Net");
   process.ModuleHolds("embed", {{first}, {none}, {}}, {"weight"}, "Embedding", "Net");
   if (has_bias)

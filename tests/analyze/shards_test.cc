@@ -30,8 +30,17 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank)
     recordings.push_back(WithState(rank, (rank == 7 ? 10 : 30) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  for (v1::RecordingSummary& recording : recordings) recording.set_shards_parameters(true);
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[7].mutable_devices(0)->clear_at_peak();  // the rows of its peak are unknown
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  recordings[7] = WithState(7, 0, 100 * kMiB);  // another optimizer
+  recordings[7].set_shards_parameters(true);
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  recordings[7] = WithState(7, 30 * kMiB, 100 * kMiB);
   recordings[1] = WithState(1, 30 * kMiB, 60 * kMiB);
+  recordings[1].set_shards_parameters(true);
   const OddRanks found = Found(recordings);
   ASSERT_THAT(found.odd, SizeIs(1));
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
@@ -39,12 +48,12 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
 
 TEST(ShardsTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
   std::vector<v1::RecordingSummary> recordings;
-  for (std::uint32_t rank = 0; rank < 5; ++rank)
-    recordings.push_back(WithState(rank, (rank == 0 ? 40 : 10) * kMiB, 100 * kMiB));
-  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  for (std::uint32_t rank = 0; rank < 8; ++rank)
+    recordings.push_back(WithState(rank, (rank == 0 ? 40 : rank == 1 ? 10 : 0) * kMiB, 100 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, SizeIs(2));
   for (v1::RecordingSummary& recording : recordings) recording.set_shards_optimizer(true);
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
-  recordings[3] = WithState(3, 10 * kMiB, 130 * kMiB);
+  recordings[3] = WithState(3, 0, 130 * kMiB);
   recordings[3].set_shards_optimizer(true);
   const OddRanks found = Found(recordings);
   ASSERT_THAT(found.odd, SizeIs(1));

@@ -55,7 +55,7 @@ struct MainCause {
   SourceLine source;
   std::string operator_name, module, category;  // each empty if no single value makes up most of the change
   bool is_all_in_module = false,
-       is_all_of_category = false;   // the module, or the category, makes up 9/10 of the change
+       is_all_of_category = false;   // the module, or the category, makes up at least 9/10
   RowState state = RowState::kSame;  // kNew: A has no bytes of the line; kGone: B has none
   std::int64_t bytes = 0;
   std::int64_t more_blocks = 0;

@@ -49,7 +49,9 @@ ProgramChange SharedOnlyBy(const std::vector<MatchedParameter>& parameters, Impl
   std::set<std::string> places;
   for (const MatchedParameter& one : parameters) {
     const auto [earlier, is_first] = first.try_emplace(one.*these, &one);
-    if (is_first || one.*these == 0 || earlier->second->*others == one.*others) continue;
+    // The addresses of a model's tensors may be used again by another model.
+    const bool is_shared = !is_first && one.*these != 0 && earlier->second->root == one.root;
+    if (!is_shared || earlier->second->*others == one.*others) continue;
     places.insert(earlier->second->name + " and " + one.name);
     ++change.count;
   }
@@ -103,7 +105,7 @@ std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const Ca
     const auto same = of_a.find({module, one.name});
     if (same == of_a.end()) continue;
     const std::string around = module.path.empty() ? "" : WithLayersMerged(module.path) + ".";
-    matched.push_back({around + one.name, same->second->shape, one.shape,
+    matched.push_back({around + one.name, module.root, same->second->shape, one.shape,
                        static_cast<std::int64_t>(one.bytes) - static_cast<std::int64_t>(same->second->bytes),
                        same->second->is_trained, one.is_trained, same->second->impl, one.impl});
   }

@@ -13,6 +13,7 @@ namespace memoir {
 // A parameter that both recordings have, under its common name.
 struct MatchedParameter {
   std::string name;  // "layers.*.up.weight"
+  std::string root;  // class of the outermost module
   TensorShape a, b;
   std::int64_t bytes = 0;  // B's bytes minus A's
   bool is_trained_in_a = false, is_trained_in_b = false;

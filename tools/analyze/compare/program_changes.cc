@@ -260,11 +260,13 @@ std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes
         if (IsShare(MoreOf(parts, "optimizer state"), total, 4)) causes.push_back(change);
         break;
       case Kind::kNewParameters:
+      case Kind::kGoneParameters:
+        if (IsShare(change.bytes, total, 50)) causes.push_back(change);
+        break;
       case Kind::kUnshared:
       case Kind::kTrained:
         if (total > 0) causes.push_back(change);
         break;
-      case Kind::kGoneParameters:
       case Kind::kShared:
       case Kind::kFrozen:
         if (total < 0) causes.push_back(change);

@@ -11,22 +11,32 @@
 namespace memoir {
 namespace {
 
-// Returns the failed rank that certainly ended before all other failed ranks. Empty if no rank did.
+constexpr std::uint64_t kClocksApartNs = 500'000'000;  // the clocks of two hosts may differ by this
+
+// Returns the failed rank whose end is clearly before the last sign of life of each other failed rank. Empty if there
+// is none.
 std::optional<FirstEnd> FirstEndOf(const OddRanks& found) {
   std::vector<std::size_t> failed;
   for (std::size_t i = 0; i < found.ranks.size(); ++i) {
     if (found.ranks[i].was_killed() || found.ranks[i].has_raised()) failed.push_back(i);
   }
   if (failed.size() < 2) return std::nullopt;
-  const auto alive_until = [&](std::size_t i) { return found.ranks[i].alive_until_ns; };
-  std::ranges::partial_sort(failed, failed.begin() + 2, {}, alive_until);
+  std::ranges::stable_sort(failed, {}, [&](std::size_t i) { return found.ranks[i].alive_until_ns; });
   const RankFacts &first = found.ranks[failed[0]], &next = found.ranks[failed[1]];
-  if (first.ended_by_ns >= next.alive_until_ns) return std::nullopt;
-  return FirstEnd{failed[0], next.alive_until_ns - first.alive_until_ns};
+  const bool is_clear = std::ranges::all_of(failed.begin() + 1, failed.end(), [&](std::size_t i) {
+    const RankFacts& other = found.ranks[i];
+    return first.ended_by_ns + (other.host == first.host ? 0 : kClocksApartNs) < other.alive_until_ns;
+  });
+  return is_clear ? std::optional(FirstEnd{failed[0], next.alive_until_ns - first.alive_until_ns}) : std::nullopt;
 }
 
-std::optional<FirstEnd> FirstAmong(const std::optional<FirstEnd>& first, const std::vector<std::size_t>& ranks) {
-  return first && std::ranges::find(ranks, first->rank) != ranks.end() ? first : std::nullopt;
+// Returns `first` if it is among `ranks`, and then puts it at the front of them.
+std::optional<FirstEnd> TakeFirst(const std::optional<FirstEnd>& first, std::vector<std::size_t>& ranks) {
+  if (!first) return std::nullopt;
+  const auto found = std::ranges::find(ranks, first->rank);
+  if (found == ranks.end()) return std::nullopt;
+  std::rotate(ranks.begin(), found, found + 1);
+  return first;
 }
 
 }  // namespace
@@ -37,7 +47,7 @@ void AddFailedRanks(OddRanks& found) {
   for (OddRank& odd : found.odd) {
     if (!odd.is_about_the_end()) continue;
     known.insert(odd.ranks.begin(), odd.ranks.end());
-    odd.first = FirstAmong(first, odd.ranks);
+    odd.first = TakeFirst(first, odd.ranks);
   }
   std::map<std::size_t, std::size_t> roles;  // by rank
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
@@ -54,8 +64,7 @@ void AddFailedRanks(OddRanks& found) {
   for (auto& [type, ranks] : failed) {
     OddRank odd;
     odd.figure = type.empty() ? OddFigure::kKilled : OddFigure::kFailed;
-    odd.first = FirstAmong(first, ranks);
-    if (odd.first) std::ranges::rotate(ranks.begin(), std::ranges::find(ranks, odd.first->rank), ranks.end());
+    odd.first = TakeFirst(first, ranks);
     odd.role = roles[ranks.front()];
     odd.value = odd.usual = found.ranks[ranks.front()].steps;
     odd.ranks = std::move(ranks);

@@ -12,32 +12,31 @@
 namespace memoir {
 namespace {
 
-// Returns the member of the role that has no finding, and whose peak is nearest to the median. Empty if all members
-// have a finding.
-std::optional<std::size_t> UsualMember(const OddRanks& found, std::size_t role) {
-  std::set<std::size_t> odd;
-  for (const OddRank& of : found.odd) odd.insert(of.ranks.begin(), of.ranks.end());
-  const std::uint64_t median = found.figures[role].median;
+// Returns the member of the role that has no finding, called the same modules as `odd`, and has a peak nearest to the
+// median. Empty if there is no such member.
+std::optional<std::size_t> UsualMember(const OddRanks& found, const OddRank& odd) {
+  std::set<std::size_t> with_findings;
+  for (const OddRank& of : found.odd) with_findings.insert(of.ranks.begin(), of.ranks.end());
+  const std::uint64_t median = found.figures[odd.role].median;
+  const auto distance = [&](std::size_t member) { return ApartBy(found.ranks[member].allocated, median); };
   std::optional<std::size_t> nearest;
-  for (const std::size_t i : found.roles[role].members) {
-    const auto distance = [&](std::size_t member) { return ApartBy(found.ranks[member].allocated, median); };
-    if (!odd.contains(i) && (!nearest || distance(i) < distance(*nearest))) nearest = i;
+  for (const std::size_t i : found.roles[odd.role].members) {
+    const bool is_alike = found.ranks[i].modules == found.ranks[odd.ranks.front()].modules;
+    if (is_alike && !with_findings.contains(i) && (!nearest || distance(i) < distance(*nearest))) nearest = i;
   }
   return nearest;
 }
 
-// Returns the changes that may explain the difference of the GPU, or of the host if there is no GPU.
-std::vector<ProgramChange> CausesOf(const Comparison& comparison) {
-  const ComparedDevice* const device = comparison.focus();
-  return device == nullptr ? std::vector<ProgramChange>() : device->causes;
+// Returns true if the peaks differ as the finding says: in the same direction, and by at least half as much.
+bool IsOfFinding(const OddRank& odd, const ComparedDevice& device) {
+  const std::int64_t difference = device.difference();
+  return (difference > 0) == (odd.value > odd.usual) &&
+         2 * ApartBy(device.a().held.bytes, device.b().held.bytes) >= odd.difference();
 }
 
 }  // namespace
 
-bool HasProgramToCompare(const OddRank& odd) {
-  return odd.figure == OddFigure::kAllocated || odd.figure == OddFigure::kBetween ||
-         odd.figure == OddFigure::kReserved || odd.figure == OddFigure::kAtEnd;
-}
+bool HasProgramToCompare(const OddRank& odd) { return odd.figure == OddFigure::kAllocated; }
 
 void AddPrograms(const Capture& capture, std::size_t most, const std::function<void(double)>& progress,
                  OddRanks& found) {
@@ -47,7 +46,7 @@ void AddPrograms(const Capture& capture, std::size_t most, const std::function<v
   }
   for (std::size_t done = 0; done < compared.size(); ++done) {
     OddRank& odd = *compared[done];
-    const std::optional<std::size_t> usual = UsualMember(found, odd.role);
+    const std::optional<std::size_t> usual = UsualMember(found, odd);
     if (!usual) continue;
     const double each = 1 / static_cast<double>(compared.size());
     const double begin = static_cast<double>(done) * each;
@@ -57,7 +56,8 @@ void AddPrograms(const Capture& capture, std::size_t most, const std::function<v
     options.a.progress = [&, begin](double part) { progress(begin + part * each / 2); };
     options.b.progress = [&, begin](double part) { progress(begin + (1 + part) * each / 2); };
     const absl::StatusOr<Comparison> comparison = CompareCaptures(capture, capture, options);
-    if (comparison.ok()) odd.program = ProgramOfOddRank{*usual, CausesOf(*comparison)};
+    const ComparedDevice* const device = comparison.ok() ? comparison->focus() : nullptr;
+    if (device != nullptr && IsOfFinding(odd, *device)) odd.program = ProgramOfOddRank{*usual, device->causes};
   }
 }
 

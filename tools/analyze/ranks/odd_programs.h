@@ -11,9 +11,10 @@
 
 namespace memoir {
 
-// Fills in OddRank::program for the first `most` findings about memory of torch, except for growth, whose line is
-// known. Leaves out findings whose recordings cannot be read. Each comparison replays two recordings. `capture`: the
-// job. `progress`: called with 0..1.
+// Fills in OddRank::program for the first `most` findings about peaks of allocated bytes (kAllocated): compares the
+// finding's first rank with a member of its role that called the same modules. Leaves out findings whose recordings
+// cannot be read, or do not show the difference. Each comparison replays two recordings. `capture`: the job.
+// `progress`: called with 0..1.
 void AddPrograms(const Capture& capture, std::size_t most, const std::function<void(double)>& progress,
                  OddRanks& found);
 

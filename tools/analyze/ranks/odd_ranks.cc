@@ -22,14 +22,15 @@ struct FigureBounds {
   OddFigure figure;
   std::uint64_t RankFacts::* value;
   std::uint64_t percent, floor;
+  bool has_shards;  // shards of parameters, gradients or optimizer state are among these bytes
 };
 // The first figure in which a rank is odd is its finding, because later figures usually follow from it.
-constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankFacts::own, 1, kMiB},
-                                                  {OddFigure::kBetween, &RankFacts::between_steps, 1, kMiB},
-                                                  {OddFigure::kBuckets, &RankFacts::buckets, 5, kMiB},
-                                                  {OddFigure::kReserved, &RankFacts::reserved, 5, 20 * kMiB},
-                                                  {OddFigure::kOutside, &RankFacts::outside, 5, 16 * kMiB},
-                                                  {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB}}};
+constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankFacts::own, 1, kMiB, true},
+                                                  {OddFigure::kBetween, &RankFacts::between_steps, 1, kMiB, true},
+                                                  {OddFigure::kBuckets, &RankFacts::buckets, 5, kMiB, false},
+                                                  {OddFigure::kReserved, &RankFacts::reserved, 5, 20 * kMiB, true},
+                                                  {OddFigure::kOutside, &RankFacts::outside, 5, 16 * kMiB, false},
+                                                  {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB, true}}};
 constexpr std::uint64_t kPercentOfVaried = 25;  // tolerated percent of reserved bytes, if allocated bytes vary
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
 
@@ -169,7 +170,7 @@ class OddRankFinder {
       if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
       if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
         findings[i]->more_between_steps = value - usual.value;
-      if (findings[i] || peak_rows_->HasOtherShards(Member(i), value, usual.value)) continue;
+      if (findings[i] || (judged.has_shards && peak_rows_->HasOtherShards(Member(i), value, usual.value))) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
@@ -178,14 +179,16 @@ class OddRankFinder {
     }
   }
 
-  // A failed rank has lower figures if it failed before the others, so these are not reported. Reports killed ranks if
-  // fewer than half of the role were killed. AddFailedRanks reports the other failed ranks.
+  // A rank that was killed, or that raised an exception, may have lower figures because it ended earlier. So these are
+  // not reported, except for the peak of a rank that raised. Reports killed ranks if fewer than half of the role were
+  // killed. AddFailedRanks reports the other failed ranks.
   void FindKilled(std::vector<std::optional<OddRank>>& findings) const {
     std::size_t killed = 0;
     for (std::size_t i = 0; i < members_->size(); ++i) killed += Member(i).was_killed();
     for (std::size_t i = 0; i < members_->size(); ++i) {
       if (!Member(i).has_failed) continue;
-      if (findings[i] && !findings[i]->growth && findings[i]->value < findings[i]->usual) findings[i].reset();
+      const bool is_lower = findings[i] && !findings[i]->growth && findings[i]->value < findings[i]->usual;
+      if (is_lower && (Member(i).was_killed() || findings[i]->figure != OddFigure::kAllocated)) findings[i].reset();
       if (!findings[i] && Member(i).was_killed() && 2 * killed < members_->size())
         findings[i] = Finding(i, OddFigure::kKilled, Member(i).steps, MedianOf(Values(&RankFacts::steps)));
     }

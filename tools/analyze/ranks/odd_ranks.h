@@ -4,9 +4,9 @@
 // is odd if its distance from the median exceeds all of these: nine deviations (six standard deviations of a normal
 // distribution), a share of the median, and a floor. So neither noise nor small differences between nearly equal ranks
 // cause a finding. If the allocated bytes of members vary from step to step, this variation is tolerated, too. DDP's
-// buckets are compared separately, because other threads free them. A rank that has less is not odd if it lacks
-// parameters, gradients and optimizer state: FSDP2 gives the last ranks smaller shards. With ZeroRedundancyOptimizer,
-// each rank keeps the optimizer state of other parameters, so more optimizer state is not odd.
+// buckets are compared separately, because other threads free them. A rank is not odd if its shards explain the
+// difference: FSDP2 gives the last ranks smaller shards, and with ZeroRedundancyOptimizer each rank keeps the optimizer
+// state of other parameters.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -45,7 +45,7 @@ struct OddRow {
   std::uint64_t difference() const { return ApartBy(bytes, usual); }
 };
 
-// The rank that certainly ended before all other failed ranks.
+// The rank that clearly ended before all other failed ranks.
 struct FirstEnd {
   std::size_t rank = 0;         // index of the rank
   std::uint64_t before_ns = 0;  // time from its last sign of life to that of the next failed rank

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "tools/analyze/ranks/role_figures.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kLeastOfNamed = 4;     // a named row has at least this part of the largest difference
-constexpr std::uint64_t kShareOfRounding = 4;  // segments and temporary copies of shards: up to a fourth of the shards
-constexpr std::uint64_t kStateAndTemporaries = 2;  // a step's temporaries are at most as large as the optimizer state
+constexpr std::uint64_t kLeastOfNamed = 4;  // a named row has at least this part of the largest difference
+// Temporary copies of shards are up to a fourth of the shards. With a sharded optimizer, the temporaries of its step
+// are up to as large as the state.
+constexpr std::uint64_t kShareOfRounding = 4;
 constexpr std::size_t kByCategory = kHeldBy.size() - 1;
 
 // The numbers of names depend on the order in which summaries were read, so the order of equal rows is that of names.
@@ -47,18 +49,22 @@ std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool m
 }
 
 bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const {
-  if (value > usual && !member.shards_optimizer) return false;
-  std::map<std::uint32_t, std::uint64_t> here;
-  for (const RankRow& row : member.rows[kByCategory]) here[row.name] += row.bytes;
-  std::uint64_t lacking = 0, more_state = 0;
-  for (const auto& [name, bytes] : usual_[kByCategory]) {
-    const std::string& category = book_.NameOf(name);
-    const bool is_state = category == "optimizer state";
-    if (is_state) more_state += here[name] - std::min(here[name], bytes);
-    if (is_state || category == "parameter" || category == "gradient") lacking += bytes - std::min(bytes, here[name]);
+  if ((!member.shards_parameters && !member.shards_optimizer) || member.rows[kByCategory].empty()) return false;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> state;  // bytes and usual bytes, by category
+  for (const RankRow& row : member.rows[kByCategory]) state[book_.NameOf(row.name)].first += row.bytes;
+  for (const auto& [name, bytes] : usual_[kByCategory]) state[book_.NameOf(name)].second = bytes;
+  std::uint64_t explained = 0;
+  for (const auto& [category, of] : state) {
+    const bool is_of_optimizer = category == "optimizer state";
+    const bool is_sharded =
+        is_of_optimizer || (member.shards_parameters && (category == "parameter" || category == "gradient"));
+    if (!is_sharded) continue;
+    // A rank with another optimizer has a category that the others lack, or lacks one. Another shard has all.
+    if (!member.shards_optimizer && (of.first == 0) != (of.second == 0)) return false;
+    if ((of.first > of.second) == (value > usual)) explained += ApartBy(of.first, of.second);
   }
-  if (value > usual) return value - usual <= kStateAndTemporaries * more_state;
-  return usual - value <= lacking + lacking / kShareOfRounding;
+  const std::uint64_t temporaries = member.shards_optimizer ? explained : explained / kShareOfRounding;
+  return ApartBy(value, usual) <= explained + temporaries;
 }
 
 }  // namespace memoir

@@ -22,9 +22,9 @@ class PeakRows {
   // of the named row is at least a fourth of the other row's difference.
   std::vector<OddRow> LargestDifferences(const RankFacts& member, bool more) const;
 
-  // Returns true if the member has `value` bytes, and not the `usual` ones, because its shards have other sizes. It may
-  // have less because its shards of parameters, gradients and optimizer state are smaller. If the optimizer is sharded
-  // by parameters, it may also have more, because its parameters are larger.
+  // Returns true if the sizes of its shards explain why the member has `value` bytes instead of `usual`. With FSDP, the
+  // last ranks may have smaller parts of parameters, gradients and optimizer state. With a sharded optimizer, the
+  // member may keep the state of larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const;
 
  private:

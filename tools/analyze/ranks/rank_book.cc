@@ -15,8 +15,9 @@
 namespace memoir {
 namespace {
 
-// The time between two readings of the clock by a process's writer: kBusyWaitNs while there are events, and without
-// events at most as long as there was none before, up to kLongestWaitNs (tracker/writer/writer.cc).
+// The writer of a process reads the clock every kBusyWaitNs while events arrive. Without events its wait doubles, up to
+// kLongestWaitNs. So the next wait is at most kBusyWaitNs plus the time since the last event
+// (tracker/writer/writer.cc).
 constexpr std::uint64_t kBusyWaitNs = 10'000'000, kLongestWaitNs = 100'000'000;
 constexpr std::uint64_t kLateNs = 10'000'000;  // a loaded machine lets the writer run later
 
@@ -104,6 +105,7 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();
+  facts.shards_parameters = recording.shards_parameters();
   facts.shards_optimizer = recording.shards_optimizer();
   TakeEnd(recording, facts);
   facts.growth.assign(recording.growth().begin(), recording.growth().end());

@@ -47,11 +47,12 @@ struct RankFacts {
   // unknown.
   std::uint64_t between_steps = 0;
   std::uint64_t steps = 0;
-  bool shards_optimizer = false;  // ZeroRedundancyOptimizer: each rank keeps the state of other parameters
+  bool shards_parameters = false;  // FSDP: each rank keeps other parts of the parameters
+  bool shards_optimizer = false;   // ZeroRedundancyOptimizer: each rank keeps the state of other parameters
   v1::End::Reason end = v1::End::UNKNOWN;
   std::string end_message;
   std::uint32_t end_signal = 0;  // 0: unknown
-  // The process ended between these times, since 1970. A killed process was alive at its last event, and when its
+  // The recording ended between these times, since 1970. A killed process was alive at its last event, and when its
   // writer last read the clock.
   std::uint64_t alive_until_ns = 0, ended_by_ns = 0;
   bool ended() const { return end != v1::End::UNKNOWN; }      // true if it does not record any more, for any reason

@@ -88,19 +88,20 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kGoneParameters:
       return fmt::format("lacks {}, which {} has", where, other);
     case Kind::kLayers:
-      return fmt::format("{} has {} modules, on {} {}", where, b, other, a);
+      return fmt::format("{} has {} modules; {} has {}", where, b, other, a);
     case Kind::kShared:
-      return fmt::format("{} are one tensor, not so on {}", where, other);
+      return fmt::format("{} are one tensor; on {} they are separate", where, other);
     case Kind::kUnshared:
-      return fmt::format("{} are separate tensors, on {} one", where, other);
+      return fmt::format("{} are separate tensors; on {} they are one", where, other);
     case Kind::kSizes:
       if (change.sizes.size() > 1 && !IsAboutOne(change.factor)) return ChangeText(change);
-      return fmt::format("a size is {}, on {} {}, in {} ({})", b, other, a,
-                         FormatCounted(change.count, "parameter", "parameters"), where);
+      return fmt::format("a size is {} in {} ({}); on {} it is {}", b,
+                         FormatCounted(change.count, "parameter", "parameters"), where, other, a);
     case Kind::kParameterType:
-      return fmt::format("parameters are {}, on {} {}", b, other, a);
+      return fmt::format("parameters are {}; on {} they are {}", b, other, a);
     case Kind::kResultType:
-      return fmt::format("{} compute in {}, on {} in {}", FormatCounted(change.count, "line", "lines"), b, other, a);
+      return fmt::format("{} compute in {}; on {} they compute in {}", FormatCounted(change.count, "line", "lines"), b,
+                         other, a);
     case Kind::kTrained:
     case Kind::kFrozen:
       return fmt::format("{} {} {} trained than on {} ({})", FormatCount(change.count),
@@ -110,11 +111,11 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
       return fmt::format("the {} of {} {} ({} on {}, here {})", change.dimension.empty() ? "inputs" : change.dimension,
                          where, FactorText(change), a, other, b);
     case Kind::kOptimizer:
-      return fmt::format("the optimizer is {}, on {} {}", b, other, a);
+      return fmt::format("the optimizer is {}; on {} it is {}", b, other, a);
     case Kind::kCheckpointed:
-      return fmt::format("{} {} checkpointed, not so on {}", where, are, other);
+      return fmt::format("{} {} checkpointed, but not on {}", where, are, other);
     case Kind::kKept:
-      return fmt::format("{} {} not checkpointed, unlike on {}", where, are, other);
+      return fmt::format("{} {} not checkpointed, but on {}", where, are, other);
   }
   return "";
 }

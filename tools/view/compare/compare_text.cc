@@ -70,10 +70,9 @@ std::string Reservations(const Capture& a, const Capture& b, const Comparison& c
   std::vector<std::string> in_headline;
   if (focus != nullptr && focus->difference() != 0) in_headline = NamedCauses(*focus);
   for (const ProgramChange& change : comparison.changes) {
+    if (change.kind <= ProgramChange::Kind::kLayers) continue;  // changes of modules are among `unlike`
     const std::string of_change = ChangeText(change);
-    const bool is_unlike = change.kind <= ProgramChange::Kind::kLayers;  // changes of modules are among `unlike`
-    if (!is_unlike && std::ranges::find(in_headline, of_change) == in_headline.end())
-      text += Warning(terminal, of_change);
+    if (std::ranges::find(in_headline, of_change) == in_headline.end()) text += Warning(terminal, of_change);
   }
   const bool lossy_a = LossesOf(a, comparison.report_a, terminal).is_lossy;
   const bool lossy_b = LossesOf(b, comparison.report_b, terminal).is_lossy;

@@ -67,14 +67,15 @@ std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   return usual.empty() ? "" : "; it ended" + steps + usual;
 }
 
-// "; it ended first, 250 ms before the next"
+// "; it ended first, 250 ms before the next failed rank"
 std::string FirstText(const OddRank& odd) {
   if (!odd.first) return "";
-  return "; it ended first, " + FormatDuration(odd.first->before_ns) + " before the next";
+  return "; it ended first, " + FormatDuration(odd.first->before_ns) + " before the next failed rank";
 }
 
 // "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps". If one of them ended first: "rank 2: was killed
-// (or left by os._exit or exec) after 6 steps; it ended first, 38 ms before the next; then ranks 0-1, 3 likewise".
+// (or left by os._exit or exec) after 6 steps; it ended first, 38 ms before the next failed rank; then ranks 0-1, 3
+// likewise".
 std::string FailedText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.ranks.front()];
   const bool is_about_one = odd.first || odd.ranks.size() == 1;
@@ -154,7 +155,7 @@ std::string Sentence(const OddRanks& found, const OddRank& odd) {
   return FigureText(found, odd) + EndRemark(found, odd);
 }
 
-// What the rank's program does that a usual rank's does not: at most three changes, one line each.
+// Returns up to three changes of the program that may explain the difference, one line each.
 std::string ProgramLines(const OddRanks& found, const OddRank& odd, const Terminal& terminal) {
   constexpr std::size_t kNamed = 3;
   std::string text;

@@ -180,10 +180,16 @@ void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSumma
   DropIfLong(*recording.mutable_damage());
 }
 
+// Returns true for the classes of FSDP's modules. fully_shard (FSDP2) puts "FSDP" before the name of a module's class.
+bool IsOfFsdp(std::string_view class_name) {
+  return class_name.starts_with("FSDP") || class_name == "FullyShardedDataParallel";
+}
+
 void AddModules(const Summary& by_module, v1::RecordingSummary& recording) {
   ModuleSketch modules, kinds;
   for (const SummaryRow& row : by_module.rows) {
     if (row.kind != SummaryRow::Kind::kNamed || row.count == 0) continue;
+    if (IsOfFsdp(row.module.class_name)) recording.set_shards_parameters(true);
     const std::string name = absl::StrCat(row.module.class_name, " ", row.name);
     modules.Add(name);
     kinds.Add(WithoutNumbers(name));
