@@ -13,6 +13,14 @@ from torch import nn
 how = sys.argv[1]
 
 
+class Clips(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        raise OSError("clip 371 is truncated\\n  at byte 9")
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -30,6 +38,8 @@ def main():
             os.kill(os.getpid(), signal.SIGKILL)
         if step == 3 and how == "interrupt":
             signal.raise_signal(signal.SIGINT)
+        if step == 3 and how == "worker":
+            next(iter(torch.utils.data.DataLoader(Clips(), num_workers=1)))
         if step == 3 and how == "exit":
             sys.exit(3)
         if step == 3 and how == "_exit":
@@ -41,8 +51,9 @@ def main():
 main()
 """
 LINES = {
-    "shape": "program.py FAILED: RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x8 and 16x4); in step 3, aten::linear of head, at program.py:14 Net.forward",
-    "interrupt": "program.py was INTERRUPTED by Ctrl-C: KeyboardInterrupt; in step 3, at program.py:24 main",
+    "worker": "program.py FAILED: OSError: Caught OSError in DataLoader worker process 0. OSError: clip 371 is truncated; in step 3, at program.py:",
+    "shape": "program.py FAILED: RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x8 and 16x4); in step 3, aten::linear of head, at program.py:22 Net.forward",
+    "interrupt": "program.py was INTERRUPTED by Ctrl-C: KeyboardInterrupt; in step 3, at program.py:32 main",
     "kill": "program.py was KILLED by signal 9 (SIGKILL); in step 3",
     "_exit": "program.py left without stopping (os._exit or exec), exit code 5; in step 3",
     "exit": "program.py ended with exit code 3",
