@@ -25,7 +25,7 @@ def test_the_same_is_within_any_budget(memoir, samples, again):
 def test_more_fails_and_names_the_cause(memoir, samples):
     done = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated_bytes>+10%", samples / "modules", COLUMNS=100)
     assert done.returncode == 3 and "FAILED, it is " in done.stdout and ", and was " in done.stdout
-    assert "\n+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary)\n" in done.stdout
+    assert "\n+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary, new)\n" in done.stdout
     assert f"memoir diff {samples / 'training'} {samples / 'modules'}" in done.stdout
     assert check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+8MiB", samples / "modules").returncode == 0
     assert check(memoir, "--baseline", samples / "modules", "--fail-if", "peak_allocated>+0%", samples / "training").returncode == 0, "less is no failure"
@@ -55,7 +55,7 @@ def test_markdown_for_a_review(memoir, samples, again):
     done = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+1%", "--fail-if", "num_ooms>0", "--format", "markdown", samples / "modules")
     text = done.stdout
     assert text.startswith("### Memory: over the budget\n\n| condition | |\n|---|---|\n| `peak_allocated>+1%` | FAILED, it is ")
-    assert "**+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary)**" in text.replace("\\", "")
+    assert "**+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary, new)**" in text.replace("\\", "")
     assert "| before | now | difference |\n" in text and text.count("\n| `") >= 4
     assert "not known" in text and done.returncode == 1, "a GPU's figure of a host is not known"
     within = check(memoir, "--baseline", again / "training", "--fail-if", "peak_allocated>+1%", "--format", "markdown", samples / "training")

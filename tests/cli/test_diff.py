@@ -19,7 +19,7 @@ def test_help_has_examples(memoir):
 
 def test_the_first_line_names_the_main_cause(memoir, samples):
     first, *rest = lines(memoir("diff", samples / "training", samples / "modules", COLUMNS=200))
-    assert first == "+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary)"
+    assert first == "+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary, new)"
     assert any(line.startswith("more: memoir diff --by ") for line in rest)
 
 

@@ -28,7 +28,10 @@ def overview(memoir, capture):
 def odd(memoir, capture):
     done = memoir("check", "ranks", "--json", capture)
     assert done.returncode == 3, done.stderr
-    return {**json.loads(done.stdout), "capture": None}
+    found = json.loads(done.stdout)
+    for one in found["odd"]:
+        one.pop("program")  # it is compared only where the recordings are
+    return {**found, "capture": None}
 
 
 def test_says_what_the_folder_says(memoir, job, tmp_path):
