@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/analyze/compared_captures.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/compare/facts/reserved_book.h"
@@ -174,24 +175,14 @@ TEST(MatchLines, FunctionsAndFilesAreApart) {
       IsEmpty());
 }
 
-class Compared : public ::testing::Test {
+class Compared : public testing::ComparedCaptures {
  protected:
-  Comparison Compare(ProcessBuilder& a, ProcessBuilder& b, CompareOptions options = {}) {
-    a.WriteTo(folder_ / "a");
-    b.WriteTo(folder_ / "b");
-    const auto capture_a = Capture::Open(folder_ / "a"), capture_b = Capture::Open(folder_ / "b");
-    EXPECT_TRUE(capture_a.ok() && capture_b.ok());
-    absl::StatusOr<Comparison> comparison = CompareCaptures(*capture_a, *capture_b, options);
-    EXPECT_TRUE(comparison.ok()) << comparison.status();
-    return *std::move(comparison);
-  }
   static std::map<std::string, std::pair<std::int64_t, std::string>> Rows(const Comparison& comparison) {
     std::map<std::string, std::pair<std::int64_t, std::string>> rows;
     for (const ComparedRow& row : comparison.focus()->rows)
       rows[row.name] = {row.difference(), std::string(ToString(row.state()))};
     return rows;
   }
-  TemporaryFolder folder_;
 };
 
 void Forward(ProcessBuilder& process, const std::string& path, std::uint32_t line, std::uint64_t address,

@@ -4,40 +4,19 @@
 
 #include <cstdint>
 
-#include "tests/captures/capture_builder.h"
-#include "tools/analyze/compare/comparison.h"
+#include "tests/analyze/compared_captures.h"
 
 namespace memoir {
 namespace {
 
 using ::testing::IsEmpty;
+using testing::Parameter;
 using testing::ProcessBuilder;
 using ::testing::SizeIs;
-using testing::TemporaryFolder;
 using testing::TensorSpec;
 using Kind = ProgramChange::Kind;
 
-class ParameterChanges : public ::testing::Test {
- protected:
-  Comparison Compare(ProcessBuilder& a, ProcessBuilder& b) {
-    a.WriteTo(folder_ / "a");
-    b.WriteTo(folder_ / "b");
-    const auto capture_a = Capture::Open(folder_ / "a"), capture_b = Capture::Open(folder_ / "b");
-    EXPECT_TRUE(capture_a.ok() && capture_b.ok());
-    absl::StatusOr<Comparison> comparison = CompareCaptures(*capture_a, *capture_b, {});
-    EXPECT_TRUE(comparison.ok()) << comparison.status();
-    return *std::move(comparison);
-  }
-  TemporaryFolder folder_;
-};
-
-TensorSpec Parameter(std::uint64_t address, std::int64_t width) {
-  return {.impl = address + 1,
-          .storage = address,
-          .storage_bytes = static_cast<std::uint64_t>(width * width * 4),
-          .sizes = {width, width},
-          .wants_gradient = true};
-}
+using ParameterChanges = testing::ComparedCaptures;
 
 // Calls a model of two layers. If `tied`, both have the same weight. The second layer may have a bias.
 void CallPair(ProcessBuilder& process, bool tied, bool has_bias, std::uint64_t bytes) {

@@ -8,17 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "tests/captures/capture_builder.h"
-#include "tools/analyze/compare/comparison.h"
+#include "tests/analyze/compared_captures.h"
 
 namespace memoir {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Parameter;
 using testing::ProcessBuilder;
 using ::testing::SizeIs;
-using testing::TemporaryFolder;
 using testing::TensorSpec;
 using Kind = ProgramChange::Kind;
 
@@ -29,14 +28,6 @@ struct Made {
   std::string optimizer = "SGD";
   bool recomputes = false;
 };
-
-TensorSpec Parameter(std::uint64_t address, std::int64_t width) {
-  return {.impl = address + 1,
-          .storage = address,
-          .storage_bytes = static_cast<std::uint64_t>(width * width * 4),
-          .sizes = {width, width},
-          .wants_gradient = true};
-}
 
 void Write(ProcessBuilder& process, const Made& made) {
   const TensorSpec none{.impl = 0, .sizes = {}};
@@ -66,24 +57,15 @@ void Write(ProcessBuilder& process, const Made& made) {
   process.BeginUser("Optimizer.step#" + made.optimizer + ".step").End();
 }
 
-class ProgramChanges : public ::testing::Test {
+class ProgramChanges : public testing::ComparedCaptures {
  protected:
+  using ComparedCaptures::Compare;
   Comparison Compare(const Made& a, const Made& b) {
     ProcessBuilder in_a, in_b;
     Write(in_a, a);
     Write(in_b, b);
     return Compare(in_a, in_b);
   }
-  Comparison Compare(ProcessBuilder& a, ProcessBuilder& b) {
-    a.WriteTo(folder_ / "a");
-    b.WriteTo(folder_ / "b");
-    const auto capture_a = Capture::Open(folder_ / "a"), capture_b = Capture::Open(folder_ / "b");
-    EXPECT_TRUE(capture_a.ok() && capture_b.ok());
-    absl::StatusOr<Comparison> comparison = CompareCaptures(*capture_a, *capture_b, {});
-    EXPECT_TRUE(comparison.ok()) << comparison.status();
-    return *std::move(comparison);
-  }
-  TemporaryFolder folder_;
 };
 
 TEST_F(ProgramChanges, TheSameProgramHasNone) {

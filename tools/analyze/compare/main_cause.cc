@@ -56,7 +56,7 @@ std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::ve
 
 // A name whose parts have more than half of a difference.
 struct DominantName {
-  std::string name;      // empty: there is none
+  std::string name;      // empty: no name has so much
   bool has_all = false;  // the parts have at least 9/10 of the difference
 };
 DominantName DominantOf(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {

@@ -40,6 +40,11 @@ ProgramChange ChangeOfSizes(const std::vector<MatchedParameter>& parameters, con
   return change;
 }
 
+// Returns "layers.*.up.weight".
+std::string PatternOf(const CommonModule& module, const std::string& name) {
+  return (module.path.empty() ? "" : WithLayersMerged(module.path) + ".") + name;
+}
+
 using Impl = std::uint64_t MatchedParameter::*;
 
 // Returns the parameters that are the same tensor as an earlier one by `these`, but not by `others`.
@@ -71,7 +76,7 @@ ProgramChange OnlyIn(const ParametersOfModules& these, const ParametersOfModules
     if (same == others.end()) continue;
     for (const auto& [name, parameter] : parameters) {
       if (same->second.contains(name)) continue;
-      places.insert((module.path.empty() ? "" : WithLayersMerged(module.path) + ".") + name);
+      places.insert(PatternOf(module, name));
       change.bytes += (kind == Kind::kNewParameters ? 1 : -1) * static_cast<std::int64_t>(parameter->bytes);
       ++change.count;
     }
@@ -104,8 +109,7 @@ std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const Ca
     const CommonModule module = names.modules().CommonNameInB(one.module);
     const auto same = of_a.find({module, one.name});
     if (same == of_a.end()) continue;
-    const std::string around = module.path.empty() ? "" : WithLayersMerged(module.path) + ".";
-    matched.push_back({around + one.name, module.root, same->second->shape, one.shape,
+    matched.push_back({PatternOf(module, one.name), module.root, same->second->shape, one.shape,
                        static_cast<std::int64_t>(one.bytes) - static_cast<std::int64_t>(same->second->bytes),
                        same->second->is_trained, one.is_trained, same->second->impl, one.impl});
   }

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kClocksApartNs = 500'000'000;  // the clocks of two hosts may differ by this
 
-// Returns the failed rank whose end is clearly before the last sign of life of each other failed rank. Empty if there
-// is none.
+// Returns the failed rank whose end is clearly before the last sign of life of each other failed rank. Empty if no
+// rank ended so clearly first.
 std::optional<FirstEnd> FirstEndOf(const OddRanks& found) {
   std::vector<std::size_t> failed;
   for (std::size_t i = 0; i < found.ranks.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "tools/analyze/ranks/odd_programs.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,7 +32,7 @@ std::optional<std::size_t> UsualMember(const OddRanks& found, const OddRank& odd
 bool IsOfFinding(const OddRank& odd, const ComparedDevice& device) {
   const std::int64_t difference = device.difference();
   return (difference > 0) == (odd.value > odd.usual) &&
-         2 * ApartBy(device.a().held.bytes, device.b().held.bytes) >= odd.difference();
+         2 * static_cast<std::uint64_t>(std::abs(difference)) >= odd.difference();
 }
 
 }  // namespace

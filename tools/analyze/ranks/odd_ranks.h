@@ -48,10 +48,10 @@ struct OddRow {
 // The rank that clearly ended before all other failed ranks.
 struct FirstEnd {
   std::size_t rank = 0;         // index of the rank
-  std::uint64_t before_ns = 0;  // time from its last sign of life to that of the next failed rank
+  std::uint64_t before_ns = 0;  // from its last sign of life to the next failed rank's, ns
 };
 
-// How the program of an odd rank differs from that of a usual rank.
+// Differences between the programs of an odd rank and of a usual rank.
 struct ProgramOfOddRank {
   std::size_t usual = 0;               // index of the usual rank
   std::vector<ProgramChange> changes;  // the usual rank is A, the odd rank is B

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLeastOfNamed = 4;  // a named row has at least this par
 constexpr std::uint64_t kShareOfRounding = 4;
 constexpr std::size_t kByCategory = kHeldBy.size() - 1;
 
-// The numbers of names depend on the order in which summaries were read, so the order of equal rows is that of names.
+// The numbers of names depend on the order in which summaries were read, so equal rows are ordered by name.
 bool IsBefore(const OddRow& a, const OddRow& b) {
   return a.difference() != b.difference() ? a.difference() > b.difference() : a.name < b.name;
 }

@@ -21,8 +21,8 @@ struct ComparedJob {
 
 // Compares the ranks of a job. `run`: as in Capture::Open. Shows progress, and prints a line for each merged ring.
 absl::StatusOr<ComparedJob> CompareRanks(const std::string& folder, std::uint32_t run);
-// Compares the programs of the first odd ranks with those of usual ranks, if their recordings are in `folder`. Shows
-// progress.
+// Compares the programs of the first odd ranks with the programs of usual ranks, if `folder` has their recordings.
+// Shows progress.
 void ComparePrograms(const std::string& folder, ComparedJob& compared);
 // Compares the ranks of an open capture, without output. Empty if the capture has fewer than two ranks, or if they
 // cannot be compared.
