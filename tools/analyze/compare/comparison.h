@@ -30,7 +30,8 @@ std::string_view ToString(RowState state);  // "new", "gone", ...
 struct Amount {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t requested = 0;  // bytes without the allocator's rounding; only in parts and rows of live blocks
+  std::uint64_t requested = 0;    // bytes without the allocator's rounding; only in parts and rows of live blocks
+  std::uint64_t before_step = 0;  // HeldPart::before_step; only in parts
 };
 
 struct ComparedRow {

@@ -49,6 +49,7 @@ void AddTo(Amount& sum, const Amount& amount) {
   sum.bytes += amount.bytes;
   sum.blocks += amount.blocks;
   sum.requested += amount.requested;
+  sum.before_step += amount.before_step;
 }
 
 struct RowName {
@@ -109,7 +110,7 @@ MatchedPart MatchedNames::PartOfB(const HeldPart& part) const {
   common.category = part.category;
   common.is_of_library = part.is_of_library;
   common.other = OtherName(part.other);
-  common.b = {part.bytes, part.blocks, part.requested};
+  common.b = {part.bytes, part.blocks, part.requested, part.before_step};
   return common;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/analyze/compare/match/module_names.h"
+#include "tools/analyze/grouping/source_lines.h"
 
 namespace memoir {
 
@@ -32,6 +33,13 @@ struct ProgramChange {
     kOptimizer,       // another class of optimizers
     kCheckpointed,    // modules that only B recomputes for backward
     kKept,            // modules that only A recomputes for backward
+    kAutogradOn,      // a call of a model with autograd on, off in A
+    kAutogradOff,     // a call of a model with autograd off, on in A
+    kNewCall,         // a line that calls a model of both, but only in B
+    kGoneCall,        // a line that calls a model of both, but only in A
+    kCallsInStep,     // another number of calls of a model in each step
+    kGradients,       // gradients are freed at another point, or not
+    kEarlierSteps,    // more or fewer tensors live from before the step; an entry of ComparedDevice::causes only
   };
   Kind kind = Kind::kNewModules;
   std::string where = {};      // names of the modules or parameters, or the module with the input; may be empty
@@ -39,10 +47,11 @@ struct ProgramChange {
   std::size_t count = 0;       // number of parameters, lines or modules with this change
   double factor = 1;           // kInputs: B's number of elements divided by A's; kSizes: B's size divided by A's
   std::string dimension = {};  // kInputs: "batch" or "sequence" if only this dimension changed
-  std::int64_t bytes = 0;      // B's bytes minus A's of the changed parameters
+  std::int64_t bytes = 0;      // B's bytes minus A's of the changed parameters, or of the tensors of earlier steps
   // kSizes and kInputs: the sizes that differ, in A and in B.
   std::set<std::pair<std::int64_t, std::int64_t>> sizes = {};
   std::vector<CommonModule> modules = {};  // kNewModules and kGoneModules
+  SourceLine source = {};                  // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the calling line
 };
 std::string_view ToString(ProgramChange::Kind kind);  // "new_modules", ...
 

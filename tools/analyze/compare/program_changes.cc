@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/analyze/compare/call_changes.h"
 #include "tools/analyze/compare/input_changes.h"
 #include "tools/analyze/compare/parameter_changes.h"
 #include "tools/analyze/compare/short_list.h"
@@ -48,6 +49,8 @@ class ChangeFinder {
     Add(FindInputChanges(a_, b_, names_));
     FindOptimizers();
     FindCheckpointing();
+    Add(FindCallChanges(a_, b_, names_));
+    Add(FindGradientChanges(a_.facts.calls, b_.facts.calls));
     return std::move(changes_);
   }
 
@@ -226,13 +229,27 @@ void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t tota
   if (total < 0 && gone != changes.end()) causes.push_back(*gone);
 }
 
+// Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
+// Parameters and what belongs to them always stay.
+void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
+  ProgramChange change{.kind = Kind::kEarlierSteps};
+  for (const MatchedPart& part : parts) {
+    const bool stays = part.category == "parameter" || part.category.starts_with("gradient") ||
+                       part.category.starts_with("optimizer state");
+    if (stays) continue;
+    change.bytes += static_cast<std::int64_t>(part.b.before_step) - static_cast<std::int64_t>(part.a.before_step);
+  }
+  if (IsShare(change.bytes, total, 2)) causes.push_back(std::move(change));
+}
+
 }  // namespace
 
 std::string_view ToString(ProgramChange::Kind kind) {
-  constexpr std::string_view kWords[] = {"new_modules",     "gone_modules", "layers",       "new_parameters",
-                                         "gone_parameters", "shared",       "unshared",     "sizes",
-                                         "parameter_type",  "result_type",  "trained",      "frozen",
-                                         "inputs",          "optimizer",    "checkpointed", "not_checkpointed"};
+  constexpr std::string_view kWords[] = {
+      "new_modules", "gone_modules", "layers",         "new_parameters",   "gone_parameters", "shared",
+      "unshared",    "sizes",        "parameter_type", "result_type",      "trained",         "frozen",
+      "inputs",      "optimizer",    "checkpointed",   "not_checkpointed", "autograd_on",     "autograd_off",
+      "new_call",    "gone_call",    "calls_in_step",  "gradients",        "earlier_steps"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -263,12 +280,19 @@ std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes
       case Kind::kGoneParameters:
         if (IsShare(change.bytes, total, 50)) causes.push_back(change);
         break;
+      case Kind::kGradients:
+        if (IsShare(MoreOf(parts, "gradient"), total, 4)) causes.push_back(change);
+        break;
       case Kind::kUnshared:
       case Kind::kTrained:
+      case Kind::kAutogradOn:
+      case Kind::kNewCall:
         if (total > 0) causes.push_back(change);
         break;
       case Kind::kShared:
       case Kind::kFrozen:
+      case Kind::kAutogradOff:
+      case Kind::kGoneCall:
         if (total < 0) causes.push_back(change);
         break;
       case Kind::kInputs:
@@ -278,6 +302,7 @@ std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes
         causes.push_back(change);
     }
   }
+  AddEarlierSteps(parts, total, causes);
   if (causes.empty()) AddOnlyModules(changes, total, causes);
   return causes;
 }

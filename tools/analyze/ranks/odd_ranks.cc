@@ -230,6 +230,11 @@ class OddRankFinder {
   std::optional<PeakRows> peak_rows_;
 };
 
+// Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.
+bool IsFailure(const OddRanks& found, const OddRank& odd) {
+  return odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
+}
+
 }  // namespace
 
 std::string_view ToString(OddFigure figure) {
@@ -258,10 +263,20 @@ std::string_view ToString(OddFigure figure) {
   return "";
 }
 
-std::size_t OddRanks::out_of_line() const {
-  std::set<std::size_t> ranks_of;
-  for (const OddRank& of : odd) ranks_of.insert(of.ranks.begin(), of.ranks.end());
-  return ranks_of.size();
+std::set<std::size_t> OddRanks::failed_ranks() const {
+  std::set<std::size_t> failed;
+  for (const OddRank& one : odd) {
+    if (IsFailure(*this, one)) failed.insert(one.ranks.begin(), one.ranks.end());
+  }
+  return failed;
+}
+
+std::set<std::size_t> OddRanks::ranks_out_of_line() const {
+  std::set<std::size_t> out;
+  for (const OddRank& one : odd) {
+    if (!IsFailure(*this, one)) out.insert(one.ranks.begin(), one.ranks.end());
+  }
+  return out;
 }
 
 OddRanks FindOddRanks(RankBook& book) {
@@ -277,8 +292,7 @@ OddRanks FindOddRanks(RankBook& book) {
   AddFailedRanks(found);
   std::ranges::stable_sort(found.odd, [&found](const OddRank& a, const OddRank& b) {
     const auto key = [&found](const OddRank& odd) {
-      const bool failed = odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
-      const int order = failed ? 0 : odd.figure == OddFigure::kSteps ? 2 : 1;
+      const int order = IsFailure(found, odd) ? 0 : odd.figure == OddFigure::kSteps ? 2 : 1;
       return std::tuple(order, !odd.first.has_value(), -static_cast<double>(odd.difference()));
     };
     return key(a) < key(b);

@@ -72,6 +72,22 @@ std::string ChangeText(const ProgramChange& change) {
       return fmt::format("{} {} checkpointed now", where, is_one ? "is" : "are");
     case Kind::kKept:
       return fmt::format("{} {} not checkpointed any more", where, is_one ? "is" : "are");
+    case Kind::kAutogradOn:
+    case Kind::kAutogradOff: {
+      const bool is_on = change.kind == Kind::kAutogradOn;
+      return fmt::format("autograd is {} now where {} calls {}, was {}", is_on ? "on" : "off",
+                         ShownPlace(change.source, kName), where, is_on ? "off" : "on");
+    }
+    case Kind::kNewCall:
+      return fmt::format("{} calls {} now, too", ShownPlace(change.source, kName), where);
+    case Kind::kGoneCall:
+      return fmt::format("{} does not call {} any more", ShownPlace(change.source, kName), where);
+    case Kind::kCallsInStep:
+      return fmt::format("the calls of {} in each step are {} now, were {}", where, b, a);
+    case Kind::kGradients:
+      return fmt::format("gradients are {} now, were {}", b, a);
+    case Kind::kEarlierSteps:
+      return fmt::format("{} live from before the step", FormatSignedBytes(change.bytes));
   }
   return "";
 }
@@ -116,6 +132,22 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
       return fmt::format("{} {} checkpointed, but not on {}", where, are, other);
     case Kind::kKept:
       return fmt::format("{} {} not checkpointed, but on {}", where, are, other);
+    case Kind::kAutogradOn:
+    case Kind::kAutogradOff: {
+      const bool is_on = change.kind == Kind::kAutogradOn;
+      return fmt::format("autograd is {} where {} calls {}; on {} it is {}", is_on ? "on" : "off",
+                         ShownPlace(change.source, kName), where, other, is_on ? "off" : "on");
+    }
+    case Kind::kNewCall:
+      return fmt::format("{} calls {}, but not on {}", ShownPlace(change.source, kName), where, other);
+    case Kind::kGoneCall:
+      return fmt::format("{} does not call {}, but on {} it does", ShownPlace(change.source, kName), where, other);
+    case Kind::kCallsInStep:
+      return fmt::format("each step has {} calls of {}; on {} it has {}", b, where, other, a);
+    case Kind::kGradients:
+      return fmt::format("gradients are {}; on {} they are {}", b, other, a);
+    case Kind::kEarlierSteps:
+      return fmt::format("{} live from before the step, compared with {}", FormatSignedBytes(change.bytes), other);
   }
   return "";
 }

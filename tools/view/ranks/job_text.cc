@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
@@ -186,12 +187,14 @@ std::string RolesPart(const OddRanks& found, std::size_t top, const std::string&
   if (found.ranks.size() < 2) return "";
   std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +
                      RolesTable(found, top, terminal);
-  const std::size_t odd = found.out_of_line();
-  if (odd > 0)
-    text += Warning(terminal,
-                    fmt::format("{} out of line with {}: {}", odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",
-                                odd == 1 ? "its role" : "their roles", PrintedCommand("check ranks " + path)));
-  return text;
+  const std::size_t failed = found.failed_ranks().size(), odd = found.ranks_out_of_line().size();
+  std::vector<std::string> findings;
+  if (failed > 0) findings.push_back(FormatCounted(failed, "rank", "ranks") + " failed");
+  if (odd == 1) findings.push_back("1 rank is out of line with its role");
+  if (odd > 1) findings.push_back(FormatCount(odd) + " ranks are out of line with their roles");
+  if (findings.empty()) return text;
+  return text +
+         Warning(terminal, fmt::format("{}: {}", fmt::join(findings, "; "), PrintedCommand("check ranks " + path)));
 }
 
 }  // namespace

@@ -209,11 +209,7 @@ std::string NotJudgedText(const OddRanks& found) {
 std::string CountsText(const OddRanks& found) {
   std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
-  std::set<std::size_t> failed, out_of_line;
-  for (const OddRank& odd : found.odd) {
-    const bool has_failed = odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
-    (has_failed ? failed : out_of_line).insert(odd.ranks.begin(), odd.ranks.end());
-  }
+  const std::set<std::size_t> failed = found.failed_ranks(), out_of_line = found.ranks_out_of_line();
   const std::string out = out_of_line.empty()       ? "none is"
                           : out_of_line.size() == 1 ? "1 is"
                                                     : FormatCount(out_of_line.size()) + " are";

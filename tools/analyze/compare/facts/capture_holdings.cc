@@ -48,7 +48,7 @@ class CaptureHoldingsPass : public ChangePass {
       key.first[i] = groupings_[i].GroupOf(block, event.process, state().dictionary(), !grouped);
       key.second = key.second || !grouped;
     }
-    blocks_[block.device][block.address] = {key, block.bytes, RequestedOf(block)};
+    blocks_[block.device][block.address] = {key, block.bytes, RequestedOf(block), block.tick};
   }
   void SeeBlockRemoved(const Block& block) override {
     last_[block.device].allocated = false;
@@ -72,6 +72,10 @@ class CaptureHoldingsPass : public ChangePass {
   void SeeModuleEnter(const ModuleEvent& event) override {
     if (event.module.valid()) modules_.insert(event.module);
   }
+  // A call of a model may begin after the step's batch was loaded, so it is no begin of a step here.
+  void SeeStepBegin(StepSource source, const Event& event) override {
+    if (source == steps().source() && source != StepSource::kModule) step_begin_ = event.tick;
+  }
   void SeeProcessEnd(const ProcessEvent& event) override {
     for (auto& [id, device] : devices()) {
       if (device.process != event.process || Passed(id)) continue;
@@ -94,6 +98,7 @@ class CaptureHoldingsPass : public ChangePass {
                             groupings_[kCategory].Label(key.second, capture(), state().dictionary()), bytes});
     }
     line_peaks_.clear();
+    step_begin_ = 0;
   }
   void SeeEnd(const ReplayReport&) override {
     const Dictionary& dictionary = state().dictionary();
@@ -116,6 +121,7 @@ class CaptureHoldingsPass : public ChangePass {
   struct LiveBlock {
     PartKey key;
     std::uint64_t bytes = 0, requested = 0;
+    Tick tick = 0;
   };
   struct Allocation {
     Phase phase = Phase::kOther;
@@ -159,6 +165,7 @@ class CaptureHoldingsPass : public ChangePass {
   std::map<DeviceId, LinePeaks> line_peaks_;
   std::map<DeviceId, std::size_t> done_;  // index in result.devices of each device whose instant has passed
   std::set<ModuleId> modules_;
+  Tick step_begin_ = 0;  // of the newest step of the current process; 0: none yet
   absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 
@@ -225,6 +232,7 @@ void CaptureHoldingsPass::Take(DeviceId id, const Device& device, const Instant&
     found->second.bytes += live.bytes;
     found->second.blocks += 1;
     found->second.requested += live.requested;
+    found->second.before_step += live.tick < step_begin_ ? live.bytes : 0;
     held.blocks += 1;
   }
   for (auto& [key, part] : parts) held.parts.push_back(std::move(part));
@@ -269,11 +277,13 @@ absl::StatusOr<CaptureHoldings> AnalyzeCaptureHoldings(const Capture& capture, c
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
   replay.modules = replay.tensors = true;
   ProgramFactsPass facts(options.own);
-  VisitorGroup visitors({&pass, &facts});
+  CallFactsPass calls(options.own);
+  VisitorGroup visitors({&pass, &facts, &calls});
   absl::StatusOr<ReplayReport> report = capture.Replay(visitors, replay);
   if (!report.ok()) return report.status();
   CaptureHoldings held = std::move(pass.result);
   held.facts = facts.Take();
+  held.facts.calls = calls.Take();
   held.report = *std::move(report);
   return held;
 }

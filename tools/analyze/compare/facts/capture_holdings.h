@@ -32,7 +32,8 @@ struct HeldPart {
   std::string other;           // label in the grouping CaptureHoldingsOptions::other
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t requested = 0;  // bytes without the allocator's rounding; 0 for a part of the reserved bytes
+  std::uint64_t requested = 0;    // bytes without the allocator's rounding; 0 for a part of the reserved bytes
+  std::uint64_t before_step = 0;  // bytes that were allocated before the step of the instant began
 };
 
 struct HeldDevice {

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "tools/analyze/compare/facts/call_facts.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/model/capture.h"
 #include "tools/model/event/event.h"
@@ -49,6 +50,7 @@ struct ProgramFacts {
   std::set<std::string> optimizers;            // classes of the optimizers that made a step: "AdamW"
   std::map<std::string, Module> recomputed;    // modules whose forward was recomputed for backward, by full path
   std::map<ResultPlace, TensorShape> results;  // the largest result at each place
+  CallFacts calls;
 };
 
 // Collects the facts of the whole recording. Needs ReplayOptions::tensors and ReplayOptions::modules.

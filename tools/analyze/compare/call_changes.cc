@@ -1,0 +1,95 @@
+#include "tools/analyze/compare/call_changes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/compare/match/line_match.h"
+
+namespace memoir {
+namespace {
+
+using Kind = ProgramChange::Kind;
+
+std::vector<const Caller*> CallersOf(const ModelCalls& calls) {
+  std::vector<const Caller*> callers;
+  for (const auto& [name, caller] : calls.callers) callers.push_back(&caller);
+  return callers;
+}
+
+// All callers of a model have the same mark, because they do the same.
+std::vector<SeenLine> LinesOf(const std::vector<const Caller*>& callers) {
+  std::vector<SeenLine> lines;
+  for (const Caller* caller : callers) lines.push_back({caller->line, {MarkOf("call", "")}});
+  return lines;
+}
+
+ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& line) {
+  return {.kind = kind, .where = model, .a = "", .b = PlaceOf(line), .count = 1, .source = line};
+}
+
+// Returns the number of calls that most steps had.
+std::size_t UsualCalls(const ModelCalls& calls) {
+  const auto usual =
+      std::ranges::max_element(calls.calls_in_step, {}, &std::map<std::size_t, std::size_t>::value_type::second);
+  return usual == calls.calls_in_step.end() ? 0 : usual->first;
+}
+
+// Compares the calls of one model.
+std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls& calls_a, const ModelCalls& calls_b) {
+  const std::vector<const Caller*> callers_a = CallersOf(calls_a), callers_b = CallersOf(calls_b);
+  std::vector<ProgramChange> changes;
+  std::vector<const Caller*> gone = callers_a, added = callers_b;
+  for (const auto& [of_a, of_b] : MatchLines(LinesOf(callers_a), LinesOf(callers_b))) {
+    const Caller &caller_a = *callers_a[of_a], &caller_b = *callers_b[of_b];
+    std::erase(gone, &caller_a);
+    std::erase(added, &caller_b);
+    if (caller_a.with_autograd == 0 && caller_b.without_autograd == 0)
+      changes.push_back(ChangeAt(Kind::kAutogradOn, model, caller_b.line));
+    if (caller_a.without_autograd == 0 && caller_b.with_autograd == 0)
+      changes.push_back(ChangeAt(Kind::kAutogradOff, model, caller_b.line));
+  }
+  // A line without a match on each side may be the same call, in a function with another name.
+  if (gone.empty() != added.empty() && !callers_a.empty() && !callers_b.empty()) {
+    for (const Caller* caller : added) changes.push_back(ChangeAt(Kind::kNewCall, model, caller->line));
+    for (const Caller* caller : gone) changes.push_back(ChangeAt(Kind::kGoneCall, model, caller->line));
+  }
+  const std::size_t usual_a = UsualCalls(calls_a), usual_b = UsualCalls(calls_b);
+  if (changes.empty() && usual_a != usual_b && usual_a > 0 && usual_b > 0)
+    changes.push_back(
+        {.kind = Kind::kCallsInStep, .where = model, .a = absl::StrCat(usual_a), .b = absl::StrCat(usual_b)});
+  return changes;
+}
+
+std::string WordsOf(const GradientUse& use) {
+  if (use.set_to_zero) return "set to zero";
+  if (use.freed_after_forward) return "freed after forward";
+  return use.freed_before_forward ? "freed before forward" : "not freed";
+}
+
+}  // namespace
+
+std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const CaptureHoldings& b,
+                                           const MatchedNames& names) {
+  std::vector<ProgramChange> changes;
+  for (const auto& [model_a, calls_a] : a.facts.calls.models) {
+    const CommonModule common = names.modules().CommonNameInA({model_a, "", ""});
+    for (const auto& [model_b, calls_b] : b.facts.calls.models) {
+      if (names.modules().CommonNameInB({model_b, "", ""}) != common) continue;
+      for (ProgramChange& change : ChangesOf(model_b, calls_a, calls_b)) changes.push_back(std::move(change));
+    }
+  }
+  return changes;
+}
+
+std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b) {
+  constexpr std::size_t kFewestSteps = 3;  // fewer do not show what a program does between steps
+  const std::string in_a = WordsOf(a.gradients), in_b = WordsOf(b.gradients);
+  if (in_a == in_b || a.steps < kFewestSteps || b.steps < kFewestSteps) return {};
+  return {{.kind = Kind::kGradients, .a = in_a, .b = in_b}};
+}
+
+}  // namespace memoir

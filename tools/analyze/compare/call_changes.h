@@ -1,0 +1,19 @@
+// Finds how two programs differ in the calls of their models and in the use of gradients.
+#ifndef TOOLS_ANALYZE_COMPARE_CALL_CHANGES_H_
+#define TOOLS_ANALYZE_COMPARE_CALL_CHANGES_H_
+
+#include <vector>
+
+#include "tools/analyze/compare/matched_parts.h"
+
+namespace memoir {
+
+// Returns changes of the kinds kAutogradOn, kAutogradOff, kNewCall, kGoneCall and kCallsInStep.
+std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const CaptureHoldings& b,
+                                           const MatchedNames& names);
+// Returns a change of the kind kGradients, or nothing.
+std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_CALL_CHANGES_H_

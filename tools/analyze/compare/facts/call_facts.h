@@ -1,0 +1,77 @@
+// Which lines of a program call its models, whether autograd is on there, how often a step calls a model, and when
+// gradients are freed. `memoir diff` compares these facts.
+#ifndef TOOLS_ANALYZE_COMPARE_FACTS_CALL_FACTS_H_
+#define TOOLS_ANALYZE_COMPARE_FACTS_CALL_FACTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tools/analyze/grouping/source_lines.h"
+#include "tools/model/event/event.h"
+
+namespace memoir {
+
+// A line that calls an outermost module.
+struct Caller {
+  SourceLine line;
+  std::size_t with_autograd = 0, without_autograd = 0;  // calls; without: under torch.no_grad(), for example
+};
+
+struct ModelCalls {
+  std::map<std::string, Caller> callers;             // by ToString() of the line; empty without stacks
+  std::map<std::size_t, std::size_t> calls_in_step;  // how many steps had how many calls
+};
+
+// What a program does with the gradients of the step before.
+struct GradientUse {
+  bool freed_before_forward = false;  // zero_grad() after a step, before a model is called
+  bool freed_after_forward = false;   // zero_grad() after a model was called
+  bool set_to_zero = false;           // zero_grad(set_to_none=False)
+};
+
+struct CallFacts {
+  std::map<std::string, ModelCalls> models;  // by Module::full_path() of the outermost module
+  GradientUse gradients;                     // all false: no optimizer's zero_grad() between two steps
+  std::size_t steps = 0;                     // steps of optimizers
+};
+
+// Collects the facts of the whole recording. Needs ReplayOptions::modules.
+class CallFactsPass : public Visitor {
+ public:
+  explicit CallFactsPass(std::string_view own) : lines_(own) {}
+  // Call it after the replay.
+  CallFacts Take() { return std::move(facts_); }
+
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  // Repeated steps contain no new facts.
+  bool takes_repeats() const override { return true; }
+  std::uint64_t MostRepeats(const RepeatedEvent& event) const override { return event.times; }
+  void OnProcessBegin(const ProcessEvent&) override;
+  void OnModuleEnter(const ModuleEvent& event) override;
+  void OnModuleExit(const ModuleEvent& event) override;
+  void OnRangeBegin(const RangeBeginEvent& event) override;
+
+ private:
+  // The open call of an outermost module.
+  struct OpenCall {
+    ModuleId module;  // invalid: no call is open
+    StackId stack;    // of the first operator in the call; invalid: none yet, or unknown
+    bool has_operator = false;
+    bool has_autograd = false;
+  };
+  void NoteRangeOfOptimizer(std::string_view name);
+  SourceLine CallerOf(StackId stack);
+
+  const ReplayState* state_ = nullptr;
+  SourceLines lines_;
+  CallFacts facts_;
+  std::map<ThreadId, OpenCall> open_;
+  std::map<ModuleId, std::size_t> calls_;  // since the last step
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_FACTS_CALL_FACTS_H_
