@@ -12,14 +12,15 @@ namespace memoir {
 
 struct GroupingFacts {
   GroupBy by;
-  std::string_view word;      // value of --by
-  std::string_view one;       // "user range"
-  std::string_view many;      // "user ranges"
-  std::string_view json_key;  // "ranges"
-  std::string_view none;      // name of the row for blocks without a group
-  bool has_calls;             // rows have a number of calls
-  bool needs_categories;      // an earlier pass must determine the categories
-  bool needs_stacks = false;  // rows are lines, which need Python stacks
+  std::string_view word;       // value of --by
+  std::string_view one;        // "user range"
+  std::string_view many;       // "user ranges"
+  std::string_view json_key;   // "ranges"
+  std::string_view none;       // name of the row for blocks without a group
+  bool has_calls;              // rows have a number of calls
+  bool needs_categories;       // an earlier pass must determine the categories
+  bool needs_stacks = false;   // rows are lines, which need Python stacks
+  std::string_view help = {};  // for --help, if the word alone does not say what a row is
 };
 
 // In the order in which the help lists them.
@@ -29,13 +30,15 @@ inline constexpr GroupingFacts kGroupings[] = {
     {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, true},
     {GroupBy::kCategoryModule, "category,module", "module and category", "modules and categories", "module_categories",
      "(no category)", false, true},
-    {GroupBy::kLine, "line", "line", "lines", "lines", "(no Python line)", false, false, true},
+    {GroupBy::kLine, "line", "line", "lines", "lines", "(no Python line)", false, false, true,
+     "the innermost line of your own Python code"},
     {GroupBy::kCategoryLine, "category,line", "line and category", "lines and categories", "line_categories",
      "(no category)", false, true, true},
     {GroupBy::kParameter, "parameter", "parameter", "parameters", "parameters", "(of no parameter)", false, true},
     {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false},
     {GroupBy::kRange, "range", "user range", "user ranges", "ranges", "(no range)", true, false},
-    {GroupBy::kRegion, "region", "compiled region", "compiled regions", "regions", "(no compiled region)", true, false},
+    {GroupBy::kRegion, "region", "compiled region", "compiled regions", "regions", "(no compiled region)", true, false,
+     false, "code that torch.compile made"},
     {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false},
     {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false},
     {GroupBy::kPool, "pool", "pool", "pools", "pools", "(no caching allocator)", false, false},

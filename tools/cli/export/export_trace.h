@@ -1,6 +1,6 @@
 // memoir export perfetto and chrome: slices of threads and counters of devices, for trace viewers.
-#ifndef TOOLS_CLI_SHOW_EXPORT_TRACE_H_
-#define TOOLS_CLI_SHOW_EXPORT_TRACE_H_
+#ifndef TOOLS_CLI_EXPORT_EXPORT_TRACE_H_
+#define TOOLS_CLI_EXPORT_EXPORT_TRACE_H_
 
 #include <functional>
 #include <string>
@@ -27,4 +27,4 @@ absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExpo
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_TRACE_H_
+#endif  // TOOLS_CLI_EXPORT_EXPORT_TRACE_H_

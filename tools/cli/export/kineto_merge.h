@@ -1,6 +1,6 @@
 // memoir export chrome --merge: aligns a trace of torch.profiler with a capture.
-#ifndef TOOLS_CLI_SHOW_KINETO_MERGE_H_
-#define TOOLS_CLI_SHOW_KINETO_MERGE_H_
+#ifndef TOOLS_CLI_EXPORT_KINETO_MERGE_H_
+#define TOOLS_CLI_EXPORT_KINETO_MERGE_H_
 
 #include <string>
 
@@ -28,4 +28,4 @@ ChromeFrame FrameOf(const KinetoTrace& trace, const Capture& capture);
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_KINETO_MERGE_H_
+#endif  // TOOLS_CLI_EXPORT_KINETO_MERGE_H_

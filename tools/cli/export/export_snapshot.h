@@ -1,6 +1,6 @@
 // memoir export torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot.
-#ifndef TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
-#define TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
+#ifndef TOOLS_CLI_EXPORT_EXPORT_SNAPSHOT_H_
+#define TOOLS_CLI_EXPORT_EXPORT_SNAPSHOT_H_
 
 #include <functional>
 #include <string_view>
@@ -17,4 +17,4 @@ absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Select
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
+#endif  // TOOLS_CLI_EXPORT_EXPORT_SNAPSHOT_H_

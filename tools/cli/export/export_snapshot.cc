@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_snapshot.h"
+#include "tools/cli/export/export_snapshot.h"
 
 #include <cstdint>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/segments/allocator_trace.h"
-#include "tools/cli/show/capture_start.h"
+#include "tools/cli/export/capture_start.h"
 #include "tools/cli/terminal/printed_messages.h"
 #include "tools/model/import_source.h"
 #include "tools/view/segments/torch_snapshot_writer.h"

@@ -1,6 +1,6 @@
 // memoir export collapsed, speedscope and pprof: the tree of stacks for flame graph viewers.
-#ifndef TOOLS_CLI_SHOW_EXPORT_FLAME_H_
-#define TOOLS_CLI_SHOW_EXPORT_FLAME_H_
+#ifndef TOOLS_CLI_EXPORT_EXPORT_FLAME_H_
+#define TOOLS_CLI_EXPORT_EXPORT_FLAME_H_
 
 #include <functional>
 #include <string>
@@ -31,4 +31,4 @@ absl::StatusOr<ReplayReport> ExportFlame(const Capture& capture, std::string_vie
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_FLAME_H_
+#endif  // TOOLS_CLI_EXPORT_EXPORT_FLAME_H_

@@ -1,4 +1,4 @@
-#include "tools/cli/show/kineto_merge.h"
+#include "tools/cli/export/kineto_merge.h"
 
 #include <cerrno>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "tools/cli/show/capture_start.h"
+#include "tools/cli/export/capture_start.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {

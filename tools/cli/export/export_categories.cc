@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_categories.h"
+#include "tools/cli/export/export_categories.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // The begin of a capture, for file formats whose times are since 1970.
-#ifndef TOOLS_CLI_SHOW_CAPTURE_START_H_
-#define TOOLS_CLI_SHOW_CAPTURE_START_H_
+#ifndef TOOLS_CLI_EXPORT_CAPTURE_START_H_
+#define TOOLS_CLI_EXPORT_CAPTURE_START_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -17,4 +17,4 @@ inline std::uint64_t StartOf(const Capture& capture) {
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_CAPTURE_START_H_
+#endif  // TOOLS_CLI_EXPORT_CAPTURE_START_H_

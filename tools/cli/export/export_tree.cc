@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_tree.h"
+#include "tools/cli/export/export_tree.h"
 
 #include <utility>
 #include <vector>
@@ -6,7 +6,7 @@
 #include "tools/analyze/calls/device_call_summary.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/tree/tree_stream.h"
-#include "tools/cli/show/export_trace.h"
+#include "tools/cli/export/export_trace.h"
 #include "tools/cli/terminal/nearest.h"
 #include "tools/view/torch_profiler/profiler_tree.h"
 #include "tools/view/tree/tree_json.h"

@@ -1,7 +1,7 @@
 // memoir export categories (by the rules of Memoir or torch.profiler), data-flow and memory-timeline (by torch's
 // rules).
-#ifndef TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
-#define TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
+#ifndef TOOLS_CLI_EXPORT_EXPORT_CATEGORIES_H_
+#define TOOLS_CLI_EXPORT_EXPORT_CATEGORIES_H_
 
 #include <functional>
 #include <string>
@@ -31,4 +31,4 @@ absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const Cate
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
+#endif  // TOOLS_CLI_EXPORT_EXPORT_CATEGORIES_H_

@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_flame.h"
+#include "tools/cli/export/export_flame.h"
 
 #include <utility>
 #include <vector>

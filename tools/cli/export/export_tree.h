@@ -1,6 +1,6 @@
 // memoir export tree: every node in the order of time as JSON lines, or text in the form of torch's own tests.
-#ifndef TOOLS_CLI_SHOW_EXPORT_TREE_H_
-#define TOOLS_CLI_SHOW_EXPORT_TREE_H_
+#ifndef TOOLS_CLI_EXPORT_EXPORT_TREE_H_
+#define TOOLS_CLI_EXPORT_EXPORT_TREE_H_
 
 #include <functional>
 #include <string>
@@ -28,4 +28,4 @@ absl::StatusOr<ReplayReport> ExportTree(const Capture& capture, const TreeExport
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_TREE_H_
+#endif  // TOOLS_CLI_EXPORT_EXPORT_TREE_H_

@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_trace.h"
+#include "tools/cli/export/export_trace.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "tools/analyze/stacks/stack_tree.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
-#include "tools/cli/show/kineto_merge.h"
+#include "tools/cli/export/kineto_merge.h"
 #include "tools/cli/terminal/printed_messages.h"
 #include "tools/model/full_steps_note.h"
 #include "tools/model/holder_note.h"
