@@ -150,10 +150,9 @@ CLI = {
     "collect": "arguments attach installed process ranks terminal analyze/ranks view/terminal",
     "query": "arguments attach installed process terminal view/terminal",
     "ranks": "arguments attach terminal analyze/ranks view/terminal",
-    "show": "arguments attach brief output ranks redact tables terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "host", "live", "report"))
-    + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "host", "live", "report")),
+    "explain": "arguments attach brief terminal analyze/lives analyze/pass view/lives view/terminal",
+    "export": "arguments attach output redact tables terminal analyze/calls analyze/categories analyze/data_flow analyze/grouping analyze/pass analyze/segments analyze/stacks analyze/summary analyze/torch_profiler analyze/tree view/capture view/events view/flame view/json view/picture view/segments view/terminal view/torch_profiler view/trace view/tree",
+    "show": "arguments attach brief ranks terminal analyze/calls analyze/checkpointing analyze/compiled analyze/pass analyze/ranks analyze/segments analyze/stacks analyze/summary analyze/time analyze/tree view/calls view/capture view/checkpointing view/compiled view/ranks view/segments view/stacks view/summary view/terminal view/time view/tree",
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():

@@ -75,4 +75,15 @@ void AddFailedRanks(OddRanks& found) {
   found.odd.insert(found.odd.begin(), added.begin(), added.end());
 }
 
+bool IsFailure(const OddRanks& found, const OddRank& odd) {
+  return odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
+}
+
+NamedRanks NamedRanksOf(const OddRanks& found) {
+  NamedRanks named;
+  for (const OddRank& odd : found.odd)
+    (IsFailure(found, odd) ? named.failed : named.out_of_line).insert(odd.ranks.begin(), odd.ranks.end());
+  return named;
+}
+
 }  // namespace memoir

@@ -4,6 +4,9 @@
 #ifndef TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 
+#include <cstddef>
+#include <set>
+
 #include "tools/analyze/ranks/odd_ranks.h"
 
 namespace memoir {
@@ -12,6 +15,15 @@ namespace memoir {
 // has a finding about their end. Ranks that left by os._exit count as killed, because a recording shows no difference.
 // Fills in OddRank::first.
 void AddFailedRanks(OddRanks& found);
+
+// Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.
+bool IsFailure(const OddRanks& found, const OddRank& odd);
+
+// The ranks with findings, as indices in OddRanks::ranks. A rank that failed is in both sets if its memory is odd, too.
+struct NamedRanks {
+  std::set<std::size_t> failed, out_of_line;
+};
+NamedRanks NamedRanksOf(const OddRanks& found);
 
 }  // namespace memoir
 

@@ -230,11 +230,6 @@ class OddRankFinder {
   std::optional<PeakRows> peak_rows_;
 };
 
-// Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.
-bool IsFailure(const OddRanks& found, const OddRank& odd) {
-  return odd.is_about_the_end() && found.ranks[odd.ranks.front()].has_failed;
-}
-
 }  // namespace
 
 std::string_view ToString(OddFigure figure) {
@@ -261,22 +256,6 @@ std::string_view ToString(OddFigure figure) {
       return "steps";
   }
   return "";
-}
-
-std::set<std::size_t> OddRanks::failed_ranks() const {
-  std::set<std::size_t> failed;
-  for (const OddRank& one : odd) {
-    if (IsFailure(*this, one)) failed.insert(one.ranks.begin(), one.ranks.end());
-  }
-  return failed;
-}
-
-std::set<std::size_t> OddRanks::ranks_out_of_line() const {
-  std::set<std::size_t> out;
-  for (const OddRank& one : odd) {
-    if (!IsFailure(*this, one)) out.insert(one.ranks.begin(), one.ranks.end());
-  }
-  return out;
 }
 
 OddRanks FindOddRanks(RankBook& book) {

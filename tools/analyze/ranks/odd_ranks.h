@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,10 +93,6 @@ struct OddRanks {
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
   std::vector<OddRank> odd;          // failed ranks first, numbers of steps last; in between, largest difference first
-  // The ranks in `odd`, as indices in `ranks`: those that failed or were killed, and all others. A rank that failed is
-  // in both sets if its memory is odd, too.
-  std::set<std::size_t> failed_ranks() const;
-  std::set<std::size_t> ranks_out_of_line() const;
 };
 
 OddRanks FindOddRanks(RankBook& book);

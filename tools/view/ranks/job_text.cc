@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/analyze/ranks/job/recording_summary.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
@@ -187,7 +188,8 @@ std::string RolesPart(const OddRanks& found, std::size_t top, const std::string&
   if (found.ranks.size() < 2) return "";
   std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +
                      RolesTable(found, top, terminal);
-  const std::size_t failed = found.failed_ranks().size(), odd = found.ranks_out_of_line().size();
+  const NamedRanks named = NamedRanksOf(found);
+  const std::size_t failed = named.failed.size(), odd = named.out_of_line.size();
   std::vector<std::string> findings;
   if (failed > 0) findings.push_back(FormatCounted(failed, "rank", "ranks") + " failed");
   if (odd == 1) findings.push_back("1 rank is out of line with its role");

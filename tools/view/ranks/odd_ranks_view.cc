@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/model/job.h"
 #include "tools/view/compare/change_text.h"
 #include "tools/view/ranks/job_lines.h"
@@ -209,7 +210,7 @@ std::string NotJudgedText(const OddRanks& found) {
 std::string CountsText(const OddRanks& found) {
   std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;
-  const std::set<std::size_t> failed = found.failed_ranks(), out_of_line = found.ranks_out_of_line();
+  const auto [failed, out_of_line] = NamedRanksOf(found);
   const std::string out = out_of_line.empty()       ? "none is"
                           : out_of_line.size() == 1 ? "1 is"
                                                     : FormatCount(out_of_line.size()) + " are";
