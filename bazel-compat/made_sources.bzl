@@ -18,6 +18,16 @@ def schema_sources():
     cc_library(name = "messages", hdrs = [schema + ".pb.h" for schema in schemas], includes = ["proto"])
     return [schema + ".pb.cc" for schema in schemas]
 
+def capture_fields():
+    """The field numbers of capture.proto, in the library `capture_fields`, as in tracker/writer/CMakeLists.txt."""
+    native.genrule(
+        name = "capture_fields_h",
+        srcs = ["proto/field_numbers.py", "proto/memoir/v1/capture.proto"],
+        outs = ["tracker/writer/events/capture_fields.h"],
+        cmd = "python3 $(location proto/field_numbers.py) protoc proto memoir/v1/capture.proto $@",
+    )
+    cc_library(name = "capture_fields", hdrs = ["tracker/writer/events/capture_fields.h"])
+
 def font_source():
     """The font file of pictures as an array. Returns the source."""
     native.genrule(

@@ -2,15 +2,16 @@
 
 load("@system_libraries//:versions.bzl", "MEMOIR_VERSION")
 load("@torch_wheel//:torch.bzl", "CUDA_IS_HERE", "TORCH_MINOR")
-load("//bazel-compat:made_sources.bzl", "public_headers")
+load("//bazel-compat:made_sources.bzl", "capture_fields", "public_headers")
 load("//bazel-compat:rules.bzl", "memoir_library", "memoir_program", "memoir_shared_library", "quoted", "sources", "system")
 
 _PROCESS_LIBRARY = ["-Wl,--exclude-libs,ALL", "-Wl,-z,nodelete", "-Wl,--as-needed", "-Wl,-z,defs"]
 
 def tracker_targets():
     public_headers()
+    capture_fields()
 
-    memoir_library(name = "writer", srcs = sources("tracker/writer"), deps = [":interpose"] + system("protozero", "xxhash", "zstd"))
+    memoir_library(name = "writer", srcs = sources("tracker/writer"), deps = [":capture_fields", ":interpose"] + system("protozero", "xxhash", "zstd"))
 
     # A folder has one source, no_*.cc, for builds without CUPTI's headers.
     memoir_library(

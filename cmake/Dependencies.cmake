@@ -40,10 +40,11 @@ find_path(MEMOIR_XXHASH_INCLUDE xxhash.h REQUIRED)
 add_library(memoir_protozero INTERFACE)
 find_path(MEMOIR_PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
 
+find_program(MEMOIR_PROTOC protoc REQUIRED)
+
 if(MEMOIR_BUILD_TOOLS OR MEMOIR_BUILD_TESTS)
   find_package(absl REQUIRED)
   memoir_use_archives(absl)
-  find_program(MEMOIR_PROTOC protoc REQUIRED)
   # From protobuf 22 on its archive needs Abseil's and one of its own: its CMake package, which Debian 12's lacks, knows which.
   find_package(protobuf CONFIG QUIET)
   if(protobuf_FOUND AND protobuf_VERSION VERSION_GREATER_EQUAL 22)

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "interpose/ring/ring.h"
-#include "tracker/writer/events/capture_fields.h"
+#include "tracker/writer/events/event_kinds.h"
 
 namespace memoir::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
-#include "tracker/writer/events/capture_fields.h"
+#include "tracker/writer/events/event_kinds.h"
 
 namespace memoir::test {
 namespace {

@@ -40,9 +40,9 @@ std::string Identity(std::string_view process_info) {
   std::string identity;
   pbf_reader reader(process_info.data(), process_info.size());
   while (reader.next()) {
-    if (reader.tag() == field::process::kStart) {
+    if (reader.tag() == field::process_info::kStart) {
       identity += reader.get_bytes();
-    } else if (reader.tag() == field::process::kPid) {
+    } else if (reader.tag() == field::process_info::kPid) {
       identity += std::to_string(reader.get_uint64()) + " ";
     } else {
       reader.skip();
@@ -56,11 +56,11 @@ void ReadRun(pbf_reader run, ScannedCapture* on_file) {
   std::uint64_t next = 0;
   while (run.next()) {
     switch (run.tag()) {
-      case field::run::kThread:
+      case field::thread_run::kThread:
         thread = run.get_uint32();
         break;
-      case field::run::kFirstRecord:
-      case field::run::kRecordCount:
+      case field::thread_run::kFirstRecord:
+      case field::thread_run::kRecordCount:
         next += run.get_uint64();
         break;
       default:

@@ -23,7 +23,7 @@ constexpr std::uint64_t kFirstSequence = 1;
 std::string ProcessInfoOf(const SnapshotRequest& request) {
   std::string info = request.process_info;
   protozero::pbf_writer message(info);
-  message.add_string(field::process::kSources, "snapshot:" + request.why);
+  message.add_string(field::process_info::kSources, "snapshot:" + request.why);
   return AddPartNumber(info, 0);
 }
 

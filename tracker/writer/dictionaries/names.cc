@@ -52,7 +52,7 @@ Kind KindOf(const Names::Name& name) {
 // Adds schemas, one for each line. The first is the operator's own schema; the others are the schemas of its other
 // overloads.
 void AddSchemas(std::string_view lines, protozero::pbf_writer& definition) {
-  for (auto field = field::name::kSchema; !lines.empty(); field = field::name::kOverloads) {
+  for (auto field = field::name_def::kSchema; !lines.empty(); field = field::name_def::kOverloads) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     definition.add_string(field, lines.data(), end);  // NOLINT(bugprone-suspicious-stringview-data-usage): has a size
     lines.remove_prefix(std::min(end + 1, lines.size()));
@@ -130,23 +130,23 @@ void Names::Define(Name* name, std::uint32_t part, std::string* payload) {
   name->part = part;
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer definition(message, field::payload::kNames);
-  definition.add_uint32(field::name::kId, name->id);
-  definition.add_bytes(field::name::kHash, CanonicalBytes(name->hash));
+  definition.add_uint32(field::name_def::kId, name->id);
+  definition.add_bytes(field::name_def::kHash, CanonicalBytes(name->hash));
   NameView view{};
   if (name->ring_id == 0 || !ring_.FindName(name->ring_id, &view)) {
-    definition.add_string(field::name::kText, name->text);
+    definition.add_string(field::name_def::kText, name->text);
     return;
   }
-  definition.add_enum(field::name::kKind, static_cast<int>(KindOf(*name)));
-  definition.add_string(field::name::kText, view.text, view.text_bytes);
-  if (name->is_code) definition.add_string(field::name::kCodeFile, view.schema, view.schema_bytes);
+  definition.add_enum(field::name_def::kKind, static_cast<int>(KindOf(*name)));
+  definition.add_string(field::name_def::kText, view.text, view.text_bytes);
+  if (name->is_code) definition.add_string(field::name_def::kCodeFile, view.schema, view.schema_bytes);
   if (name->is_module) {
-    definition.add_string(field::name::kModuleClass, view.schema, view.schema_bytes);
-    definition.add_string(field::name::kModuleRoot, reinterpret_cast<const char*>(view.written), view.arguments);
+    definition.add_string(field::name_def::kModuleClass, view.schema, view.schema_bytes);
+    definition.add_string(field::name_def::kModuleRoot, reinterpret_cast<const char*>(view.written), view.arguments);
   }
   if (!name->is_operator) return;
   AddSchemas({view.schema, view.schema_bytes}, definition);
-  protozero::packed_field_bool written(definition, field::name::kArgumentIsWritten);
+  protozero::packed_field_bool written(definition, field::name_def::kArgumentIsWritten);
   for (std::size_t i = 0; i < view.arguments; ++i) written.add_element(view.written[i] != 0);
 }
 

@@ -75,10 +75,10 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
     if (code != nullptr) names.Define(code, part, payload);
     protozero::pbf_writer message(*payload);
     protozero::pbf_writer definition(message, field::payload::kStacks);
-    definition.add_uint32(field::stack::kId, defined.id);
-    if (defined.parent != kNoRow) definition.add_uint32(field::stack::kParent, rows_[defined.parent].id);
-    if (code != nullptr) definition.add_uint32(field::stack::kCode, code->id);
-    if (defined.frame.line != 0) definition.add_uint32(field::stack::kLine, defined.frame.line);
+    definition.add_uint32(field::stack_def::kId, defined.id);
+    if (defined.parent != kNoRow) definition.add_uint32(field::stack_def::kParent, rows_[defined.parent].id);
+    if (code != nullptr) definition.add_uint32(field::stack_def::kCode, code->id);
+    if (defined.frame.line != 0) definition.add_uint32(field::stack_def::kLine, defined.frame.line);
   }
   return true;
 }

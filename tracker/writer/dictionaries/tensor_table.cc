@@ -39,15 +39,16 @@ void FillKey(const TensorRecord& tensor, LayoutKey* key) {
 void DefineLayout(const LayoutKey& key, const ContentHash& hash, std::uint32_t id, std::string* payload) {
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer definition(message, field::payload::kLayouts);
-  definition.add_uint32(field::layout::kId, id);
-  definition.add_bytes(field::layout::kHash, CanonicalBytes(hash));
-  definition.add_uint32(field::layout::kDtype, key.dtype);
-  definition.add_string(field::layout::kDtypeName, DtypeName(key.dtype));
+  definition.add_uint32(field::layout_def::kId, id);
+  definition.add_bytes(field::layout_def::kHash, CanonicalBytes(hash));
+  definition.add_uint32(field::layout_def::kDtype, key.dtype);
+  definition.add_string(field::layout_def::kDtypeName, DtypeName(key.dtype));
   const std::int64_t* strides = key.shape + key.ndim;
-  definition.add_packed_int64(field::layout::kSizes, key.shape, strides);
-  if ((key.flags & kContiguous) == 0) definition.add_packed_int64(field::layout::kStrides, strides, strides + key.ndim);
-  if ((key.flags & kHasStorage) != 0) definition.add_bool(field::layout::kHasStorage, true);
-  if ((key.flags & kShapeUnknown) != 0) definition.add_bool(field::layout::kShapeUnknown, true);
+  definition.add_packed_int64(field::layout_def::kSizes, key.shape, strides);
+  if ((key.flags & kContiguous) == 0)
+    definition.add_packed_int64(field::layout_def::kStrides, strides, strides + key.ndim);
+  if ((key.flags & kHasStorage) != 0) definition.add_bool(field::layout_def::kHasStorage, true);
+  if ((key.flags & kShapeUnknown) != 0) definition.add_bool(field::layout_def::kShapeUnknown, true);
 }
 
 std::uint64_t WithoutDepth(RecordHeader header) {
@@ -83,10 +84,10 @@ void Devices::Define(std::uint32_t id, std::uint32_t part, std::string* payload)
   device.part = part;
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer definition(message, field::payload::kDevices);
-  definition.add_uint32(field::device::kId, id);
-  definition.add_string(field::device::kType, DeviceTypeName(device.type));
+  definition.add_uint32(field::device_def::kId, id);
+  definition.add_string(field::device_def::kType, DeviceTypeName(device.type));
   // The index -1 ("the current device") occurs only for types of devices that have no index.
-  if (device.index > 0) definition.add_uint32(field::device::kIndex, static_cast<std::uint32_t>(device.index));
+  if (device.index > 0) definition.add_uint32(field::device_def::kIndex, static_cast<std::uint32_t>(device.index));
 }
 
 std::uint32_t TensorTable::FindLayout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
@@ -176,12 +177,12 @@ void TensorTable::AddTo(std::string* payload) const {
   if (rows_.empty()) return;
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer table(message, field::payload::kTensors);
-  impl_delta_.AddTo(table, field::tensors::kImplDelta);
-  storage_delta_.AddTo(table, field::tensors::kStorageDelta);
-  storage_bytes_.AddTo(table, field::tensors::kStorageBytes);
-  layout_.AddTo(table, field::tensors::kLayout);
-  if (any_device_) device_.AddTo(table, field::tensors::kDevice);
-  if (any_traits_) traits_.AddTo(table, field::tensors::kTraits);
+  impl_delta_.AddTo(table, field::tensor_table::kImplDelta);
+  storage_delta_.AddTo(table, field::tensor_table::kStorageDelta);
+  storage_bytes_.AddTo(table, field::tensor_table::kStorageBytes);
+  layout_.AddTo(table, field::tensor_table::kLayout);
+  if (any_device_) device_.AddTo(table, field::tensor_table::kDevice);
+  if (any_traits_) traits_.AddTo(table, field::tensor_table::kTraits);
 }
 
 void TensorTable::Clear() {

@@ -5,9 +5,15 @@
 #include <cstdint>
 
 #include "interpose/records/ring_record.h"
-#include "tracker/writer/events/capture_fields.h"
 
 namespace memoir {
+
+// memoir.v1.EventKind.
+enum class EventKind : std::uint8_t {
+  kUnknown = 0,
+#define MEMOIR_EVENT(Name, NAME, number, Record, variant, columns) k##Name = number,
+#include "proto/memoir/events.def"
+};
 
 // Returns the kind of event. `flags`: the flags of the record's header.
 EventKind EventKindOf(RecordKind kind, std::uint8_t flags);

@@ -1,5 +1,7 @@
 #include "tracker/writer/events/run_columns.h"
 
+#include "tracker/writer/events/capture_fields.h"
+
 #include <numeric>
 
 namespace memoir {
@@ -76,7 +78,7 @@ std::size_t RunColumns::capacity() const {
 }
 
 void RunColumns::AddColumns(protozero::pbf_writer& run) const {
-  kind_.AddTo(run, field::run::kKind);
+  kind_.AddTo(run, field::thread_run::kKind);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!kRunColumns[i].zeros_left_out || (used_ >> i & 1) != 0) columns_[i].AddTo(run, kRunColumns[i].field);
   }
@@ -85,14 +87,14 @@ void RunColumns::AddColumns(protozero::pbf_writer& run) const {
 void RunColumns::AddTo(std::string* payload) const {
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer run(message, field::payload::kRuns);
-  run.add_uint32(field::run::kThread, thread_);
-  run.add_uint64(field::run::kFirstRecord, first_record_);
-  run.add_uint64(field::run::kRecordCount, record_count_);
-  run.add_uint64(field::run::kStartDepth, start_depth_);
-  run.add_uint64(field::run::kFirstTick, first_tick_);
+  run.add_uint32(field::thread_run::kThread, thread_);
+  run.add_uint64(field::thread_run::kFirstRecord, first_record_);
+  run.add_uint64(field::thread_run::kRecordCount, record_count_);
+  run.add_uint64(field::thread_run::kStartDepth, start_depth_);
+  run.add_uint64(field::thread_run::kFirstTick, first_tick_);
   AddColumns(run);
-  if (start_stack_ != 0) run.add_uint32(field::run::kStartStack, start_stack_);
-  if (repeated_before_ != 0) run.add_uint64(field::run::kRepeatedBefore, repeated_before_);
+  if (start_stack_ != 0) run.add_uint32(field::thread_run::kStartStack, start_stack_);
+  if (repeated_before_ != 0) run.add_uint64(field::thread_run::kRepeatedBefore, repeated_before_);
 }
 
 }  // namespace memoir

@@ -9,7 +9,7 @@
 
 #include "interpose/records/ring_record.h"
 #include "proto/memoir/run_schema.h"
-#include "tracker/writer/events/capture_fields.h"
+#include "tracker/writer/events/event_kinds.h"
 #include "tracker/writer/events/varint_column.h"
 
 namespace memoir {

@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-namespace fields = field::process;
+namespace fields = field::process_info;
 
 void AddText(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const std::string& text, std::size_t limit) {
   if (!text.empty()) message.add_string(tag, text.data(), std::min(text.size(), limit));

@@ -36,9 +36,9 @@ inline RingClock ReadClock() {
 // Appends a ClockSync as the field `tag` of `message`.
 inline void AddClock(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const RingClock& at) {
   protozero::pbf_writer clock(message, tag);
-  clock.add_uint64(field::clock::kTick, at.tick);
-  clock.add_uint64(field::clock::kMonotonicNs, at.monotonic_ns);
-  clock.add_uint64(field::clock::kRealtimeNs, at.realtime_ns);
+  clock.add_uint64(field::clock_sync::kTick, at.tick);
+  clock.add_uint64(field::clock_sync::kMonotonicNs, at.monotonic_ns);
+  clock.add_uint64(field::clock_sync::kRealtimeNs, at.realtime_ns);
 }
 
 }  // namespace memoir

@@ -88,9 +88,9 @@ std::uint32_t ArgumentPacker::FindSignature(const EventGroup& group) {
     return found.id;
   protozero::pbf_writer message(shared_.definitions);
   protozero::pbf_writer definition(message, field::payload::kSignatures);
-  definition.add_uint32(field::signature::kId, found.id);
-  definition.add_bytes(field::signature::kKinds, group.kinds.data(), group.kinds.size());
-  definition.add_packed_uint32(field::signature::kListLengths, group.list_lengths,
+  definition.add_uint32(field::signature_def::kId, found.id);
+  definition.add_bytes(field::signature_def::kKinds, group.kinds.data(), group.kinds.size());
+  definition.add_packed_uint32(field::signature_def::kListLengths, group.list_lengths,
                                group.list_lengths + group.list_count);
   return found.id;
 }

@@ -2,6 +2,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "tracker/writer/events/capture_fields.h"
 #include "tracker/writer/events/run_columns.h"
 #include "tracker/writer/events/varint_column.h"
 
@@ -59,14 +60,14 @@ void AddStepPattern(const StepPattern& pattern, std::string* payload) {
   }
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer definition(message, field::payload::kStretches);
-  definition.add_uint32(field::stretch::kId, pattern.id);
+  definition.add_uint32(field::stretch_def::kId, pattern.id);
   {
-    protozero::pbf_writer events(definition, field::stretch::kEvents);
+    protozero::pbf_writer events(definition, field::stretch_def::kEvents);
     run.AddColumns(events);
   }
-  thread.AddTo(definition, field::stretch::kThread);
-  of_host.AddTo(definition, field::stretch::kOfHost);
-  freed_event.AddTo(definition, field::stretch::kFreedEvent);
+  thread.AddTo(definition, field::stretch_def::kThread);
+  of_host.AddTo(definition, field::stretch_def::kOfHost);
+  freed_event.AddTo(definition, field::stretch_def::kFreedEvent);
 }
 
 }  // namespace memoir

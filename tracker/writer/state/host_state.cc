@@ -8,7 +8,7 @@ void AddHostReading(const HostReading& reading, std::uint32_t field, protozero::
   protozero::pbf_writer to(*message, field);
   if (reading.tick != 0) to.add_uint64(field::host_reading::kTick, reading.tick);
   to.add_enum(field::host_reading::kCause, reading.cause);
-  std::uint32_t number = field::host_reading::kFirstNumber;
+  std::uint32_t number = field::host_reading::kAnonymousBytes;  // the first of the fields, which are in order
   for (const std::uint64_t value : reading.numbers) to.add_uint64(number++, value + 1);
 }
 

@@ -107,31 +107,33 @@ void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveBlockTable& bl
   Names& names = from.names;
   if (blocks.size() == 0) return;
   pbf_writer live(keyframe, where);
-  AddDeltas(blocks, live, field::live::kAddressDelta, [](const LiveBlock& block) { return block.address; });
-  AddColumn(blocks, live, field::live::kBytes, [](const LiveBlock& block) { return block.bytes; });
-  AddDeltas(blocks, live, field::live::kSerialDelta, [](const LiveBlock& block) { return block.serial; });
+  AddDeltas(blocks, live, field::live_blocks::kAddressDelta, [](const LiveBlock& block) { return block.address; });
+  AddColumn(blocks, live, field::live_blocks::kBytes, [](const LiveBlock& block) { return block.bytes; });
+  AddDeltas(blocks, live, field::live_blocks::kSerialDelta, [](const LiveBlock& block) { return block.serial; });
   bool any_device = false;
   blocks.ForEach([&](const LiveBlock& block) { any_device = any_device || block.device != 0; });
-  if (any_device) AddColumn(blocks, live, field::live::kDevice, [](const LiveBlock& block) { return block.device; });
-  AddDeltas(blocks, live, field::live::kTickDelta, [](const LiveBlock& block) { return block.tick; });
-  AddColumn(blocks, live, field::live::kThread, [](const LiveBlock& block) { return block.thread; });
-  AddColumn(blocks, live, field::live::kOperatorName,
+  if (any_device)
+    AddColumn(blocks, live, field::live_blocks::kDevice, [](const LiveBlock& block) { return block.device; });
+  AddDeltas(blocks, live, field::live_blocks::kTickDelta, [](const LiveBlock& block) { return block.tick; });
+  AddColumn(blocks, live, field::live_blocks::kThread, [](const LiveBlock& block) { return block.thread; });
+  AddColumn(blocks, live, field::live_blocks::kOperatorName,
             [&](const LiveBlock& block) { return OperatorName(names, block.operator_id); });
-  AddColumn(blocks, live, field::live::kLeafName,
+  AddColumn(blocks, live, field::live_blocks::kLeafName,
             [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
   bool any_requested = false;
   blocks.ForEach([&](const LiveBlock& block) { any_requested = any_requested || block.requested != 0; });
   if (any_requested)
-    AddColumn(blocks, live, field::live::kRequestedBytes, [](const LiveBlock& block) { return block.requested; });
-  AddStacks(blocks, live, field::live::kStack, from.stacks, [](const LiveBlock& block) { return block.stack; });
-  AddStacks(blocks, live, field::live::kForwardStack, from.stacks,
+    AddColumn(blocks, live, field::live_blocks::kRequestedBytes,
+              [](const LiveBlock& block) { return block.requested; });
+  AddStacks(blocks, live, field::live_blocks::kStack, from.stacks, [](const LiveBlock& block) { return block.stack; });
+  AddStacks(blocks, live, field::live_blocks::kForwardStack, from.stacks,
             [](const LiveBlock& block) { return block.forward_stack; });
   bool any_place = false;
   blocks.ForEach([&](const LiveBlock& block) { any_place = any_place || block.place != 0; });
   if (!any_place) return;
-  AddColumn(blocks, live, field::live::kModule,
+  AddColumn(blocks, live, field::live_blocks::kModule,
             [&](const LiveBlock& block) { return OperatorName(names, block.module); });
-  AddColumn(blocks, live, field::live::kPlace, [](const LiveBlock& block) { return block.place; });
+  AddColumn(blocks, live, field::live_blocks::kPlace, [](const LiveBlock& block) { return block.place; });
 }
 
 template <typename Value>
@@ -177,14 +179,14 @@ void AddDriver(pbf_writer& keyframe, const LiveBlockTable& blocks, Names& names)
 
 void AddReading(pbf_writer& keyframe, std::uint32_t device, const DeviceReading& at) {
   pbf_writer reading(keyframe, field::keyframe::kReadings);
-  reading.add_uint32(field::reading::kDevice, device);
-  reading.add_uint64(field::reading::kTick, at.tick);
-  reading.add_enum(field::reading::kCause, at.cause);
-  reading.add_uint64(field::reading::kFreeBytes, at.free_bytes + 1);
-  reading.add_uint64(field::reading::kTotalBytes, at.total_bytes + 1);
-  reading.add_uint64(field::reading::kProcessBytes, at.process_bytes + 1);
-  reading.add_uint64(field::reading::kOtherProcessesBytes, at.other_processes_bytes + 1);
-  reading.add_uint64(field::reading::kPoolBytes, at.pool_bytes + 1);
+  reading.add_uint32(field::device_reading::kDevice, device);
+  reading.add_uint64(field::device_reading::kTick, at.tick);
+  reading.add_enum(field::device_reading::kCause, at.cause);
+  reading.add_uint64(field::device_reading::kFreeBytes, at.free_bytes + 1);
+  reading.add_uint64(field::device_reading::kTotalBytes, at.total_bytes + 1);
+  reading.add_uint64(field::device_reading::kProcessBytes, at.process_bytes + 1);
+  reading.add_uint64(field::device_reading::kOtherProcessesBytes, at.other_processes_bytes + 1);
+  reading.add_uint64(field::device_reading::kPoolBytes, at.pool_bytes + 1);
 }
 
 // Adds the first sample of a device, the sample with the least free bytes, and the newest sample. A sample that is
@@ -198,19 +200,19 @@ void AddReadings(pbf_writer& keyframe, std::uint32_t device, const DeviceReading
 
 void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {
   pbf_writer open(keyframe, field::keyframe::kOpen);
-  open.add_uint32(field::open::kThread, state.thread);
+  open.add_uint32(field::open_ranges::kThread, state.thread);
   std::string kinds;
   for (const OpenRange& range : state.ranges.kept()) kinds.push_back(static_cast<char>(range.kind));
-  open.add_bytes(field::open::kKind, kinds);
+  open.add_bytes(field::open_ranges::kKind, kinds);
   {
-    protozero::packed_field_uint32 name(open, field::open::kName);
+    protozero::packed_field_uint32 name(open, field::open_ranges::kName);
     for (const OpenRange& range : state.ranges.kept()) name.add_element(LeafName(names, range.name));
   }
   {
-    protozero::packed_field_uint64 begin_tick(open, field::open::kBeginTick);
+    protozero::packed_field_uint64 begin_tick(open, field::open_ranges::kBeginTick);
     for (const OpenRange& range : state.ranges.kept()) begin_tick.add_element(range.begin_tick);
   }
-  protozero::packed_field_uint32 module(open, field::open::kModule);
+  protozero::packed_field_uint32 module(open, field::open_ranges::kModule);
   for (const OpenRange& range : state.ranges.kept()) module.add_element(OperatorName(names, range.module));
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracker/writer/events/capture_fields.h"
+#include "tracker/writer/events/event_kinds.h"
 
 namespace memoir {
 

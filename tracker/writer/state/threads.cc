@@ -1,5 +1,7 @@
 #include "tracker/writer/state/threads.h"
 
+#include "tracker/writer/events/capture_fields.h"
+
 #include <cstring>
 
 #include <protozero/pbf_writer.hpp>
@@ -77,11 +79,11 @@ void Threads::Define(std::uint32_t thread, std::uint32_t part, std::string* payl
   facts.part = part;
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer definition(message, field::payload::kThreads);
-  definition.add_uint32(field::thread::kId, thread);
-  definition.add_uint64(field::thread::kOsId, facts.view.os_id);
-  definition.add_uint64(field::thread::kTorchId, facts.view.torch_id);
-  definition.add_string(field::thread::kName, facts.view.name, strnlen(facts.view.name, sizeof(facts.view.name)));
-  if (facts.view.works_for != 0) definition.add_uint32(field::thread::kWorksFor, facts.view.works_for);
+  definition.add_uint32(field::thread_def::kId, thread);
+  definition.add_uint64(field::thread_def::kOsId, facts.view.os_id);
+  definition.add_uint64(field::thread_def::kTorchId, facts.view.torch_id);
+  definition.add_string(field::thread_def::kName, facts.view.name, strnlen(facts.view.name, sizeof(facts.view.name)));
+  if (facts.view.works_for != 0) definition.add_uint32(field::thread_def::kWorksFor, facts.view.works_for);
 }
 
 std::vector<std::uint32_t> Threads::FindEnded() {
