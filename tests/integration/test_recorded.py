@@ -246,3 +246,22 @@ def test_ranges_nested_beyond_the_limit_are_counted(tree, tmp_path):
     assert "aten::ones" not in counts(report) and counts(report)["aten::zeros"] == 1
     assert report["dropped_events"] >= 9000 - 8190
     assert report["devices"][0]["allocated_bytes"] == 8000, "allocations are recorded, whatever is open"
+
+
+STORAGES = """
+import copy, torch
+model = torch.nn.Linear(100, 100, bias=False)
+copies = [copy.deepcopy(model.state_dict()) for _ in range(2)]
+storage = torch.UntypedStorage(50000)
+del storage
+"""
+
+
+def test_storages_that_python_makes(tree, tmp_path):
+    """They come from torch's default allocator, and not from the allocator that operators use."""
+    capture, done = record(tree, tmp_path, STORAGES)
+    assert done.returncode == 0, done.stderr
+    found = [event for event in events(tree, capture) if event["event"] == "allocate"]
+    assert sorted(event["bytes"] for event in found if event["bytes"] > 10000) == [40000] * 3 + [50000]
+    device, = show(tree, capture)["devices"]
+    assert device["live_bytes_at_end"] >= 3 * 40000 and device["first_seen"]["storages"] == 0

@@ -7,6 +7,7 @@
 
 #include "interpose/ring/ring.h"
 #include "interpose/system/own_work.h"
+#include "tracker/torch/allocate_redirection.h"
 #include "tracker/torch/host_records.h"
 
 namespace memoir {
@@ -15,6 +16,8 @@ namespace {
 constexpr HostDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
 
 constinit c10::Allocator* inner_allocator = nullptr;
+// The `allocate` of torch's default allocator, if it is redirected.
+constinit AllocateFunction default_allocate = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
@@ -32,23 +35,32 @@ void DeallocatePointer(void* context) {
   if (RecordingEnabled()) RecordDeallocate(kept->inner.get(), kCpu);
 }
 
+// Records a block of the inner allocator, and replaces its deleter.
+c10::DataPtr Recorded(c10::DataPtr block, std::size_t bytes) {
+  void* data = block.get();
+  if (data == nullptr || !RecordingEnabled() || memoir_own_work > 0) return block;
+  const c10::Device device = block.device();
+  if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed)) [[likely]] {
+    RecordAllocate(data, bytes, kCpu);
+    block.release_context();
+    return {data, data, &Deallocate, device};
+  }
+  auto kept = std::make_unique<KeptPointer>(
+      std::move(block));  // make_unique precedes the record, because it may throw; `block` is then freed
+  RecordAllocate(data, bytes, kCpu);
+  return {data, kept.release(), &DeallocatePointer, device};
+}
+
+c10::DataPtr AllocateByDefault(c10::Allocator* self, std::size_t bytes) {
+  return Recorded(default_allocate(self, bytes), bytes);
+}
+
 class RecordingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
-    c10::DataPtr block = inner_allocator->allocate(bytes);
-    void* data = block.get();
-    if (data == nullptr || !RecordingEnabled() || memoir_own_work > 0) return block;
-    const c10::Device device = block.device();
-    if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed))
-        [[likely]] {
-      RecordAllocate(data, bytes, kCpu);
-      block.release_context();
-      return {data, data, &Deallocate, device};
-    }
-    auto kept = std::make_unique<KeptPointer>(
-        std::move(block));  // make_unique precedes the record, because it may throw; `block` is then freed
-    RecordAllocate(data, bytes, kCpu);
-    return {data, kept.release(), &DeallocatePointer, device};
+    if (default_allocate != nullptr) [[likely]]
+      return Recorded(default_allocate(inner_allocator, bytes), bytes);
+    return Recorded(inner_allocator->allocate(bytes), bytes);
   }
 
   c10::DeleterFnPtr raw_deleter() const override {
@@ -64,6 +76,10 @@ class RecordingAllocator final : public c10::Allocator {
 void InstallCpuAllocatorHook() {
   inner_allocator = c10::GetCPUAllocator();
   inner_deleter.store(inner_allocator->raw_deleter(), std::memory_order_relaxed);
+  // Without this, storages that Python makes (torch.UntypedStorage, copy.deepcopy) would not be recorded. They use the
+  // default allocator itself.
+  if (inner_allocator == c10::GetDefaultCPUAllocator())
+    RedirectAllocate(inner_allocator, &AllocateByDefault, &default_allocate);
   static auto* recording = new RecordingAllocator;  // never freed, because tensors may be freed until the process ends
   c10::SetCPUAllocator(recording, 100);
 }
