@@ -45,12 +45,11 @@ TEST(OwnCode, IsWhatNoLibraryHas) {
   for (const char* file : {"/src/me/train.py", "train.py", "<string>", "<stdin>", "<ipython-input-3-aa11>",
                            "/tmp/ipykernel_7/99.py", "/src/me/torch/train.py", "/src/me/python3/x.py", ""})
     EXPECT_EQ(own.OwnerOf(file), CodeOwner::kProgram) << file;
-  for (const char* file :
-       {"/v/lib/python3.11/site-packages/x/y.py", "/usr/lib/python3/dist-packages/numpy/a.py",
-        "/usr/lib/python3.11/threading.py", "/opt/lib64/python3.13t/ast.py", "/usr/lib/python311.zip/a.py",
-        "<frozen importlib._bootstrap>", "<eval_with_key>.12", "/src/pytorch/torch/nn/modules/module.py",
-        "/src/pytorch/torch/_tensor.py", "/tmp/torchinductor_me/ab/cabc.py",
-        "/opt/x/lib/memoir/python/_torch_memoir/_a.py"})
+  for (const char* file : {"/v/lib/python3.11/site-packages/x/y.py", "/usr/lib/python3/dist-packages/numpy/a.py",
+                           "/usr/lib/python3.11/threading.py", "/opt/lib64/python3.13t/ast.py",
+                           "/usr/lib/python311.zip/a.py", "<frozen importlib._bootstrap>", "<eval_with_key>.12",
+                           "/src/pytorch/torch/nn/modules/module.py", "/src/pytorch/torch/_tensor.py",
+                           "/tmp/torchinductor_me/ab/cabc.py", "/opt/x/lib/memoir/python/_torch_memoir/_a.py"})
     EXPECT_EQ(own.OwnerOf(file), CodeOwner::kLibrary) << file;
 }
 

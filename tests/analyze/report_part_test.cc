@@ -107,7 +107,7 @@ TEST_P(OfAPart, FiguresAreThoseOfShow) {
       EXPECT_LE(instant.ns, device.end_ns);
     }
     for (const ReportBlock& block : device.blocks) EXPECT_GE(block.begin_ns, device.begin_ns);
-    const auto sum_of = [](const auto& nodes, std::uint64_t ReportSums::*member) {
+    const auto sum_of = [](const auto& nodes, std::uint64_t ReportSums::* member) {
       std::uint64_t sum = 0;
       for (const auto& node : nodes) sum += node.*member;
       return sum;

@@ -153,7 +153,7 @@ TEST_P(Reported, AddsUpWhateverIsKept) {
                                                            : row.live_bytes_at_end);
   }
   EXPECT_THAT(device.labels[1], ::testing::UnorderedElementsAre("encoder", "decoder.*"));
-  const auto sum_of = [](const auto& nodes, std::uint64_t ReportSums::*member) {
+  const auto sum_of = [](const auto& nodes, std::uint64_t ReportSums::* member) {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += node.*member;
     return sum;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analyze/compare/device_causes.h"
 #include "tools/analyze/compare/lines_below_peak.h"
 #include "tools/analyze/compare/main_cause.h"
 #include "tools/analyze/compare/matched_devices.h"
@@ -129,7 +130,7 @@ ComparedDevice CompareDevices(const SideInputs* a, const SideInputs* b, MatchedN
     compared.reserved_cause = ReservedCauseOf(names.MatchParts(&reserved_a, &reserved_b));
   }
   compared.factor = CommonFactorOf(RowsOf(parts, GroupBy::kLine));
-  compared.causes = CausesAmong(changes, parts);
+  compared.causes = CausesOf({a->held, b->held, parts}, changes, names);
   compared.below = LinesBelowPeak(a->held, b->held, parts, names);
   return compared;
 }
@@ -197,7 +198,10 @@ absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, c
   comparison.changes = FindProgramChanges(analysed_a->held, analysed_b->held, names);
   for (const auto& [of_a, of_b] : MatchDevices(sides_a, sides_b))
     comparison.devices.push_back(CompareDevices(of_a, of_b, names, by, with_reserved, comparison.changes));
-  for (ComparedDevice& device : comparison.devices) AddShapes(analysed_a->held, analysed_b->held, device.cause);
+  for (ComparedDevice& device : comparison.devices) {
+    AddShapes(analysed_a->held, analysed_b->held, device.cause);
+    AddFirstShape(analysed_a->held, analysed_b->held, names, device);
+  }
   std::ranges::stable_sort(comparison.devices,
                            [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });
   comparison.of_snapshots = IsSnapshot(a) && IsSnapshot(b) && options.at.kind == InstantChoice::Kind::kPeak;

@@ -39,7 +39,10 @@ struct ProgramChange {
     kGoneCall,        // a line that calls a model of both, but only in A
     kCallsInStep,     // another number of calls of a model in each step
     kGradients,       // gradients are freed at another point, or not
-    kEarlierSteps,    // more or fewer tensors live from before the step; an entry of ComparedDevice::causes only
+    // Entries of ComparedDevice::causes only:
+    kLiveCalls,     // another number of calls of a model whose tensors are live
+    kEarlierSteps,  // more or fewer bytes live from before the step
+    kFirstShape,    // the first tensor of the program with another shape
   };
   Kind kind = Kind::kNewModules;
   std::string where = {};      // names of the modules or parameters, or the module with the input; may be empty
@@ -51,7 +54,8 @@ struct ProgramChange {
   // kSizes and kInputs: the sizes that differ, in A and in B.
   std::set<std::pair<std::int64_t, std::int64_t>> sizes = {};
   std::vector<CommonModule> modules = {};  // kNewModules and kGoneModules
-  SourceLine source = {};                  // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the calling line
+  // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the calling line. kFirstShape: the line that made the tensor.
+  SourceLine source = {};
 };
 std::string_view ToString(ProgramChange::Kind kind);  // "new_modules", ...
 

@@ -136,11 +136,12 @@ class ChangeFinder {
     const std::size_t before = changes_.size();
     AddTypes(Kind::kParameterType, parameters, 1);
     if (changes_.size() > before) return;  // the data types of results follow from the data types of parameters
-    for (const auto& [place, shape] : a_.facts.results) {
+    for (const auto& [place, seen] : a_.facts.results) {
+      const TensorShape& shape = seen.shape;
       if (!IsCastByAutocast(place.second)) continue;
       const auto same = b_.facts.results.find({names_.LineKeyOf(place.first), place.second});
       const bool is_float = shape.dtype.find("float") != std::string::npos;
-      if (same != b_.facts.results.end() && is_float) results.emplace_back(shape, same->second);
+      if (same != b_.facts.results.end() && is_float) results.emplace_back(shape, same->second.shape);
     }
     constexpr std::size_t kFewestLines = 3;
     AddTypes(Kind::kResultType, results, kFewestLines);
@@ -183,148 +184,21 @@ class ChangeFinder {
   std::vector<ProgramChange> changes_;
 };
 
-// Returns the growth, from A to B, of the parts of `category`. Includes categories with a detail after the name, for
-// example "gradient (bucket)".
-std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view category) {
-  std::int64_t more = 0;
-  for (const MatchedPart& part : parts) more += part.category.starts_with(category) ? part.difference() : 0;
-  return more;
-}
-
-// Returns the growth of the parameters, plus the growth of the live bytes that belong to the changed modules.
-std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>& parts) {
-  std::int64_t more = change.bytes;
-  for (const MatchedPart& part : parts) {
-    const bool is_inside =
-        part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
-          return part.module.root == module.root && (module.path.empty() || part.module.path == module.path ||
-                                                     part.module.path.starts_with(module.path + "."));
-        });
-    if (is_inside) more += part.difference();
-  }
-  return more;
-}
-
-// Returns true if a size of an input changed from and to the same values as a size of the parameters in `change`. For
-// example, more patches of an image make both the input sequence and the table of positions longer.
-bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
-  return std::ranges::any_of(changes, [&](const ProgramChange& other) {
-    return other.kind == Kind::kInputs &&
-           std::ranges::any_of(change.sizes, [&](const auto& sizes) { return other.sizes.contains(sizes); });
-  });
-}
-
-// Returns true if `part` has the sign of `whole`, and is at least `whole` / `share`.
-bool IsShare(std::int64_t part, std::int64_t whole, std::int64_t share) {
-  return (part > 0) == (whole > 0) && part != 0 && share * std::abs(part) >= std::abs(whole);
-}
-
-// Adds new modules as the cause of a growth, or gone modules as the cause of the opposite, even if the changed bytes
-// belong to other modules: a new module may only save its input, which another module made.
-void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
-  const auto find = [&](Kind kind) { return std::ranges::find(changes, kind, &ProgramChange::kind); };
-  const auto added = find(Kind::kNewModules), gone = find(Kind::kGoneModules);
-  if ((added == changes.end()) == (gone == changes.end())) return;
-  if (total > 0 && added != changes.end()) causes.push_back(*added);
-  if (total < 0 && gone != changes.end()) causes.push_back(*gone);
-}
-
-// Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
-// Parameters and what belongs to them always stay.
-void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
-  ProgramChange change{.kind = Kind::kEarlierSteps};
-  for (const MatchedPart& part : parts) {
-    const bool stays = part.category == "parameter" || part.category.starts_with("gradient") ||
-                       part.category.starts_with("optimizer state");
-    if (stays) continue;
-    change.bytes += static_cast<std::int64_t>(part.b.before_step) - static_cast<std::int64_t>(part.a.before_step);
-  }
-  if (IsShare(change.bytes, total, 2)) causes.push_back(std::move(change));
-}
-
 }  // namespace
 
 std::string_view ToString(ProgramChange::Kind kind) {
   constexpr std::string_view kWords[] = {
-      "new_modules", "gone_modules", "layers",         "new_parameters",   "gone_parameters", "shared",
-      "unshared",    "sizes",        "parameter_type", "result_type",      "trained",         "frozen",
-      "inputs",      "optimizer",    "checkpointed",   "not_checkpointed", "autograd_on",     "autograd_off",
-      "new_call",    "gone_call",    "calls_in_step",  "gradients",        "earlier_steps"};
+      "new_modules",      "gone_modules", "layers",       "new_parameters", "gone_parameters",
+      "shared",           "unshared",     "sizes",        "parameter_type", "result_type",
+      "trained",          "frozen",       "inputs",       "optimizer",      "checkpointed",
+      "not_checkpointed", "autograd_on",  "autograd_off", "new_call",       "gone_call",
+      "calls_in_step",    "gradients",    "live_calls",   "earlier_steps",  "first_shape"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
 std::vector<ProgramChange> FindProgramChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                               const MatchedNames& names) {
   return ChangeFinder(a, b, names).Find();
-}
-
-std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes,
-                                       const std::vector<MatchedPart>& parts) {
-  std::int64_t total = 0;
-  for (const MatchedPart& part : parts) total += part.difference();
-  std::vector<ProgramChange> causes;
-  if (total == 0) return causes;
-  for (const ProgramChange& change : changes) {
-    switch (change.kind) {
-      case Kind::kNewModules:
-      case Kind::kGoneModules:
-        if (IsShare(MoreIn(change, parts), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kSizes:
-        if (IsShare(change.bytes, total, 50) || HasSizesOfInput(change, changes)) causes.push_back(change);
-        break;
-      case Kind::kOptimizer:
-        if (IsShare(MoreOf(parts, "optimizer state"), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kNewParameters:
-      case Kind::kGoneParameters:
-        if (IsShare(change.bytes, total, 50)) causes.push_back(change);
-        break;
-      case Kind::kGradients:
-        if (IsShare(MoreOf(parts, "gradient"), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kUnshared:
-      case Kind::kTrained:
-      case Kind::kAutogradOn:
-      case Kind::kNewCall:
-        if (total > 0) causes.push_back(change);
-        break;
-      case Kind::kShared:
-      case Kind::kFrozen:
-      case Kind::kAutogradOff:
-      case Kind::kGoneCall:
-        if (total < 0) causes.push_back(change);
-        break;
-      case Kind::kInputs:
-        if (change.factor == 1 || (change.factor > 1) == (total > 0)) causes.push_back(change);
-        break;
-      default:
-        causes.push_back(change);
-    }
-  }
-  AddEarlierSteps(parts, total, causes);
-  if (causes.empty()) AddOnlyModules(changes, total, causes);
-  return causes;
-}
-
-void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause) {
-  // Returns the shape of the largest result at the line. If the cause has an operator, only results of this operator
-  // count.
-  const auto shape_of = [&](const CaptureHoldings& held, const std::string& line) {
-    TensorShape largest;
-    for (auto place = held.facts.results.lower_bound({line, ""});
-         place != held.facts.results.end() && place->first.first == line; ++place) {
-      const bool is_wanted = cause.operator_name.empty() || place->first.second == cause.operator_name;
-      if (is_wanted && place->second.elements() > largest.elements()) largest = place->second;
-    }
-    return largest;
-  };
-  // If A and B differ in the number of blocks, their largest tensors may be different tensors of the program.
-  if (cause.line.empty() || cause.line_a.empty() || cause.more_blocks != 0) return;
-  const TensorShape in_a = shape_of(a, cause.line_a), in_b = shape_of(b, cause.line);
-  if (in_a == in_b || in_a.sizes.empty() || in_b.sizes.empty()) return;
-  cause.shape_a = ToString(in_a);
-  cause.shape_b = ToString(in_b);
 }
 
 }  // namespace memoir

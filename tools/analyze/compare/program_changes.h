@@ -18,14 +18,6 @@ namespace memoir {
 std::vector<ProgramChange> FindProgramChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                               const MatchedNames& names);
 
-// Returns the entries of `changes` that may explain the difference of a device. `parts`: the matched parts of the
-// device.
-std::vector<ProgramChange> CausesAmong(const std::vector<ProgramChange>& changes,
-                                       const std::vector<MatchedPart>& parts);
-
-// Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
-void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
-
 }  // namespace memoir
 
 #endif  // TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGES_H_

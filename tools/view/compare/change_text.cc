@@ -26,6 +26,9 @@ std::string FactorText(const ProgramChange& change) {
                            : fmt::format("{} smaller by a factor of {:.1f}", verb, 1 / change.factor);
 }
 
+// "1 call", "4 calls"
+std::string FormatCallsOf(const std::string& count) { return count + (count == "1" ? " call" : " calls"); }
+
 }  // namespace
 
 std::string ChangeText(const ProgramChange& change) {
@@ -86,8 +89,13 @@ std::string ChangeText(const ProgramChange& change) {
       return fmt::format("the calls of {} in each step are {} now, were {}", where, b, a);
     case Kind::kGradients:
       return fmt::format("gradients are {} now, were {}", b, a);
+    case Kind::kLiveCalls:
+      return fmt::format("tensors of {} of {} are live, were of {}", FormatCallsOf(change.b), where, a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step", FormatSignedBytes(change.bytes));
+    case Kind::kFirstShape:
+      return fmt::format("the first tensor of another shape is {} of {} {}, was {}", b,
+                         ShownPlace(change.source, kName), where, a);
   }
   return "";
 }
@@ -146,8 +154,13 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
       return fmt::format("each step has {} calls of {}; on {} it has {}", b, where, other, a);
     case Kind::kGradients:
       return fmt::format("gradients are {}; on {} they are {}", b, other, a);
+    case Kind::kLiveCalls:
+      return fmt::format("tensors of {} of {} are live; on {} of {}", FormatCallsOf(change.b), where, other, a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step, compared with {}", FormatSignedBytes(change.bytes), other);
+    case Kind::kFirstShape:
+      return fmt::format("the first tensor of another shape is {} of {} {}; on {} it is {}", b,
+                         ShownPlace(change.source, kName), where, other, a);
   }
   return "";
 }

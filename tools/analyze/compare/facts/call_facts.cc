@@ -51,10 +51,16 @@ void CallFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
   const auto found = open_.find(event.thread);
   if (found == open_.end() || !found->second.module.valid() || !range.is_operator) return;
   OpenCall& call = found->second;
-  if (!call.stack.valid()) call.stack = range.callstack;
   call.has_operator = true;
   // torch numbers an operator only while autograd is on.
-  call.has_autograd = call.has_autograd || range.sequence >= 0;
+  if (range.sequence < 0) return;
+  call.has_autograd = true;
+  if (!call.stack.valid()) call.stack = range.callstack;
+}
+
+void CallFactsPass::OnAllocate(const AllocateEvent& event) {
+  const auto found = open_.find(event.thread);
+  if (found != open_.end() && !found->second.stack.valid()) found->second.stack = event.block->callstack;
 }
 
 void CallFactsPass::NoteRangeOfOptimizer(std::string_view name) {

@@ -53,12 +53,15 @@ class CallFactsPass : public Visitor {
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
+  void OnAllocate(const AllocateEvent& event) override;
 
  private:
   // The open call of an outermost module.
   struct OpenCall {
     ModuleId module;  // invalid: no call is open
-    StackId stack;    // of the first operator in the call; invalid: none yet, or unknown
+    // Of the first allocation or numbered operator in the call, because the tracker reads the stack at these. Invalid:
+    // none yet, or unknown.
+    StackId stack;
     bool has_operator = false;
     bool has_autograd = false;
   };

@@ -48,7 +48,8 @@ class CaptureHoldingsPass : public ChangePass {
       key.first[i] = groupings_[i].GroupOf(block, event.process, state().dictionary(), !grouped);
       key.second = key.second || !grouped;
     }
-    blocks_[block.device][block.address] = {key, block.bytes, RequestedOf(block), block.tick};
+    blocks_[block.device][block.address] = {key, block.bytes, RequestedOf(block), block.tick,
+                                            model_calls_[block.thread]};
   }
   void SeeBlockRemoved(const Block& block) override {
     last_[block.device].allocated = false;
@@ -71,6 +72,12 @@ class CaptureHoldingsPass : public ChangePass {
   }
   void SeeModuleEnter(const ModuleEvent& event) override {
     if (event.module.valid()) modules_.insert(event.module);
+    if (event.depth != 0 || event.again || event.phase != Phase::kForward) return;
+    models_called_.push_back(event.module);
+    model_calls_[event.thread] = models_called_.size();
+  }
+  void SeeModuleExit(const ModuleEvent& event) override {
+    if (event.depth == 0) model_calls_[event.thread] = 0;
   }
   // A call of a model may begin after the step's batch was loaded, so it is no begin of a step here.
   void SeeStepBegin(StepSource source, const Event& event) override {
@@ -99,6 +106,7 @@ class CaptureHoldingsPass : public ChangePass {
     }
     line_peaks_.clear();
     step_begin_ = 0;
+    model_calls_.clear();
   }
   void SeeEnd(const ReplayReport&) override {
     const Dictionary& dictionary = state().dictionary();
@@ -122,6 +130,7 @@ class CaptureHoldingsPass : public ChangePass {
     PartKey key;
     std::uint64_t bytes = 0, requested = 0;
     Tick tick = 0;
+    std::size_t model_call = 0;  // number, from 1, of the call of an outermost module that made the block; 0: none
   };
   struct Allocation {
     Phase phase = Phase::kOther;
@@ -147,6 +156,7 @@ class CaptureHoldingsPass : public ChangePass {
   void NoteSegment(const SegmentEvent& event);
   void AddReserved(const ReservedBook& book, HeldDevice& held) const;
   void Take(DeviceId id, const Device& device, const Instant& instant);
+  std::map<std::string, std::size_t> LiveCallsOf(const absl::flat_hash_map<std::uint64_t, LiveBlock>& blocks) const;
   HeldPart PlacedPart(const PartKey& key) const;
   HeldPart PartOf(const PartKey& key) const;
   std::string LabelOf(std::size_t facet, const PartKey& key) const {
@@ -165,7 +175,9 @@ class CaptureHoldingsPass : public ChangePass {
   std::map<DeviceId, LinePeaks> line_peaks_;
   std::map<DeviceId, std::size_t> done_;  // index in result.devices of each device whose instant has passed
   std::set<ModuleId> modules_;
-  Tick step_begin_ = 0;  // of the newest step of the current process; 0: none yet
+  std::vector<ModuleId> models_called_;          // the outermost module of each call
+  std::map<ThreadId, std::size_t> model_calls_;  // LiveBlock::model_call of the next blocks
+  Tick step_begin_ = 0;                          // of the newest step of the current process; 0: none yet
   absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 
@@ -236,11 +248,29 @@ void CaptureHoldingsPass::Take(DeviceId id, const Device& device, const Instant&
     held.blocks += 1;
   }
   for (auto& [key, part] : parts) held.parts.push_back(std::move(part));
+  held.live_calls = LiveCallsOf(blocks_[id]);
   const Allocation& last = last_[id];
   if (last.allocated) held.phase = last.phase;
   if (last.allocated && last.module.valid()) held.module = state().dictionary().module(last.module).display_path();
   blocks_[id].clear();
   result.devices.push_back(std::move(held));
+}
+
+std::map<std::string, std::size_t> CaptureHoldingsPass::LiveCallsOf(
+    const absl::flat_hash_map<std::uint64_t, LiveBlock>& blocks) const {
+  std::map<std::size_t, std::uint64_t> bytes_of_calls;
+  for (const auto& [address, live] : blocks) {
+    if (live.model_call != 0) bytes_of_calls[live.model_call] += live.bytes;
+  }
+  std::map<ModuleId, std::vector<std::uint64_t>> bytes_of_models;
+  for (const auto& [call, bytes] : bytes_of_calls) bytes_of_models[models_called_[call - 1]].push_back(bytes);
+  std::map<std::string, std::size_t> live_calls;
+  for (const auto& [model, bytes] : bytes_of_models) {
+    const std::uint64_t largest = *std::ranges::max_element(bytes);
+    const auto count = std::ranges::count_if(bytes, [&](std::uint64_t of_call) { return 10 * of_call >= largest; });
+    live_calls[state().dictionary().module(model).full_path()] += static_cast<std::size_t>(count);
+  }
+  return live_calls;
 }
 
 absl::StatusOr<std::vector<Grouping>> FacetsOf(const Capture& capture, const CaptureHoldingsOptions& options) {

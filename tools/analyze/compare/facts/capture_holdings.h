@@ -3,7 +3,9 @@
 #ifndef TOOLS_ANALYZE_COMPARE_FACTS_CAPTURE_HOLDINGS_H_
 #define TOOLS_ANALYZE_COMPARE_FACTS_CAPTURE_HOLDINGS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +54,9 @@ struct HeldDevice {
   std::uint64_t reserved_bytes = 0;
   std::vector<HeldPart> reserved_parts;
   std::vector<LinePeak> line_peaks;  // in the window of the selection
+  // By full path of an outermost module: the number of its calls whose tensors are live. Calls that hold less than a
+  // tenth of the largest call's bytes do not count.
+  std::map<std::string, std::size_t> live_calls;
 };
 
 struct CaptureHoldings {

@@ -134,9 +134,14 @@ void ProgramFactsPass::OnRangeEnd(const RangeEndEvent& event) {
     if (tensor.storage == 0 || !tensor.layout.valid()) continue;
     if (!seen_results_.insert({{stack, range.name}, tensor.layout}).second) continue;
     if (IsExpanded(state_->dictionary().layout(tensor.layout))) continue;
-    const std::string line = ToString(lines_.LineOf(stack, state_->dictionary()));
-    TensorShape& largest = facts_.results[{line, std::string(state_->dictionary().text(range.name))}];
-    if (ShapeOf(tensor.layout).elements() > largest.elements()) largest = ShapeOf(tensor.layout);
+    const SourceLine line = lines_.LineOf(stack, state_->dictionary());
+    const ResultPlace place(ToString(line), state_->dictionary().text(range.name));
+    const auto [found, is_new] = facts_.results.try_emplace(place);
+    SeenResult& seen = found->second;
+    if (is_new) seen.line = line;
+    const bool is_of_forward = range.innermost_backward < 0 && range.innermost_optimizer < 0;
+    if (is_of_forward && seen.order == 0) seen.order = ++results_;
+    if (ShapeOf(tensor.layout).elements() > seen.shape.elements()) seen.shape = ShapeOf(tensor.layout);
   }
 }
 

@@ -41,15 +41,22 @@ struct SeenParameter {
 
 // The line and the operator that made a tensor, as text.
 using ResultPlace = std::pair<std::string, std::string>;
+struct SeenResult {
+  TensorShape shape;  // of the largest result
+  SourceLine line;
+  // The places are numbered in the order of their first results, from 1. 0: all results were made in backward or by an
+  // optimizer.
+  std::uint64_t order = 0;
+};
 
 struct ProgramFacts {
   std::vector<SeenParameter> parameters;  // parameters of called modules, with their newest shapes
   // By outermost module: the shapes of its input, and how often each occurred. The input of a call is the first tensor
   // that an operator inside of the call reads and that is no parameter, buffer or scalar.
   std::map<std::string, std::map<TensorShape, std::uint64_t>> inputs;
-  std::set<std::string> optimizers;            // classes of the optimizers that made a step: "AdamW"
-  std::map<std::string, Module> recomputed;    // modules whose forward was recomputed for backward, by full path
-  std::map<ResultPlace, TensorShape> results;  // the largest result at each place
+  std::set<std::string> optimizers;          // classes of the optimizers that made a step: "AdamW"
+  std::map<std::string, Module> recomputed;  // modules whose forward was recomputed for backward, by full path
+  std::map<ResultPlace, SeenResult> results;
   CallFacts calls;
 };
 
@@ -90,6 +97,7 @@ class ProgramFactsPass : public Visitor {
   absl::flat_hash_map<LayoutId, TensorShape> shapes_;
   absl::flat_hash_set<std::pair<std::pair<StackId, NameId>, LayoutId>> seen_results_;
   absl::flat_hash_set<ModuleId> recomputed_;
+  std::uint64_t results_ = 0;  // the newest SeenResult::order
 };
 
 }  // namespace memoir

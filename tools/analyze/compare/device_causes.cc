@@ -1,0 +1,200 @@
+#include "tools/analyze/compare/device_causes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+namespace {
+
+using Kind = ProgramChange::Kind;
+
+// Returns the growth, from A to B, of the parts of `category`. Includes categories with a detail after the name, for
+// example "gradient (bucket)".
+std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view category) {
+  std::int64_t more = 0;
+  for (const MatchedPart& part : parts) more += part.category.starts_with(category) ? part.difference() : 0;
+  return more;
+}
+
+// Returns the growth of the parameters, plus the growth of the live bytes that belong to the changed modules.
+std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>& parts) {
+  std::int64_t more = change.bytes;
+  for (const MatchedPart& part : parts) {
+    const bool is_inside =
+        part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
+          return part.module.root == module.root && (module.path.empty() || part.module.path == module.path ||
+                                                     part.module.path.starts_with(module.path + "."));
+        });
+    if (is_inside) more += part.difference();
+  }
+  return more;
+}
+
+// Returns true if a size of an input changed from and to the same values as a size of the parameters in `change`. For
+// example, more patches of an image make both the input sequence and the table of positions longer.
+bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
+  return std::ranges::any_of(changes, [&](const ProgramChange& other) {
+    return other.kind == Kind::kInputs &&
+           std::ranges::any_of(change.sizes, [&](const auto& sizes) { return other.sizes.contains(sizes); });
+  });
+}
+
+// Returns true if `part` has the sign of `whole`, and is at least `whole` / `share`.
+bool IsShare(std::int64_t part, std::int64_t whole, std::int64_t share) {
+  return (part > 0) == (whole > 0) && part != 0 && share * std::abs(part) >= std::abs(whole);
+}
+
+// Adds new modules as the cause of a growth, or gone modules as the cause of the opposite, even if the changed bytes
+// belong to other modules: a new module may only save its input, which another module made.
+void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
+  const auto find = [&](Kind kind) { return std::ranges::find(changes, kind, &ProgramChange::kind); };
+  const auto added = find(Kind::kNewModules), gone = find(Kind::kGoneModules);
+  if ((added == changes.end()) == (gone == changes.end())) return;
+  if (total > 0 && added != changes.end()) causes.push_back(*added);
+  if (total < 0 && gone != changes.end()) causes.push_back(*gone);
+}
+
+// Adds the models of which more calls, or fewer, have live tensors: outputs that a list keeps with their graphs, for
+// example.
+void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::int64_t total,
+                  std::vector<ProgramChange>& causes) {
+  for (const auto& [model_a, calls_a] : device.a.live_calls) {
+    const CommonModule common = names.modules().CommonNameInA({model_a, "", ""});
+    for (const auto& [model_b, calls_b] : device.b.live_calls) {
+      const bool fits = calls_a != calls_b && (calls_b > calls_a) == (total > 0);
+      if (!fits || names.modules().CommonNameInB({model_b, "", ""}) != common) continue;
+      causes.push_back(
+          {.kind = Kind::kLiveCalls, .where = model_b, .a = absl::StrCat(calls_a), .b = absl::StrCat(calls_b)});
+    }
+  }
+}
+
+// Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
+// Parameters and what belongs to them always stay.
+void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
+  ProgramChange change{.kind = Kind::kEarlierSteps};
+  for (const MatchedPart& part : parts) {
+    const bool stays = part.category == "parameter" || part.category.starts_with("gradient") ||
+                       part.category.starts_with("optimizer state");
+    if (stays) continue;
+    change.bytes += static_cast<std::int64_t>(part.b.before_step) - static_cast<std::int64_t>(part.a.before_step);
+  }
+  const bool is_most = (change.bytes > 0) == (total > 0) && 3 * std::abs(change.bytes) >= 2 * std::abs(total);
+  if (is_most) causes.push_back(std::move(change));
+}
+
+}  // namespace
+
+std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
+                                    const MatchedNames& names) {
+  const std::vector<MatchedPart>& parts = device.parts;
+  std::int64_t total = 0;
+  for (const MatchedPart& part : parts) total += part.difference();
+  std::vector<ProgramChange> causes;
+  if (total == 0) return causes;
+  for (const ProgramChange& change : changes) {
+    switch (change.kind) {
+      case Kind::kNewModules:
+      case Kind::kGoneModules:
+        if (IsShare(MoreIn(change, parts), total, 4)) causes.push_back(change);
+        break;
+      case Kind::kSizes:
+        if (IsShare(change.bytes, total, 50) || HasSizesOfInput(change, changes)) causes.push_back(change);
+        break;
+      case Kind::kOptimizer:
+        if (IsShare(MoreOf(parts, "optimizer state"), total, 4)) causes.push_back(change);
+        break;
+      case Kind::kNewParameters:
+      case Kind::kGoneParameters:
+        if (IsShare(change.bytes, total, 50)) causes.push_back(change);
+        break;
+      case Kind::kGradients:
+        // What accumulates in a gradient that stays is an autograd detail.
+        if (IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4)) causes.push_back(change);
+        break;
+      case Kind::kUnshared:
+      case Kind::kTrained:
+      case Kind::kAutogradOn:
+      case Kind::kNewCall:
+        if (total > 0) causes.push_back(change);
+        break;
+      case Kind::kShared:
+      case Kind::kFrozen:
+      case Kind::kAutogradOff:
+      case Kind::kGoneCall:
+        if (total < 0) causes.push_back(change);
+        break;
+      case Kind::kInputs:
+        if (change.factor == 1 || (change.factor > 1) == (total > 0)) causes.push_back(change);
+        break;
+      default:
+        causes.push_back(change);
+    }
+  }
+  AddLiveCalls(device, names, total, causes);
+  // At another point of a step, other tensors live from before the step.
+  if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
+  if (causes.empty()) AddOnlyModules(changes, total, causes);
+  // Parameters of another size may have few bytes themselves, and change the activations.
+  for (const ProgramChange& change : changes) {
+    const bool fits = change.kind == Kind::kSizes && change.factor != 1 && (change.factor > 1) == (total > 0);
+    if (causes.empty() && fits) causes.push_back(change);
+  }
+  return causes;
+}
+
+void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause) {
+  // Returns the shape of the largest result at the line. If the cause has an operator, only results of this operator
+  // count.
+  const auto shape_of = [&](const CaptureHoldings& held, const std::string& line) {
+    TensorShape largest;
+    for (auto place = held.facts.results.lower_bound({line, ""});
+         place != held.facts.results.end() && place->first.first == line; ++place) {
+      const bool is_wanted = cause.operator_name.empty() || place->first.second == cause.operator_name;
+      const TensorShape& shape = place->second.shape;
+      if (is_wanted && shape.elements() > largest.elements()) largest = shape;
+    }
+    return largest;
+  };
+  // If A and B differ in the number of blocks, their largest tensors may be different tensors of the program.
+  if (cause.line.empty() || cause.line_a.empty() || cause.more_blocks != 0) return;
+  const TensorShape in_a = shape_of(a, cause.line_a), in_b = shape_of(b, cause.line);
+  if (in_a == in_b || in_a.sizes.empty() || in_b.sizes.empty()) return;
+  cause.shape_a = ToString(in_a);
+  cause.shape_b = ToString(in_b);
+}
+
+void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
+                   ComparedDevice& device) {
+  if (!device.has_both() || !device.causes.empty() || device.is_same()) return;
+  const SeenResult *first_a = nullptr, *first_b = nullptr;
+  std::string operator_name;
+  for (const auto& [place, seen] : a.facts.results) {
+    const auto same = b.facts.results.find({names.LineKeyOf(place.first), place.second});
+    if (same == b.facts.results.end() || same->second.shape == seen.shape) continue;
+    if (seen.order == 0 || same->second.order == 0) continue;
+    if (first_b != nullptr && first_b->order < same->second.order) continue;
+    first_a = &seen;
+    first_b = &same->second;
+    operator_name = place.second;
+  }
+  const bool is_told = first_b != nullptr && first_b->line == device.cause.source && !device.cause.shape_b.empty();
+  if (first_b == nullptr || is_told) return;
+  const bool is_larger = first_b->shape.elements() > first_a->shape.elements();
+  const bool is_smaller = first_b->shape.elements() < first_a->shape.elements();
+  if (device.difference() > 0 ? is_smaller : is_larger) return;
+  device.causes.push_back({.kind = Kind::kFirstShape,
+                           .where = operator_name,
+                           .a = ToString(first_a->shape),
+                           .b = ToString(first_b->shape),
+                           .source = first_b->line});
+}
+
+}  // namespace memoir

@@ -1,0 +1,32 @@
+// Chooses, among the changes between two programs, those that may explain the difference of one device.
+#ifndef TOOLS_ANALYZE_COMPARE_DEVICE_CAUSES_H_
+#define TOOLS_ANALYZE_COMPARE_DEVICE_CAUSES_H_
+
+#include <vector>
+
+#include "tools/analyze/compare/matched_parts.h"
+
+namespace memoir {
+
+// A device that both recordings have.
+struct MatchedDevice {
+  const HeldDevice &a, &b;
+  const std::vector<MatchedPart>& parts;
+};
+
+// Returns the entries of `changes` that may explain the difference of the device, and what the device itself shows:
+// changes of the kinds kLiveCalls and kEarlierSteps.
+std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
+                                    const MatchedNames& names);
+
+// Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
+void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
+
+// If a device has no causes, adds the first tensor of the program that has another shape in B: a change of the kind
+// kFirstShape. Needs the shapes of the main cause.
+void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
+                   ComparedDevice& device);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_DEVICE_CAUSES_H_
