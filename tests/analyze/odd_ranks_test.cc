@@ -46,6 +46,20 @@ TEST(OddRanksTest, StagesThatDifferInNumbersAreNoOddRanks) {
   EXPECT_EQ(found.figures[0].most, 400 * kMiB);
 }
 
+// Two stages of three replicas. One replica of the first stage has a block more.
+TEST(OddRanksTest, ABlockMoreInOneReplicaOfAStage) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 6; ++rank) {
+    const bool is_last = rank % 2 == 1, has_more = rank == 2;
+    std::vector<std::string> modules = {is_last ? "Linear back" : "Embedding front", "Block blocks.0"};
+    if (has_more) modules.emplace_back("Block blocks.1");
+    recordings.push_back(Recording(rank, (has_more ? 20 : 16) * kMiB, modules));
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+}
+
 TEST(OddRanksTest, OtherModulesAreAnotherRole) {
   std::vector<v1::RecordingSummary> recordings = {Recording(0, 500 * kMiB, {"a", "embedding"})};
   for (std::uint32_t rank = 1; rank < 6; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));

@@ -60,5 +60,16 @@ TEST(ShardsTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
 }
 
+// What its step needs beside the state may be a little more than the state.
+TEST(ShardsTest, AZeroOptimizerNeedsAFewBytesMore) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::uint64_t state = (rank == 0 ? 40 : 10) * kMiB;
+    recordings.push_back(WithState(rank, state, 100 * kMiB + (rank == 0 ? 30 * kMiB + 10'000 : 0)));
+    recordings.back().set_shards_optimizer(true);
+  }
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+}
+
 }  // namespace
 }  // namespace memoir

@@ -48,7 +48,7 @@ std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool m
   return rows;
 }
 
-bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const {
+bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
   if ((!member.shards_parameters && !member.shards_optimizer) || member.rows[kByCategory].empty()) return false;
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> state;  // bytes and usual bytes, by category
   for (const RankRow& row : member.rows[kByCategory]) state[book_.NameOf(row.name)].first += row.bytes;
@@ -61,10 +61,10 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, std:
     if (!is_sharded) continue;
     // A rank with another optimizer has a category that the others lack, or lacks one. Another shard has all.
     if (!member.shards_optimizer && (of.first == 0) != (of.second == 0)) return false;
-    if ((of.first > of.second) == (value > usual)) explained += ApartBy(of.first, of.second);
+    if ((of.first > of.second) == (value > usual.value)) explained += ApartBy(of.first, of.second);
   }
   const std::uint64_t temporaries = member.shards_optimizer ? explained : explained / kShareOfRounding;
-  return ApartBy(value, usual) <= explained + temporaries;
+  return ApartBy(value, usual.value) <= explained + temporaries + usual.tolerance;
 }
 
 }  // namespace memoir

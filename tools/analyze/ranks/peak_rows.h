@@ -10,6 +10,7 @@
 
 #include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
 
@@ -25,7 +26,7 @@ class PeakRows {
   // Returns true if the sizes of its shards explain why the member has `value` bytes instead of `usual`. With FSDP, the
   // last ranks may have smaller parts of parameters, gradients and optimizer state. With a sharded optimizer, the
   // member may keep the state of larger parameters. False if the rows of its peak are unknown.
-  bool HasOtherShards(const RankFacts& member, std::uint64_t value, std::uint64_t usual) const;
+  bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
  private:
   const RankBook& book_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,23 @@ std::vector<Role> Split(const std::vector<RankFacts>& ranks, Role role) {
   return {std::move(role)};
 }
 
+// Returns true if more than half of the members have exactly the same modules.
+bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
+  std::map<std::vector<std::uint64_t>, std::size_t> counts;
+  for (const std::size_t i : members) ++counts[ranks[i].modules];
+  return std::ranges::any_of(counts, [&](const auto& count) { return 2 * count.second > members.size(); });
+}
+
+// Sets Role::by_kinds to false for roles whose members are the replicas of one stage.
+void FindReplicas(const std::vector<RankFacts>& ranks, std::vector<Role>& roles) {
+  std::set<std::size_t> replicas;  // numbers of members of other stages
+  for (const Role& role : roles) {
+    if (!role.by_kinds && role.is_judged()) replicas.insert(role.members.size());
+  }
+  for (Role& role : roles)
+    role.by_kinds = role.by_kinds && !(replicas.contains(role.members.size()) && HasMajority(ranks, role.members));
+}
+
 }  // namespace
 
 std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
@@ -64,6 +82,7 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
         std::ranges::any_of(members, [&](std::size_t i) { return ranks[i].modules != ranks[members.front()].modules; });
     roles.push_back({std::move(members), differ, ""});
   }
+  FindReplicas(ranks, roles);
   std::vector<Role> whole = std::exchange(roles, {});
   for (Role& role : whole) std::ranges::move(Split(ranks, std::move(role)), std::back_inserter(roles));
   std::ranges::sort(roles, {}, [](const Role& role) { return role.members.front(); });

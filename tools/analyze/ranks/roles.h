@@ -20,7 +20,8 @@ inline constexpr std::size_t kFewestOfRole = 3;
 struct Role {
   std::vector<std::size_t> members;  // indices of the ranks, ordered by rank
   // True if the members' modules are equal only without their numbers ("layers.3" and "layers.4"). Such members share a
-  // role if fewer than kFewestOfRole ranks have exactly the same modules.
+  // role if fewer than kFewestOfRole ranks have exactly the same modules. False if most members have exactly the same
+  // modules, and a role of another stage has as many members: then they are replicas of one stage, and one is odd.
   bool by_kinds = false;
   std::string split_by;  // dimension by which a larger role was split into this role and others; empty: no split
   bool is_judged() const { return members.size() >= kFewestOfRole; }
