@@ -181,7 +181,7 @@ TEST(OddRanksTest, FewerStepsOfOneThatHasEnded) {
 }
 
 // A rank under DDP with 16 MiB of buckets and 500 MiB of other blocks in each of eight steps. If `frees_late`, the
-// first buckets are still live in step 2. From step 5 on, other blocks have `more_from_step_5` bytes more.
+// first buckets stay live from step 2 on. From step 5 on, other blocks have `more_from_step_5` bytes more.
 v1::RecordingSummary UnderDdp(std::uint32_t rank, bool frees_late, std::uint64_t more_from_step_5 = 0) {
   v1::RecordingSummary recording = Recording(rank, 0, {"a"});
   v1::DeviceSummary& device = *recording.mutable_devices(0);
@@ -189,7 +189,7 @@ v1::RecordingSummary UnderDdp(std::uint32_t rank, bool frees_late, std::uint64_t
   std::uint64_t peak = 0;
   for (std::uint64_t step = 0; step < 8; ++step) {
     const std::uint64_t own = 500 * kMiB + (step >= 5 ? more_from_step_5 : 0);
-    const std::uint64_t buckets = (step == 2 && frees_late ? 32 : 16) * kMiB;
+    const std::uint64_t buckets = (step >= 2 && frees_late ? 32 : 16) * kMiB;
     v1::StepWindow& window = *device.add_windows();
     window.set_first_step(step);
     window.set_allocated(own + buckets);

@@ -46,14 +46,14 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
   // A damaged file may contain any number. Windows need a power of two.
   while (facts.window_steps < device.window_steps() && facts.window_steps < (std::uint64_t{1} << 62))
     facts.window_steps *= 2;
-  std::vector<std::uint64_t> buckets, at_begin;
+  std::vector<std::uint64_t> at_begin;
   for (const v1::StepWindow& window : device.windows()) {
     std::uint64_t& most = facts.own_by_window[window.first_step() / facts.window_steps];
     most = std::max(most, has_buckets ? window.without_buckets() : window.allocated());
-    if (window.buckets() > 0) buckets.push_back(window.buckets());
+    const std::uint64_t buckets = window.buckets();
+    if (buckets > 0) facts.buckets = facts.buckets == 0 ? buckets : std::min(facts.buckets, buckets);
     if (&window != &*device.windows().begin()) at_begin.push_back(window.at_begin());
   }
-  facts.buckets = QuarterOf(std::move(buckets));
   facts.between_steps = QuarterOf(std::move(at_begin));
 }
 

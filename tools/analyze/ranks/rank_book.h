@@ -41,7 +41,7 @@ struct RankFacts {
   std::uint64_t outside = 0;
   // Allocated bytes at the peak and at the end, without DDP's buckets, because other threads free these.
   std::uint64_t own = 0, own_at_end = 0;
-  // Bytes of DDP's buckets: the lower quartile over the windows of steps, and the maximum. 0 without buckets.
+  // Bytes of DDP's buckets: the least over the windows of steps, and the maximum. 0 without buckets.
   std::uint64_t buckets = 0, most_buckets = 0;
   // Allocated bytes without DDP's buckets when a step begins: the lower quartile over the windows after the first. 0:
   // unknown.
