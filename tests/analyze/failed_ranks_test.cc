@@ -175,5 +175,24 @@ TEST(FailedRanksTest, FewerStepsAreAddedToAnotherFinding) {
   EXPECT_EQ(found.odd[0].usual_steps, 10u);
 }
 
+// The data of rank 2 end a batch earlier. The others lose the connection to it in the next step.
+TEST(FailedRanksTest, ARankThatLeftIsTheFirstFinding) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().set_steps(6);
+    recordings.back().mutable_end()->set_reason(rank == 2 ? v1::End::STOPPED : v1::End::EXITED);
+    if (rank != 2) recordings.back().mutable_end()->set_message("RuntimeError: Connection closed by peer");
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kLeft);
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[1].figure, OddFigure::kFailed);
+  recordings[0].mutable_end()->set_reason(v1::End::STOPPED);
+  recordings[0].mutable_end()->clear_message();
+  EXPECT_EQ(Found(recordings).odd[0].figure, OddFigure::kFailed);  // one of three failed
+}
+
 }  // namespace
 }  // namespace memoir

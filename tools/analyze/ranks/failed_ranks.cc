@@ -39,6 +39,23 @@ std::optional<FirstEnd> TakeFirst(const std::optional<FirstEnd>& first, std::vec
   return first;
 }
 
+// Adds the ranks that ended without an error if most ranks of the job failed. A rank whose data ended earlier leaves its
+// loop, and its peers wait for it in the next step until they lose the connection.
+void AddRanksThatLeft(OddRanks& found) {
+  std::vector<std::size_t> left;
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < found.ranks.size(); ++i) {
+    failed += found.ranks[i].has_failed;
+    if (found.ranks[i].ended() && !found.ranks[i].has_failed) left.push_back(i);
+  }
+  if (left.empty() || 2 * failed <= found.ranks.size()) return;
+  OddRank odd;
+  odd.figure = OddFigure::kLeft;
+  odd.value = odd.usual = found.ranks[left.front()].steps;
+  odd.ranks = std::move(left);
+  found.odd.insert(found.odd.begin(), std::move(odd));
+}
+
 }  // namespace
 
 void AddFailedRanks(OddRanks& found) {
@@ -73,6 +90,7 @@ void AddFailedRanks(OddRanks& found) {
   // An exception that only one rank raised is probably the cause of the other failures.
   std::ranges::stable_sort(added, {}, [](const OddRank& odd) { return odd.ranks.size(); });
   found.odd.insert(found.odd.begin(), added.begin(), added.end());
+  AddRanksThatLeft(found);
 }
 
 bool IsFailure(const OddRanks& found, const OddRank& odd) {

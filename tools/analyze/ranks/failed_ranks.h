@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Adds one finding for all killed ranks, and one for each type of exception. Leaves out ranks for which `found` already
+// Adds one finding for all killed ranks, one for each type of exception, and one for ranks that left all others behind. Leaves out ranks for which `found` already
 // has a finding about their end. Ranks that left by os._exit count as killed, because a recording shows no difference.
 // Fills in OddRank::first.
 void AddFailedRanks(OddRanks& found);

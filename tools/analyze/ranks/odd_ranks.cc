@@ -161,20 +161,42 @@ class OddRankFinder {
     return true;
   }
 
+  // In a small role, one member with a small deviation makes nine times this deviation tolerable. But the steps of a
+  // recording are many samples: returns three times the largest distance of any other member in any step or at its
+  // peak. Without enough steps: UINT64_MAX.
+  std::uint64_t ToleranceByOthers(std::size_t i, const FigureBounds& judged, std::uint64_t usual) const {
+    constexpr std::size_t kFewestWindows = 4;
+    constexpr std::uint64_t kTimes = 3;
+    if (found_.roles[role_].by_kinds || windows_.size() < kFewestWindows) return UINT64_MAX;
+    std::uint64_t most = 0;
+    for (std::size_t other = 0; other < members_->size(); ++other) {
+      if (other == i) continue;
+      most = std::max(most, ApartBy(Member(other).*judged.value, usual));
+      for (const auto& [number, bytes] : WidenedWindows(Member(other)))
+        most = std::max(most, ApartBy(bytes, usual_of_window_.at(number)));
+    }
+    return std::max({usual / 100 * judged.percent, judged.floor, kTimes * std::min(most, UINT64_MAX / kTimes)});
+  }
+
   void FindFigure(const FigureBounds& judged, std::vector<std::optional<OddRank>>& findings) {
     if (!IsKnown(judged.figure)) return;
-    const UsualValue usual = UsualOfRole(judged);
+    const UsualValue of_role = UsualOfRole(judged);
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
+      UsualValue usual = of_role;
+      if (judged.figure == OddFigure::kAllocated)
+        usual.tolerance = std::min(usual.tolerance, ToleranceByOthers(i, judged, usual.value));
       if (!usual.IsOdd(value)) continue;
-      if (judged.figure == OddFigure::kBetween && value < usual.value) continue;
+      // A rank whose peak is in line, and that has less at other times, needs no attention.
+      const bool only_more = judged.figure == OddFigure::kBetween || judged.figure == OddFigure::kAtEnd;
+      if (only_more && value < usual.value) continue;
       if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
         findings[i]->more_between_steps = value - usual.value;
       if (findings[i] || (judged.has_shards && peak_rows_->HasOtherShards(Member(i), value, usual))) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
-      if (judged.figure == OddFigure::kAllocated) FindSince(i, judged, odd);
+      if (judged.figure == OddFigure::kAllocated) FindSince(i, judged, usual.tolerance, odd);
       findings[i] = std::move(odd);
     }
   }
@@ -207,11 +229,12 @@ class OddRankFinder {
   }
 
   // Finds the first window of steps in which the rank is odd.
-  void FindSince(std::size_t i, const FigureBounds& judged, OddRank& odd) const {
+  void FindSince(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance, OddRank& odd) const {
     for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
       const std::vector<std::uint64_t>& all = windows_.at(number);
       if (all.size() < kFewestOfRole) continue;
-      const UsualValue usual = UsualValueOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
+      UsualValue usual = UsualValueOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
+      usual.tolerance = std::min(usual.tolerance, tolerance);
       if (!usual.IsOdd(bytes) || (bytes > usual.value) != (odd.value > odd.usual)) continue;
       odd.since_step = number * window_steps_;
       odd.since_within = window_steps_;
@@ -252,6 +275,8 @@ std::string_view ToString(OddFigure figure) {
       return "killed";
     case OddFigure::kFailed:
       return "failed";
+    case OddFigure::kLeft:
+      return "left";
     case OddFigure::kSteps:
       return "steps";
   }
@@ -271,7 +296,10 @@ OddRanks FindOddRanks(RankBook& book) {
   AddFailedRanks(found);
   std::ranges::stable_sort(found.odd, [&found](const OddRank& a, const OddRank& b) {
     const auto key = [&found](const OddRank& odd) {
-      const int order = IsFailure(found, odd) ? 0 : odd.figure == OddFigure::kSteps ? 2 : 1;
+      const int order = odd.figure == OddFigure::kLeft    ? 0
+                        : IsFailure(found, odd)           ? 1
+                        : odd.figure == OddFigure::kSteps ? 3
+                                                          : 2;
       return std::tuple(order, !odd.first.has_value(), -static_cast<double>(odd.difference()));
     };
     return key(a) < key(b);

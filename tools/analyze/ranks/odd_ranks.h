@@ -34,6 +34,7 @@ enum class OddFigure : std::uint8_t {
   kAtEnd,      // bytes allocated at the end, without DDP's buckets
   kKilled,     // the rank was killed; the value is the number of its steps
   kFailed,     // an uncaught exception ended the rank; the value is the number of its steps
+  kLeft,       // the rank ended without an error, and most other ranks failed; the value is the number of its steps
   kSteps,      // number of steps, if the rank has ended
 };
 std::string_view ToString(OddFigure figure);  // the name in JSON
@@ -64,7 +65,7 @@ struct OddRank {
   std::string place;  // "dp 2", if `ranks` are all ranks of the role at that index
   std::size_t role = 0;
   OddFigure figure = OddFigure::kAllocated;
-  // kKilled, kFailed and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With several
+  // kKilled, kFailed, kLeft and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With several
   // `ranks`, the value of the rank that is furthest from `usual`.
   std::uint64_t value = 0, usual = 0;
   std::optional<std::uint64_t> since_step;
@@ -80,7 +81,7 @@ struct OddRank {
   std::optional<FirstEnd> first;            // set if one of `ranks` ended first
   std::optional<ProgramOfOddRank> program;  // see odd_programs.h; empty: not compared
   std::uint64_t difference() const { return ApartBy(value, usual); }
-  bool is_about_the_end() const { return figure >= OddFigure::kKilled; }  // kKilled, kFailed or kSteps
+  bool is_about_the_end() const { return figure >= OddFigure::kKilled; }  // one of the last four
 };
 
 struct RoleFigures {
