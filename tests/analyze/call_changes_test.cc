@@ -77,6 +77,38 @@ TEST_F(CallChanges, MoreCallsInEachStep) {
   EXPECT_EQ(change.a + " " + change.b, "1 4");
 }
 
+// Calls `Net.inner` several times in one call of Net.
+void CallInside(ProcessBuilder& process, int times, bool autograd) {
+  process.EnterModule("", "Net", "Net");
+  for (int i = 0; i < times; ++i) {
+    process.EnterModule("inner", "Linear", "Net");
+    if (autograd) {
+      process.BeginForward("aten::linear", 1).End();
+    } else {
+      process.Begin("aten::linear").End();
+    }
+    process.ExitModule("inner", "Linear", "Net");
+  }
+  process.BeginForward("aten::add", 1).Allocate(0x10000, 4000).End().ExitModule("", "Net", "Net");
+}
+
+TEST_F(CallChanges, MoreCallsOfAModuleInEachCallOfTheModel) {
+  CallInside(a_, 6, true);
+  CallInside(b_, 12, true);
+  const ProgramChange change = ChangeOf(a_, b_);
+  EXPECT_EQ(change.kind, Kind::kCallsInCall);
+  EXPECT_EQ(change.where, "inner");
+  EXPECT_EQ(change.a + " " + change.b, "6 12");
+}
+
+TEST_F(CallChanges, AutogradInsideOfAModel) {
+  CallInside(a_, 1, false);
+  CallInside(b_, 1, true);
+  const ProgramChange change = ChangeOf(a_, b_);
+  EXPECT_EQ(change.kind, Kind::kAutogradOn);
+  EXPECT_EQ(change.where, "inner");
+}
+
 // Three steps. Frees gradients before or after the model is called, or sets them to zero.
 void WriteSteps(ProcessBuilder& process, const std::string& use) {
   const auto free = [&] {

@@ -102,5 +102,20 @@ TEST_F(DeviceCauses, SmallParametersOfAnotherSize) {
   EXPECT_EQ(CauseOf(a_, b_).kind, Kind::kSizes);
 }
 
+TEST_F(DeviceCauses, AnotherOperatorAtALine) {
+  for (ProcessBuilder* process : {&a_, &b_}) {
+    process->Stack({{"/src/net.py", "forward", 10}});
+    process->Begin("aten::conv2d").Allocate(0x10000, 4000).End({{.storage = 0x10000, .sizes = {1000}}});
+    process->Begin(process == &a_ ? "aten::relu" : "aten::gelu").Allocate(0x20000, 4000);
+    process->End({{.storage = 0x20000, .sizes = {1000}}});
+    if (process == &a_) process->Deallocate(0x10000);
+    process->Begin("aten::mm").Allocate(0x30000, 4000).End({{.storage = 0x30000, .sizes = {1000}}});
+  }
+  const ProgramChange cause = CauseOf(a_, b_);
+  EXPECT_EQ(cause.kind, Kind::kOperator);
+  EXPECT_EQ(cause.a + " " + cause.b, "aten::relu aten::gelu");
+  EXPECT_EQ(cause.source.line, 10u);
+}
+
 }  // namespace
 }  // namespace memoir

@@ -31,11 +31,12 @@ ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& li
   return {.kind = kind, .where = model, .a = "", .b = PlaceOf(line), .count = 1, .source = line};
 }
 
-// Returns the number of calls that most steps had.
+// Returns the number of calls that most steps had. 0 if fewer than three steps had it.
 std::size_t UsualCalls(const ModelCalls& calls) {
+  constexpr std::size_t kFewest = 3;
   const auto usual =
       std::ranges::max_element(calls.calls_in_step, {}, &std::map<std::size_t, std::size_t>::value_type::second);
-  return usual == calls.calls_in_step.end() ? 0 : usual->first;
+  return usual == calls.calls_in_step.end() || usual->second < kFewest ? 0 : usual->first;
 }
 
 // Compares the calls of one model.
@@ -64,6 +65,46 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
   return changes;
 }
 
+using Uses = std::map<CommonModule, const ModuleUse*>;
+
+// Returns how often a module is called in each call of its outermost module, as text. Empty if not always as often.
+std::string CallsInCall(const Uses& uses, const CommonModule& module) {
+  const auto outermost = uses.find({module.root, ""});
+  if (outermost == uses.end() || outermost->second->calls() == 0) return "";
+  const std::size_t calls = uses.at(module)->calls(), of_model = outermost->second->calls();
+  return calls % of_model == 0 ? absl::StrCat(calls / of_model) : "";
+}
+
+// Compares modules that both have inside of a model. Leaves out modules inside of a module that was already added.
+std::vector<ProgramChange> ChangesInside(const Uses& uses_a, const Uses& uses_b) {
+  std::vector<ProgramChange> changes;
+  std::vector<CommonModule> added;
+  for (const auto& [module, use_b] : uses_b) {
+    const auto same = uses_a.find(module);
+    const bool is_inside = std::ranges::any_of(added, [&](const CommonModule& other) {
+      return module.root == other.root && module.path.starts_with(other.path + ".");
+    });
+    if (module.path.empty() || same == uses_a.end() || is_inside) continue;
+    const ModuleUse& use_a = *same->second;
+    const std::string calls_a = CallsInCall(uses_a, module), calls_b = CallsInCall(uses_b, module);
+    ProgramChange change{.where = module.place(), .count = 1};
+    if (use_a.with_autograd == 0 && use_b->without_autograd == 0) {
+      change.kind = Kind::kAutogradOn;
+    } else if (use_a.without_autograd == 0 && use_b->with_autograd == 0) {
+      change.kind = Kind::kAutogradOff;
+    } else if (calls_a != calls_b && !calls_a.empty() && !calls_b.empty()) {
+      change.kind = Kind::kCallsInCall;
+      change.a = calls_a;
+      change.b = calls_b;
+    } else {
+      continue;
+    }
+    added.push_back(module);
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
 std::string WordsOf(const GradientUse& use) {
   if (use.set_to_zero) return "set to zero";
   if (use.freed_after_forward) return "freed after forward";
@@ -82,7 +123,11 @@ std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const Captu
       for (ProgramChange& change : ChangesOf(model_b, calls_a, calls_b)) changes.push_back(std::move(change));
     }
   }
-  return changes;
+  if (!changes.empty()) return changes;  // what happens inside of a model follows from how it is called
+  Uses uses_a, uses_b;
+  for (const auto& [name, use] : a.facts.calls.modules) uses_a[names.modules().CommonNameInA(use.module)] = &use;
+  for (const auto& [name, use] : b.facts.calls.modules) uses_b[names.modules().CommonNameInB(use.module)] = &use;
+  return ChangesInside(uses_a, uses_b);
 }
 
 std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b) {

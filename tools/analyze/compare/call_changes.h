@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns changes of the kinds kAutogradOn, kAutogradOff, kNewCall, kGoneCall and kCallsInStep.
+// Returns changes of the kinds kAutogradOn, kAutogradOff, kNewCall, kGoneCall, kCallsInStep and kCallsInCall.
 std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                            const MatchedNames& names);
 // Returns a change of the kind kGradients, or nothing.

@@ -200,6 +200,7 @@ absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, c
     comparison.devices.push_back(CompareDevices(of_a, of_b, names, by, with_reserved, comparison.changes));
   for (ComparedDevice& device : comparison.devices) {
     AddShapes(analysed_a->held, analysed_b->held, device.cause);
+    AddOperator(analysed_a->held, analysed_b->held, names, device);
     AddFirstShape(analysed_a->held, analysed_b->held, names, device);
   }
   std::ranges::stable_sort(comparison.devices,

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/compare/short_list.h"
 
 namespace memoir {
 namespace {
@@ -169,6 +171,38 @@ void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& ca
   if (in_a == in_b || in_a.sizes.empty() || in_b.sizes.empty()) return;
   cause.shape_a = ToString(in_a);
   cause.shape_b = ToString(in_b);
+}
+
+void AddOperator(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
+                 ComparedDevice& device) {
+  if (!device.has_both() || !device.causes.empty() || device.is_same()) return;
+  // By line of B: the operators of forward that only A or only B runs there.
+  struct Operators {
+    std::set<std::string> a, b;
+    const SeenResult* first = nullptr;  // B's first result among them
+  };
+  std::map<std::string, Operators> lines;
+  for (const auto& [place, seen] : b.facts.results) {
+    if (seen.order == 0) continue;
+    Operators& line = lines[place.first];
+    line.b.insert(place.second);
+    if (line.first == nullptr || seen.order < line.first->order) line.first = &seen;
+  }
+  for (const auto& [place, seen] : a.facts.results) {
+    const auto same = lines.find(names.LineKeyOf(place.first));
+    if (seen.order == 0 || same == lines.end()) continue;
+    if (same->second.b.erase(place.second) == 0) same->second.a.insert(place.second);
+  }
+  const Operators* first = nullptr;
+  for (const auto& [name, line] : lines) {
+    const bool is_replaced = !line.a.empty() && !line.b.empty();
+    if (is_replaced && (first == nullptr || line.first->order < first->first->order)) first = &line;
+  }
+  if (first == nullptr) return;
+  device.causes.push_back({.kind = ProgramChange::Kind::kOperator,
+                           .a = ShortList(first->a),
+                           .b = ShortList(first->b),
+                           .source = first->first->line});
 }
 
 void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,

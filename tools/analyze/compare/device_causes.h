@@ -22,6 +22,10 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
 // Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
 void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
 
+// If a device has no causes, adds the first line of the program that runs other operators in B: a change of the kind
+// kOperator.
+void AddOperator(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names, ComparedDevice& device);
+
 // If a device has no causes, adds the first tensor of the program that has another shape in B: a change of the kind
 // kFirstShape. Needs the shapes of the main cause.
 void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,

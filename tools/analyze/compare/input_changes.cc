@@ -64,8 +64,18 @@ std::string DimensionOf(const TensorShape& a, const TensorShape& b) {
   return changed[0] == 0 ? "batch" : are_words ? "sequence" : "";
 }
 
+// Returns true if fewer than a fifth of the calls have the shape, and the shapes do not vary. Such an input may be one
+// that the program makes itself.
+bool IsRare(const TensorShape& shape, const Inputs& inputs) {
+  std::uint64_t all = 0;
+  for (const auto& [other, count] : inputs) all += count;
+  return inputs.size() <= kVarying && 5 * inputs.at(shape) < all;
+}
+
 std::optional<ProgramChange> ChangeOf(const std::string& root, const Inputs& in_a, const Inputs& in_b) {
   std::optional<TensorShape> own_a = OwnInput(in_a, in_b), own_b = OwnInput(in_b, in_a);
+  if (own_a && IsRare(*own_a, in_a)) own_a.reset();
+  if (own_b && IsRare(*own_b, in_b)) own_b.reset();
   if (own_a && !own_b) own_b = MoreFrequentInput(in_b, in_a, *own_a);
   if (own_b && !own_a) own_a = MoreFrequentInput(in_a, in_b, *own_b);
   if (!own_a || !own_b || own_a->sizes == own_b->sizes || own_a->sizes.size() != own_b->sizes.size()) return {};

@@ -38,10 +38,12 @@ struct ProgramChange {
     kNewCall,         // a line that calls a model of both, but only in B
     kGoneCall,        // a line that calls a model of both, but only in A
     kCallsInStep,     // another number of calls of a model in each step
+    kCallsInCall,     // another number of calls of a module in each call of its outermost module
     kGradients,       // gradients are freed at another point, or not
     // Entries of ComparedDevice::causes only:
     kLiveCalls,     // another number of calls of a model whose tensors are live
     kEarlierSteps,  // more or fewer bytes live from before the step
+    kOperator,      // a line runs another operator
     kFirstShape,    // the first tensor of the program with another shape
   };
   Kind kind = Kind::kNewModules;
@@ -54,7 +56,8 @@ struct ProgramChange {
   // kSizes and kInputs: the sizes that differ, in A and in B.
   std::set<std::pair<std::int64_t, std::int64_t>> sizes = {};
   std::vector<CommonModule> modules = {};  // kNewModules and kGoneModules
-  // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the calling line. kFirstShape: the line that made the tensor.
+  // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the line that calls a model; not known for modules inside of a
+  // model. kOperator and kFirstShape: the line that made a tensor.
   SourceLine source = {};
 };
 std::string_view ToString(ProgramChange::Kind kind);  // "new_modules", ...

@@ -188,11 +188,11 @@ class ChangeFinder {
 
 std::string_view ToString(ProgramChange::Kind kind) {
   constexpr std::string_view kWords[] = {
-      "new_modules",      "gone_modules", "layers",       "new_parameters", "gone_parameters",
-      "shared",           "unshared",     "sizes",        "parameter_type", "result_type",
-      "trained",          "frozen",       "inputs",       "optimizer",      "checkpointed",
-      "not_checkpointed", "autograd_on",  "autograd_off", "new_call",       "gone_call",
-      "calls_in_step",    "gradients",    "live_calls",   "earlier_steps",  "first_shape"};
+      "new_modules",   "gone_modules", "layers",         "new_parameters",   "gone_parameters", "shared",
+      "unshared",      "sizes",        "parameter_type", "result_type",      "trained",         "frozen",
+      "inputs",        "optimizer",    "checkpointed",   "not_checkpointed", "autograd_on",     "autograd_off",
+      "new_call",      "gone_call",    "calls_in_step",  "calls_in_call",    "gradients",       "live_calls",
+      "earlier_steps", "operator",     "first_shape"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

@@ -26,6 +26,12 @@ std::string FactorText(const ProgramChange& change) {
                            : fmt::format("{} smaller by a factor of {:.1f}", verb, 1 / change.factor);
 }
 
+// "where train.py:51 calls Generator", "in target"
+std::string PlaceOfCall(const ProgramChange& change, const std::string& module) {
+  if (!change.source.known()) return "in " + module;
+  return fmt::format("where {} calls {}", ShownPlace(change.source, kName), module);
+}
+
 // "1 call", "4 calls"
 std::string FormatCallsOf(const std::string& count) { return count + (count == "1" ? " call" : " calls"); }
 
@@ -78,8 +84,8 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kAutogradOn:
     case Kind::kAutogradOff: {
       const bool is_on = change.kind == Kind::kAutogradOn;
-      return fmt::format("autograd is {} now where {} calls {}, was {}", is_on ? "on" : "off",
-                         ShownPlace(change.source, kName), where, is_on ? "off" : "on");
+      return fmt::format("autograd is {} now {}, was {}", is_on ? "on" : "off", PlaceOfCall(change, where),
+                         is_on ? "off" : "on");
     }
     case Kind::kNewCall:
       return fmt::format("{} calls {} now, too", ShownPlace(change.source, kName), where);
@@ -87,12 +93,16 @@ std::string ChangeText(const ProgramChange& change) {
       return fmt::format("{} does not call {} any more", ShownPlace(change.source, kName), where);
     case Kind::kCallsInStep:
       return fmt::format("the calls of {} in each step are {} now, were {}", where, b, a);
+    case Kind::kCallsInCall:
+      return fmt::format("a call of the model has {} of {} now, had {}", FormatCallsOf(b), where, a);
     case Kind::kGradients:
       return fmt::format("gradients are {} now, were {}", b, a);
     case Kind::kLiveCalls:
       return fmt::format("tensors of {} of {} are live, were of {}", FormatCallsOf(change.b), where, a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step", FormatSignedBytes(change.bytes));
+    case Kind::kOperator:
+      return fmt::format("{} runs {} now, ran {}", ShownPlace(change.source, kName), b, a);
     case Kind::kFirstShape:
       return fmt::format("the first tensor of another shape is {} of {} {}, was {}", b,
                          ShownPlace(change.source, kName), where, a);
@@ -143,8 +153,8 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kAutogradOn:
     case Kind::kAutogradOff: {
       const bool is_on = change.kind == Kind::kAutogradOn;
-      return fmt::format("autograd is {} where {} calls {}; on {} it is {}", is_on ? "on" : "off",
-                         ShownPlace(change.source, kName), where, other, is_on ? "off" : "on");
+      return fmt::format("autograd is {} {}; on {} it is {}", is_on ? "on" : "off", PlaceOfCall(change, where), other,
+                         is_on ? "off" : "on");
     }
     case Kind::kNewCall:
       return fmt::format("{} calls {}, but not on {}", ShownPlace(change.source, kName), where, other);
@@ -152,12 +162,16 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
       return fmt::format("{} does not call {}, but on {} it does", ShownPlace(change.source, kName), where, other);
     case Kind::kCallsInStep:
       return fmt::format("each step has {} calls of {}; on {} it has {}", b, where, other, a);
+    case Kind::kCallsInCall:
+      return fmt::format("a call of the model has {} of {}; on {} it has {}", FormatCallsOf(b), where, other, a);
     case Kind::kGradients:
       return fmt::format("gradients are {}; on {} they are {}", b, other, a);
     case Kind::kLiveCalls:
       return fmt::format("tensors of {} of {} are live; on {} of {}", FormatCallsOf(change.b), where, other, a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step, compared with {}", FormatSignedBytes(change.bytes), other);
+    case Kind::kOperator:
+      return fmt::format("{} runs {}; on {} it runs {}", ShownPlace(change.source, kName), b, other, a);
     case Kind::kFirstShape:
       return fmt::format("the first tensor of another shape is {} of {} {}; on {} it is {}", b,
                          ShownPlace(change.source, kName), where, other, a);

@@ -47,7 +47,10 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
 // explain the difference.
 std::string ShapesText(const ComparedDevice& device) {
   const MainCause& cause = device.cause;
-  if (!device.causes.empty() || cause.shape_a.empty()) return "";
+  const bool is_explained = std::ranges::any_of(device.causes, [](const ProgramChange& change) {
+    return change.kind != ProgramChange::Kind::kEarlierSteps && change.kind != ProgramChange::Kind::kLiveCalls;
+  });
+  if (is_explained || cause.shape_a.empty()) return "";
   return fmt::format(", {} there, was {}", Short(cause.shape_b), Short(cause.shape_a));
 }
 

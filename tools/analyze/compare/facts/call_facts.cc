@@ -16,19 +16,42 @@ void CallFactsPass::OnProcessBegin(const ProcessEvent&) {
   calls_.clear();
 }
 
+void CallFactsPass::OnEnd(const ReplayReport&) {
+  for (const auto& [id, counts] : uses_) {
+    const Module& module = state_->dictionary().module(id);
+    ModuleUse& use = facts_.modules[module.full_path()];
+    use.module = module;
+    use.with_autograd += counts.with_autograd;
+    use.without_autograd += counts.without_autograd;
+  }
+}
+
 void CallFactsPass::OnModuleEnter(const ModuleEvent& event) {
-  if (event.depth != 0 || event.again || event.phase != Phase::kForward) return;
-  OpenCall& call = open_[event.thread];
-  call = {};
+  if (event.again || event.phase != Phase::kForward) return;
+  std::vector<OpenCall>& open = open_[event.thread];
+  if (event.depth == 0) {
+    open.clear();
+    ++calls_[event.module];
+  }
+  OpenCall& call = open.emplace_back();
   call.module = event.module;
-  ++calls_[event.module];
 }
 
 void CallFactsPass::OnModuleExit(const ModuleEvent& event) {
   const auto found = open_.find(event.thread);
-  if (event.depth != 0 || found == open_.end()) return;
-  const OpenCall call = std::exchange(found->second, {});
-  if (!call.module.valid() || !call.has_operator || !call.stack.valid()) return;
+  if (found == open_.end() || found->second.empty() || found->second.back().module != event.module) return;
+  const OpenCall call = found->second.back();
+  found->second.pop_back();
+  ++(call.has_autograd ? uses_[call.module].with_autograd : uses_[call.module].without_autograd);
+  if (found->second.empty()) {
+    NoteCaller(call);
+  } else if (call.has_autograd) {
+    found->second.back().has_autograd = true;
+  }
+}
+
+void CallFactsPass::NoteCaller(const OpenCall& call) {
+  if (!call.stack.valid()) return;
   const SourceLine line = CallerOf(call.stack);
   if (!line.known()) return;
   const std::string model = state_->dictionary().module(call.module).full_path();
@@ -49,18 +72,18 @@ void CallFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
     facts_.gradients.set_to_zero = facts_.gradients.set_to_zero || is_of_optimizer;
   }
   const auto found = open_.find(event.thread);
-  if (found == open_.end() || !found->second.module.valid() || !range.is_operator) return;
-  OpenCall& call = found->second;
-  call.has_operator = true;
   // torch numbers an operator only while autograd is on.
-  if (range.sequence < 0) return;
-  call.has_autograd = true;
-  if (!call.stack.valid()) call.stack = range.callstack;
+  if (found == open_.end() || found->second.empty() || !range.is_operator || range.sequence < 0) return;
+  found->second.back().has_autograd = true;
+  StackId& stack = found->second.front().stack;
+  if (!stack.valid()) stack = range.callstack;
 }
 
 void CallFactsPass::OnAllocate(const AllocateEvent& event) {
   const auto found = open_.find(event.thread);
-  if (found != open_.end() && !found->second.stack.valid()) found->second.stack = event.block->callstack;
+  if (found == open_.end() || found->second.empty()) return;
+  StackId& stack = found->second.front().stack;
+  if (!stack.valid()) stack = event.block->callstack;
 }
 
 void CallFactsPass::NoteRangeOfOptimizer(std::string_view name) {

@@ -1,4 +1,4 @@
-// Which lines of a program call its models, whether autograd is on there, how often a step calls a model, and when
+// Which lines of a program call its models, whether autograd is on in the calls, how often modules are called, and when
 // gradients are freed. `memoir diff` compares these facts.
 #ifndef TOOLS_ANALYZE_COMPARE_FACTS_CALL_FACTS_H_
 #define TOOLS_ANALYZE_COMPARE_FACTS_CALL_FACTS_H_
@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/model/event/event.h"
@@ -25,6 +27,13 @@ struct ModelCalls {
   std::map<std::size_t, std::size_t> calls_in_step;  // how many steps had how many calls
 };
 
+// The calls of one module in forward.
+struct ModuleUse {
+  Module module;
+  std::size_t with_autograd = 0, without_autograd = 0;
+  std::size_t calls() const { return with_autograd + without_autograd; }
+};
+
 // What a program does with the gradients of the step before.
 struct GradientUse {
   bool freed_before_forward = false;  // zero_grad() after a step, before a model is called
@@ -34,6 +43,7 @@ struct GradientUse {
 
 struct CallFacts {
   std::map<std::string, ModelCalls> models;  // by Module::full_path() of the outermost module
+  std::map<std::string, ModuleUse> modules;  // by Module::full_path(); outermost modules and modules inside of them
   GradientUse gradients;                     // all false: no optimizer's zero_grad() between two steps
   std::size_t steps = 0;                     // steps of optimizers
 };
@@ -54,24 +64,28 @@ class CallFactsPass : public Visitor {
   void OnModuleExit(const ModuleEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
   void OnAllocate(const AllocateEvent& event) override;
+  void OnEnd(const ReplayReport& report) override;
 
  private:
-  // The open call of an outermost module.
   struct OpenCall {
-    ModuleId module;  // invalid: no call is open
+    ModuleId module;
     // Of the first allocation or numbered operator in the call, because the tracker reads the stack at these. Invalid:
     // none yet, or unknown.
     StackId stack;
-    bool has_operator = false;
     bool has_autograd = false;
   };
+  struct Counts {
+    std::size_t with_autograd = 0, without_autograd = 0;
+  };
+  void NoteCaller(const OpenCall& call);
   void NoteRangeOfOptimizer(std::string_view name);
   SourceLine CallerOf(StackId stack);
 
   const ReplayState* state_ = nullptr;
   SourceLines lines_;
   CallFacts facts_;
-  std::map<ThreadId, OpenCall> open_;
+  std::map<ThreadId, std::vector<OpenCall>> open_;  // outermost first
+  std::map<ModuleId, Counts> uses_;
   std::map<ModuleId, std::size_t> calls_;  // since the last step
 };
 

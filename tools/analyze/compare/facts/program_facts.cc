@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -16,6 +17,10 @@ constexpr std::string_view kStep = "Optimizer.step#";
 std::string_view OptimizerOf(std::string_view range) {
   range.remove_prefix(kStep.size());
   return range.substr(0, range.rfind('.'));
+}
+
+bool IsOutermost(const OpenRange& range) {
+  return range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
 }
 
 bool IsExpanded(const Layout& layout) {
@@ -107,6 +112,7 @@ void ProgramFactsPass::NoteParameters(const HoldsEvent& event, Thread& thread) {
 
 void ProgramFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
+  if (IsOutermost(range)) threads_[event.thread].allocated = {};
   if (range.source == RangeSource::kUser && range.name.valid()) {
     const std::string_view name = state_->dictionary().text(range.name);
     if (name.starts_with(kStep)) facts_.optimizers.emplace(OptimizerOf(name));
@@ -124,12 +130,23 @@ void ProgramFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
   }
 }
 
+void ProgramFactsPass::OnAllocate(const AllocateEvent& event) {
+  threads_[event.thread].allocated = event.block->callstack;
+}
+
+// The tracker reads the stack of an operator only if it allocates or if autograd is on. Otherwise the stack of its range
+// may be an earlier one. Returns an invalid stack if the stack is unknown.
+StackId ProgramFactsPass::StackOf(const OpenRange& range, ThreadId thread) {
+  const StackId allocated = std::exchange(threads_[thread].allocated, {});
+  if (range.forward_callstack.valid()) return range.forward_callstack;
+  return range.sequence >= 0 ? range.callstack : allocated;
+}
+
 void ProgramFactsPass::OnRangeEnd(const RangeEndEvent& event) {
   const OpenRange& range = *event.range;
-  const bool is_outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
-  if (!is_outermost || event.tensors.empty()) return;
-  const StackId stack = range.forward_callstack.valid() ? range.forward_callstack : range.callstack;
-  if (!stack.valid()) return;
+  if (!IsOutermost(range)) return;
+  const StackId stack = StackOf(range, event.thread);
+  if (event.tensors.empty() || !stack.valid()) return;
   for (const Tensor& tensor : event.tensors) {
     if (tensor.storage == 0 || !tensor.layout.valid()) continue;
     if (!seen_results_.insert({{stack, range.name}, tensor.layout}).second) continue;

@@ -77,16 +77,19 @@ class ProgramFactsPass : public Visitor {
   void OnHolds(const HoldsEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
   void OnRangeEnd(const RangeEndEvent& event) override;
+  void OnAllocate(const AllocateEvent& event) override;
 
  private:
   struct Thread {
     ModuleId holder;  // module of the newest HoldsEvent
     bool is_module = false;
     std::uint32_t listed = 0;
-    ModuleId root;  // open outermost module whose input was not seen yet; invalid: none
+    ModuleId root;      // open outermost module whose input was not seen yet; invalid: none
+    StackId allocated;  // stack of the newest allocation in the open outermost operator; invalid: none
   };
   void NoteParameters(const HoldsEvent& event, Thread& thread);
   const TensorShape& ShapeOf(LayoutId layout);
+  StackId StackOf(const OpenRange& range, ThreadId thread);
 
   const ReplayState* state_ = nullptr;
   SourceLines lines_;
