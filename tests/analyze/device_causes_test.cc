@@ -1,5 +1,5 @@
-// Finds causes that only the live bytes of a device show: calls whose tensors are kept, tensors of earlier steps, and the
-// first tensor with another shape.
+// Finds causes that only the live bytes of a device show (calls whose tensors are kept, tensors of earlier steps), and
+// the first line with another operator or another shape.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -33,41 +33,6 @@ TEST(OddRanksTest, TwoRanksAreNotJudged) {
   EXPECT_FALSE(found.roles[0].is_judged());
 }
 
-// Pipeline stages of two ranks each. Later stages have fewer microbatches in flight.
-TEST(OddRanksTest, StagesThatDifferInNumbersAreNoOddRanks) {
-  std::vector<v1::RecordingSummary> recordings;
-  for (std::uint32_t rank = 0; rank < 8; ++rank)
-    recordings.push_back(Recording(rank, (400 - 50 * (rank / 2)) * kMiB, {"Block layers." + std::to_string(rank / 2)}));
-  const OddRanks found = Found(recordings);
-  EXPECT_THAT(found.odd, IsEmpty());
-  ASSERT_THAT(found.roles, SizeIs(1));
-  EXPECT_TRUE(found.roles[0].by_kinds);
-  EXPECT_EQ(found.figures[0].least, 250 * kMiB);
-  EXPECT_EQ(found.figures[0].most, 400 * kMiB);
-}
-
-// Two stages of three replicas. One replica of the first stage has a block more.
-TEST(OddRanksTest, ABlockMoreInOneReplicaOfAStage) {
-  std::vector<v1::RecordingSummary> recordings;
-  for (std::uint32_t rank = 0; rank < 6; ++rank) {
-    const bool is_last = rank % 2 == 1, has_more = rank == 2;
-    std::vector<std::string> modules = {is_last ? "Linear back" : "Embedding front", "Block blocks.0"};
-    if (has_more) modules.emplace_back("Block blocks.1");
-    recordings.push_back(Recording(rank, (has_more ? 20 : 16) * kMiB, modules));
-  }
-  const OddRanks found = Found(recordings);
-  ASSERT_THAT(found.odd, SizeIs(1));
-  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
-}
-
-TEST(OddRanksTest, OtherModulesAreAnotherRole) {
-  std::vector<v1::RecordingSummary> recordings = {Recording(0, 500 * kMiB, {"a", "embedding"})};
-  for (std::uint32_t rank = 1; rank < 6; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
-  const OddRanks found = Found(recordings);
-  EXPECT_THAT(found.odd, IsEmpty());
-  EXPECT_THAT(found.roles, SizeIs(2));
-}
-
 TEST(OddRanksTest, SpreadDataIsHealthy) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 64; ++rank)

@@ -39,8 +39,8 @@ std::optional<FirstEnd> TakeFirst(const std::optional<FirstEnd>& first, std::vec
   return first;
 }
 
-// Adds the ranks that ended without an error if most ranks of the job failed. A rank whose data ended earlier leaves its
-// loop, and its peers wait for it in the next step until they lose the connection.
+// Adds the ranks that ended without an error if most ranks of the job failed. A rank whose data ended earlier leaves
+// its loop, and its peers wait for it in the next step until they lose the connection.
 void AddRanksThatLeft(OddRanks& found) {
   std::vector<std::size_t> left;
   std::size_t failed = 0;

@@ -11,9 +11,9 @@
 
 namespace memoir {
 
-// Adds one finding for all killed ranks, one for each type of exception, and one for ranks that left all others behind. Leaves out ranks for which `found` already
-// has a finding about their end. Ranks that left by os._exit count as killed, because a recording shows no difference.
-// Fills in OddRank::first.
+// Adds one finding for all killed ranks, one for each type of exception, and one for ranks that left all others behind.
+// Leaves out ranks for which `found` already has a finding about their end. Ranks that left by os._exit count as
+// killed, because a recording shows no difference. Fills in OddRank::first.
 void AddFailedRanks(OddRanks& found);
 
 // Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.

@@ -11,6 +11,7 @@
 #include "tools/analyze/ranks/joined_ranks.h"
 #include "tools/analyze/ranks/peak_rows.h"
 #include "tools/analyze/ranks/role_figures.h"
+#include "tools/analyze/ranks/role_windows.h"
 #include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
@@ -42,7 +43,7 @@ class OddRankFinder {
     role_ = role;
     members_ = &found_.roles[role].members;
     peak_rows_.emplace(found_.ranks, *members_, book_);
-    TakeWindows();
+    windows_.emplace(found_.ranks, *members_);
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
     for (const FigureBounds& judged : kJudged) FindFigure(judged, findings);
@@ -73,61 +74,18 @@ class OddRankFinder {
   }
 
   // If ranks have different data, their allocated bytes differ in each step. Then their peaks may differ as much as
-  // their bytes in one step (noise_), even if most peaks are equal. Reserved bytes may differ more, because segments
+  // their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more, because segments
   // are large.
   UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
-    const bool varied = of_steps && noise_ > std::max(MedianOf(Values(&RankFacts::own)) / 100, kMiB);
+    const bool varied = of_steps && windows_->noise() > std::max(MedianOf(Values(&RankFacts::own)) / 100, kMiB);
     const bool reserved = judged.figure == OddFigure::kReserved;
     UsualValue usual = UsualValueOf(Values(judged.value), found_.roles[role_].by_kinds,
                                     varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);
-    if (varied) usual.Widen(noise_ / 3);  // noise_ is nearly the largest distance, but Widen expects a median
+    if (varied)
+      usual.Widen(windows_->noise() / 3);  // the noise is nearly the largest distance, but Widen expects a median
     if (reserved) usual.Allow(std::ranges::max(Values(&RankFacts::most_buckets)));
     return usual;
-  }
-
-  std::map<std::uint64_t, std::uint64_t> WidenedWindows(const RankFacts& facts) const {
-    std::map<std::uint64_t, std::uint64_t> windows;
-    for (const auto& [number, bytes] : facts.own_by_window) {
-      std::uint64_t& most = windows[number / (window_steps_ / facts.window_steps)];
-      most = std::max(most, bytes);
-    }
-    return windows;
-  }
-
-  // Collects the members' allocated bytes in the same windows of steps. If the bytes of more than a quarter of the
-  // members vary, sets noise_ to a distance from the median that only a few members exceed in any window.
-  void TakeWindows() {
-    window_steps_ = 1;
-    for (std::size_t i = 0; i < members_->size(); ++i) window_steps_ = std::max(window_steps_, Member(i).window_steps);
-    windows_.clear();
-    for (std::size_t i = 0; i < members_->size(); ++i) {
-      for (const auto& [number, bytes] : WidenedWindows(Member(i))) windows_[number].push_back(bytes);
-    }
-    usual_of_window_.clear();
-    for (const auto& [number, values] : windows_) usual_of_window_[number] = MedianOf(values);
-    noise_ = 0;
-    if (4 * CountVarying() <= members_->size()) return;
-    for (const auto& [number, values] : windows_) {
-      if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));
-    }
-  }
-
-  // Counts the members that are odd in a step, and usual again in a later step. If a rank has a fault, it usually stays
-  // odd.
-  std::size_t CountVarying() const {
-    std::size_t varying = 0;
-    for (std::size_t i = 0; i < members_->size(); ++i) {
-      bool was_out = false, came_back = false;
-      for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
-        const std::uint64_t usual = usual_of_window_.at(number);
-        const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
-        came_back = came_back || (was_out && !out);
-        was_out = was_out || out;
-      }
-      varying += came_back;
-    }
-    return varying;
   }
 
   // Finds places where fewer than half of the role's members keep more memory in every step.
@@ -167,15 +125,12 @@ class OddRankFinder {
   std::uint64_t ToleranceByOthers(std::size_t i, const FigureBounds& judged, std::uint64_t usual) const {
     constexpr std::size_t kFewestWindows = 4;
     constexpr std::uint64_t kTimes = 3;
-    if (found_.roles[role_].by_kinds || windows_.size() < kFewestWindows) return UINT64_MAX;
-    std::uint64_t most = 0;
+    if (found_.roles[role_].by_kinds || windows_->count() < kFewestWindows) return UINT64_MAX;
+    std::uint64_t furthest = windows_->FurthestOther(i);
     for (std::size_t other = 0; other < members_->size(); ++other) {
-      if (other == i) continue;
-      most = std::max(most, ApartBy(Member(other).*judged.value, usual));
-      for (const auto& [number, bytes] : WidenedWindows(Member(other)))
-        most = std::max(most, ApartBy(bytes, usual_of_window_.at(number)));
+      if (other != i) furthest = std::max(furthest, ApartBy(Member(other).*judged.value, usual));
     }
-    return std::max({usual / 100 * judged.percent, judged.floor, kTimes * std::min(most, UINT64_MAX / kTimes)});
+    return std::max({usual / 100 * judged.percent, judged.floor, kTimes * std::min(furthest, UINT64_MAX / kTimes)});
   }
 
   void FindFigure(const FigureBounds& judged, std::vector<std::optional<OddRank>>& findings) {
@@ -230,14 +185,14 @@ class OddRankFinder {
 
   // Finds the first window of steps in which the rank is odd.
   void FindSince(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance, OddRank& odd) const {
-    for (const auto& [number, bytes] : WidenedWindows(Member(i))) {
-      const std::vector<std::uint64_t>& all = windows_.at(number);
+    for (const auto& [number, bytes] : windows_->of(i)) {
+      const std::vector<std::uint64_t>& all = windows_->all(number);
       if (all.size() < kFewestOfRole) continue;
       UsualValue usual = UsualValueOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
       usual.tolerance = std::min(usual.tolerance, tolerance);
       if (!usual.IsOdd(bytes) || (bytes > usual.value) != (odd.value > odd.usual)) continue;
-      odd.since_step = number * window_steps_;
-      odd.since_within = window_steps_;
+      odd.since_step = number * windows_->steps();
+      odd.since_within = windows_->steps();
       return;
     }
   }
@@ -246,10 +201,7 @@ class OddRankFinder {
   const RankBook& book_;
   std::size_t role_ = 0;
   const std::vector<std::size_t>* members_ = nullptr;
-  std::uint64_t window_steps_ = 1;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> windows_;  // by first step / window_steps_
-  std::map<std::uint64_t, std::uint64_t> usual_of_window_;       // medians of windows_, by the same numbers
-  std::uint64_t noise_ = 0;
+  std::optional<RoleWindows> windows_;
   std::optional<PeakRows> peak_rows_;
 };
 

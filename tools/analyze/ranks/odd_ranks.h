@@ -65,8 +65,8 @@ struct OddRank {
   std::string place;  // "dp 2", if `ranks` are all ranks of the role at that index
   std::size_t role = 0;
   OddFigure figure = OddFigure::kAllocated;
-  // kKilled, kFailed, kLeft and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With several
-  // `ranks`, the value of the rank that is furthest from `usual`.
+  // kKilled, kFailed, kLeft and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With
+  // several `ranks`, the value of the rank that is furthest from `usual`.
   std::uint64_t value = 0, usual = 0;
   std::optional<std::uint64_t> since_step;
   std::uint64_t since_within = 1;  // uncertainty of since_step in steps: the length of a window

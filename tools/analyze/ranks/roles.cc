@@ -38,7 +38,8 @@ std::vector<Role> Split(const std::vector<RankFacts>& ranks, Role role) {
     const auto groups = ByIndex(ranks, role.members, of.dimension);
     if (!IsOfUnlikeWork(of.dimension) || !PeaksFollow(ranks, groups)) continue;
     std::vector<Role> roles;
-    for (const auto& [index, members] : groups) roles.push_back({members, role.by_kinds, of.dimension});
+    for (const auto& [index, members] : groups)
+      roles.push_back({.members = members, .by_kinds = role.by_kinds, .split_by = of.dimension});
     return roles;
   }
   return {std::move(role)};
@@ -51,7 +52,24 @@ bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::siz
   return std::ranges::any_of(counts, [&](const auto& count) { return 2 * count.second > members.size(); });
 }
 
-// Sets Role::by_kinds to false for roles whose members are the replicas of one stage.
+// Returns true if one of two ranks has more allocated bytes in every step, by more than a percent and 1 MiB.
+bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& pair) {
+  constexpr std::size_t kFewestWindows = 4;
+  const std::uint64_t kLeast = std::uint64_t{1} << 20;
+  const auto &first = ranks[pair[0]].own_by_window, &second = ranks[pair[1]].own_by_window;
+  std::size_t more = 0, less = 0;
+  for (const auto& [number, bytes] : first) {
+    const auto other = second.find(number);
+    if (other == second.end()) return false;
+    const std::uint64_t least = std::max(std::max(bytes, other->second) / 100, kLeast);
+    more += bytes > other->second + least;
+    less += other->second > bytes + least;
+  }
+  return first.size() >= kFewestWindows && std::max(more, less) == first.size();
+}
+
+// Sets Role::by_kinds to false for roles whose members are the replicas of one stage. Finds the pair of unlike
+// replicas.
 void FindReplicas(const std::vector<RankFacts>& ranks, std::vector<Role>& roles) {
   std::set<std::size_t> replicas;  // numbers of members of other stages
   for (const Role& role : roles) {
@@ -59,6 +77,12 @@ void FindReplicas(const std::vector<RankFacts>& ranks, std::vector<Role>& roles)
   }
   for (Role& role : roles)
     role.by_kinds = role.by_kinds && !(replicas.contains(role.members.size()) && HasMajority(ranks, role.members));
+  const bool are_pairs = std::ranges::all_of(roles, [](const Role& role) { return role.members.size() == 2; });
+  const auto is_unlike = [&](const Role& role) { return role.by_kinds || DifferInEveryStep(ranks, role.members); };
+  if (!are_pairs || roles.size() < 2 || std::ranges::count_if(roles, is_unlike) != 1) return;
+  Role& unlike = *std::ranges::find_if(roles, is_unlike);
+  unlike.by_kinds = false;
+  unlike.is_unlike_pair = true;
 }
 
 }  // namespace
@@ -70,7 +94,7 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
   std::vector<Role> roles;
   for (auto& [sketch, members] : by_modules) {
     if (members.size() >= kFewestOfRole) {
-      roles.push_back({std::move(members), false, ""});
+      roles.push_back({.members = std::move(members), .split_by = ""});
       continue;
     }
     std::vector<std::size_t>& alike = by_kinds[{sketch.first, ranks[members.front()].kinds_of_modules}];
@@ -80,7 +104,7 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
     std::ranges::sort(members);
     const bool differ =
         std::ranges::any_of(members, [&](std::size_t i) { return ranks[i].modules != ranks[members.front()].modules; });
-    roles.push_back({std::move(members), differ, ""});
+    roles.push_back({.members = std::move(members), .by_kinds = differ, .split_by = ""});
   }
   FindReplicas(ranks, roles);
   std::vector<Role> whole = std::exchange(roles, {});

@@ -23,8 +23,11 @@ struct Role {
   // role if fewer than kFewestOfRole ranks have exactly the same modules. False if most members have exactly the same
   // modules, and a role of another stage has as many members: then they are replicas of one stage, and one is odd.
   bool by_kinds = false;
+  // True for two replicas of one stage that called unlike modules, or one of which has more memory in every step, in a
+  // job whose other ranks are pairs of equal replicas. The rank with more memory is the odd one.
+  bool is_unlike_pair = false;
   std::string split_by;  // dimension by which a larger role was split into this role and others; empty: no split
-  bool is_judged() const { return members.size() >= kFewestOfRole; }
+  bool is_judged() const { return members.size() >= kFewestOfRole || is_unlike_pair; }
 };
 
 // Returns the roles, ordered by their first member.

@@ -22,6 +22,7 @@ namespace memoir {
 namespace {
 
 std::string ComparisonText(const OddRanks& found, const OddRank& odd) {
+  if (found.roles[odd.role].is_unlike_pair) return "the other replica of its stage";
   return fmt::format("the median of {} role of {}", odd.ranks.size() > 1 ? "their" : "its",
                      FormatCount(found.roles[odd.role].members.size()));
 }

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/compare/facts/live_calls.h"
 #include "tools/analyze/compare/facts/reserved_book.h"
 #include "tools/analyze/compare/match/module_names.h"
 #include "tools/analyze/grouping/grouping.h"
@@ -49,7 +50,7 @@ class CaptureHoldingsPass : public ChangePass {
       key.second = key.second || !grouped;
     }
     blocks_[block.device][block.address] = {key, block.bytes, RequestedOf(block), block.tick,
-                                            model_calls_[block.thread]};
+                                            calls_.OpenOn(block.thread)};
   }
   void SeeBlockRemoved(const Block& block) override {
     last_[block.device].allocated = false;
@@ -72,13 +73,9 @@ class CaptureHoldingsPass : public ChangePass {
   }
   void SeeModuleEnter(const ModuleEvent& event) override {
     if (event.module.valid()) modules_.insert(event.module);
-    if (event.depth != 0 || event.again || event.phase != Phase::kForward) return;
-    models_called_.push_back(event.module);
-    model_calls_[event.thread] = models_called_.size();
+    calls_.Enter(event);
   }
-  void SeeModuleExit(const ModuleEvent& event) override {
-    if (event.depth == 0) model_calls_[event.thread] = 0;
-  }
+  void SeeModuleExit(const ModuleEvent& event) override { calls_.Exit(event); }
   // A call of a model may begin after the step's batch was loaded, so it is no begin of a step here.
   void SeeStepBegin(StepSource source, const Event& event) override {
     if (source == steps().source() && source != StepSource::kModule) step_begin_ = event.tick;
@@ -106,7 +103,7 @@ class CaptureHoldingsPass : public ChangePass {
     }
     line_peaks_.clear();
     step_begin_ = 0;
-    model_calls_.clear();
+    calls_.EndProcess();
   }
   void SeeEnd(const ReplayReport&) override {
     const Dictionary& dictionary = state().dictionary();
@@ -130,7 +127,7 @@ class CaptureHoldingsPass : public ChangePass {
     PartKey key;
     std::uint64_t bytes = 0, requested = 0;
     Tick tick = 0;
-    std::size_t model_call = 0;  // number, from 1, of the call of an outermost module that made the block; 0: none
+    std::size_t model_call = 0;  // number of the call of an outermost module that made the block (CallNumbers); 0: none
   };
   struct Allocation {
     Phase phase = Phase::kOther;
@@ -156,7 +153,6 @@ class CaptureHoldingsPass : public ChangePass {
   void NoteSegment(const SegmentEvent& event);
   void AddReserved(const ReservedBook& book, HeldDevice& held) const;
   void Take(DeviceId id, const Device& device, const Instant& instant);
-  std::map<std::string, std::size_t> LiveCallsOf(const absl::flat_hash_map<std::uint64_t, LiveBlock>& blocks) const;
   HeldPart PlacedPart(const PartKey& key) const;
   HeldPart PartOf(const PartKey& key) const;
   std::string LabelOf(std::size_t facet, const PartKey& key) const {
@@ -175,9 +171,8 @@ class CaptureHoldingsPass : public ChangePass {
   std::map<DeviceId, LinePeaks> line_peaks_;
   std::map<DeviceId, std::size_t> done_;  // index in result.devices of each device whose instant has passed
   std::set<ModuleId> modules_;
-  std::vector<ModuleId> models_called_;          // the outermost module of each call
-  std::map<ThreadId, std::size_t> model_calls_;  // LiveBlock::model_call of the next blocks
-  Tick step_begin_ = 0;                          // of the newest step of the current process; 0: none yet
+  CallNumbers calls_;
+  Tick step_begin_ = 0;  // of the newest step of the current process; 0: none yet
   absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 
@@ -238,39 +233,24 @@ void CaptureHoldingsPass::Take(DeviceId id, const Device& device, const Instant&
   held.ns = instant.ns;
   held.bytes = device.live;
   absl::flat_hash_map<PartKey, HeldPart> parts;
+  std::map<std::size_t, std::uint64_t> bytes_of_calls;
   for (const auto& [address, live] : blocks_[id]) {
     const auto [found, is_new] = parts.try_emplace(live.key);
     if (is_new) found->second = PartOf(live.key);
     found->second.bytes += live.bytes;
     found->second.blocks += 1;
     found->second.requested += live.requested;
+    bytes_of_calls[live.model_call] += live.bytes;
     found->second.before_step += live.tick < step_begin_ ? live.bytes : 0;
     held.blocks += 1;
   }
   for (auto& [key, part] : parts) held.parts.push_back(std::move(part));
-  held.live_calls = LiveCallsOf(blocks_[id]);
+  held.live_calls = calls_.CountLive(bytes_of_calls, state().dictionary());
   const Allocation& last = last_[id];
   if (last.allocated) held.phase = last.phase;
   if (last.allocated && last.module.valid()) held.module = state().dictionary().module(last.module).display_path();
   blocks_[id].clear();
   result.devices.push_back(std::move(held));
-}
-
-std::map<std::string, std::size_t> CaptureHoldingsPass::LiveCallsOf(
-    const absl::flat_hash_map<std::uint64_t, LiveBlock>& blocks) const {
-  std::map<std::size_t, std::uint64_t> bytes_of_calls;
-  for (const auto& [address, live] : blocks) {
-    if (live.model_call != 0) bytes_of_calls[live.model_call] += live.bytes;
-  }
-  std::map<ModuleId, std::vector<std::uint64_t>> bytes_of_models;
-  for (const auto& [call, bytes] : bytes_of_calls) bytes_of_models[models_called_[call - 1]].push_back(bytes);
-  std::map<std::string, std::size_t> live_calls;
-  for (const auto& [model, bytes] : bytes_of_models) {
-    const std::uint64_t largest = *std::ranges::max_element(bytes);
-    const auto count = std::ranges::count_if(bytes, [&](std::uint64_t of_call) { return 10 * of_call >= largest; });
-    live_calls[state().dictionary().module(model).full_path()] += static_cast<std::size_t>(count);
-  }
-  return live_calls;
 }
 
 absl::StatusOr<std::vector<Grouping>> FacetsOf(const Capture& capture, const CaptureHoldingsOptions& options) {

@@ -1,0 +1,55 @@
+#include "tools/analyze/ranks/role_windows.h"
+
+#include <algorithm>
+
+#include "tools/analyze/ranks/roles.h"
+#include "tools/analyze/ranks/usual_value.h"
+
+namespace memoir {
+
+RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
+  for (const std::size_t i : members) steps_ = std::max(steps_, ranks[i].window_steps);
+  for (const std::size_t i : members) {
+    Windows& windows = of_members_.emplace_back();
+    for (const auto& [number, bytes] : ranks[i].own_by_window) {
+      std::uint64_t& most = windows[number / (steps_ / ranks[i].window_steps)];
+      most = std::max(most, bytes);
+    }
+    for (const auto& [number, bytes] : windows) all_[number].push_back(bytes);
+  }
+  for (const auto& [number, values] : all_) usual_[number] = MedianOf(values);
+  if (4 * CountVarying() <= members.size()) return;
+  for (const auto& [number, values] : all_) {
+    if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));
+  }
+}
+
+// Counts the members that are odd in a step, and usual again in a later step. If a rank has a fault, it usually stays
+// odd.
+std::size_t RoleWindows::CountVarying() const {
+  constexpr std::uint64_t kMiB = 1u << 20;
+  std::size_t varying = 0;
+  for (const Windows& windows : of_members_) {
+    bool was_out = false, came_back = false;
+    for (const auto& [number, bytes] : windows) {
+      const std::uint64_t usual = usual_.at(number);
+      const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
+      came_back = came_back || (was_out && !out);
+      was_out = was_out || out;
+    }
+    varying += came_back;
+  }
+  return varying;
+}
+
+std::uint64_t RoleWindows::FurthestOther(std::size_t member) const {
+  std::uint64_t furthest = 0;
+  for (std::size_t other = 0; other < of_members_.size(); ++other) {
+    if (other == member) continue;
+    for (const auto& [number, bytes] : of_members_[other])
+      furthest = std::max(furthest, ApartBy(bytes, usual_.at(number)));
+  }
+  return furthest;
+}
+
+}  // namespace memoir

@@ -1,0 +1,43 @@
+// The allocated bytes of a role's members in the same windows of steps, without DDP's buckets.
+#ifndef TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
+#define TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tools/analyze/ranks/rank_book.h"
+
+namespace memoir {
+
+class RoleWindows {
+ public:
+  using Windows = std::map<std::uint64_t, std::uint64_t>;  // bytes, by first step / steps()
+
+  // `members`: indices in `ranks`, which must outlive the object.
+  RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
+
+  std::uint64_t steps() const { return steps_; }                               // length of a window
+  std::size_t count() const { return all_.size(); }                            // number of windows
+  const Windows& of(std::size_t member) const { return of_members_[member]; }  // `member`: index in `members`
+  const std::vector<std::uint64_t>& all(std::uint64_t window) const { return all_.at(window); }
+  // If the bytes of more than a quarter of the members vary: a distance from the median that only a few members exceed
+  // in any window. Otherwise 0.
+  std::uint64_t noise() const { return noise_; }
+  // Returns the largest distance from the median of any member except `member`, in any window.
+  std::uint64_t FurthestOther(std::size_t member) const;
+
+ private:
+  std::size_t CountVarying() const;
+
+  std::uint64_t steps_ = 1;
+  std::vector<Windows> of_members_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> all_;
+  Windows usual_;  // medians
+  std::uint64_t noise_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
