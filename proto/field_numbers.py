@@ -1,7 +1,8 @@
 """Writes the field numbers of a schema as a C++ header:
 
     python proto/field_numbers.py PROTOC FOLDER SCHEMA OUTPUT
-    python proto/field_numbers.py protoc proto memoir/v1/capture.proto capture_fields.h
+
+FOLDER is the folder from which schemas are named, and SCHEMA a file in it: memoir/v1/capture.proto.
 
 The recorded process writes the messages of capture.proto and must not link libprotobuf, because torch exports another
 copy of it. So it needs the numbers without the classes that protoc makes.

@@ -74,8 +74,8 @@ class OddRankFinder {
   }
 
   // If ranks have different data, their allocated bytes differ in each step. Then their peaks may differ as much as
-  // their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more, because segments
-  // are large.
+  // their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more, because
+  // segments are large.
   UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
     const bool varied = of_steps && windows_->noise() > std::max(MedianOf(Values(&RankFacts::own)) / 100, kMiB);
