@@ -79,11 +79,11 @@ void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::i
 }
 
 // Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
-// Parameters and what belongs to them always stay.
+// Parameters, what belongs to them, and workspaces of libraries always stay.
 void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
   ProgramChange change{.kind = Kind::kEarlierSteps};
   for (const MatchedPart& part : parts) {
-    const bool stays = part.category == "parameter" || part.category.starts_with("gradient") ||
+    const bool stays = part.is_of_library || part.category == "parameter" || part.category.starts_with("gradient") ||
                        part.category.starts_with("optimizer state");
     if (stays) continue;
     change.bytes += static_cast<std::int64_t>(part.b.before_step) - static_cast<std::int64_t>(part.a.before_step);
