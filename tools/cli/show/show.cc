@@ -73,6 +73,7 @@ std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   if (std::string wrong = ComplaintAboutChoice(arguments); !wrong.empty()) return wrong;
   const ShowView& view = ChosenView(arguments);
+  if (!view.refuses_at.empty() && !arguments.at.empty()) return std::string(view.refuses_at);
   if (std::string wrong = view.complaint == nullptr ? "" : view.complaint(arguments); !wrong.empty()) return wrong;
   if (std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (arguments.chooses_blocks() && !view.shows_blocks)

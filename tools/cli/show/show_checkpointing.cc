@@ -26,10 +26,7 @@ ShownText Show(const ShowRequest& request) {
 const ShowView kShowCheckpointing = {
     .by = "checkpoint",
     .by_help = "what activation checkpointing of each module would do to the peak",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "checkpoint"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.at.empty() ? "" : "--by checkpoint is about the peak of a whole window; leave out --at";
-    },
+    .refuses_at = "--by checkpoint is about the peak of a whole window; leave out --at",
     .show = Show,
 };
 

@@ -17,12 +17,7 @@ ShownText Show(const ShowRequest& request) {
 const ShowView kShowCompiled = {
     .by = "compiled",
     .by_help = "each frame that torch.compile compiled, why again, and where graphs broke",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "compiled"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.at.empty()
-                 ? ""
-                 : "--by compiled is about a whole window and its peak; leave out --at, or use --by region";
-    },
+    .refuses_at = "--by compiled is about a whole window and its peak; leave out --at, or use --by region",
     .show = Show,
 };
 

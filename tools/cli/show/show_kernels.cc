@@ -17,10 +17,7 @@ ShownText Show(const ShowRequest& request) {
 const ShowView kShowKernels = {
     .by = "kernel",
     .by_help = "launches of CUDA kernels, copies, waits and CUDA graphs",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "kernel"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.at.empty() ? "" : "--by kernel is about a whole window; leave out --at";
-    },
+    .refuses_at = "--by kernel is about a whole window; leave out --at",
     .show = Show,
 };
 

@@ -20,10 +20,12 @@ ShownText Show(const ShowRequest& request) {
                                                                     request.terminal);
 }
 
+bool IsChosen(const ShowArguments& arguments) { return !arguments.at.empty(); }
+
 }  // namespace
 
 const ShowView kShowLiveBlocks = {
-    .is_chosen = [](const ShowArguments& arguments) { return !arguments.at.empty(); },
+    .is_chosen = IsChosen,
     .shows_blocks = true,
     .show = Show,
 };

@@ -12,10 +12,12 @@ ShownText Show(const ShowRequest& request) {
   return RenderOperatorCurve(request.capture, *curve, request.top(10), request.terminal);
 }
 
+bool IsChosen(const ShowArguments& arguments) { return arguments.over == "operators"; }
+
 }  // namespace
 
 const ShowView kShowOverOperators = {
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.over == "operators"; },
+    .is_chosen = IsChosen,
     .show = Show,
 };
 

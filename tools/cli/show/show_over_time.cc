@@ -31,10 +31,12 @@ ShownText Show(const ShowRequest& request) {
              : ChosenBlocksLine(request.selection) + RenderOverTime(request.capture, over_time, request.terminal);
 }
 
+bool IsChosen(const ShowArguments& arguments) { return arguments.over == "time"; }
+
 }  // namespace
 
 const ShowView kShowOverTime = {
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.over == "time"; },
+    .is_chosen = IsChosen,
     .shows_blocks = true,
     .show = Show,
 };

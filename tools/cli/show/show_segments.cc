@@ -15,15 +15,16 @@ ShownText Show(const ShowRequest& request) {
                         request.terminal);
 }
 
+std::string Complaint(const ShowArguments& arguments) {
+  return arguments.at.empty() ? "--by segment shows one instant: add --at peak, or a time" : "";
+}
+
 }  // namespace
 
 const ShowView kShowSegments = {
     .by = "segment",
     .by_help = "with --at, the map of a GPU's reserved memory",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "segment"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.at.empty() ? "--by segment shows one instant: add --at peak, or a time" : "";
-    },
+    .complaint = Complaint,
     .show = Show,
 };
 

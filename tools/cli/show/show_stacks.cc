@@ -23,11 +23,7 @@ ShownText Show(const ShowRequest& request) {
 const ShowView kShowStacks = {
     .by = "stack",
     .by_help = "the tree of the callers of lines",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "stack"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.at.empty() ? ""
-                                  : "--by stack is about a whole window and its peak; leave out --at, or use --by line";
-    },
+    .refuses_at = "--by stack is about a whole window and its peak; leave out --at, or use --by line",
     .shows_blocks = true,
     .has_lines = true,
     .has_levels = true,

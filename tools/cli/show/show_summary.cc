@@ -19,10 +19,12 @@ ShownText Show(const ShowRequest& request) {
          RenderSummary(request.capture, *summary, {.top = request.top(10), .windowed = windowed}, request.terminal);
 }
 
+bool IsChosen(const ShowArguments& /*arguments*/) { return true; }
+
 }  // namespace
 
 const ShowView kShowSummary = {
-    .is_chosen = [](const ShowArguments&) { return true; },
+    .is_chosen = IsChosen,
     .shows_blocks = true,
     .show = Show,
 };

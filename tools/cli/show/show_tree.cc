@@ -38,15 +38,19 @@ ShownText Show(const ShowRequest& request) {
              : ChosenBlocksLine(request.selection) + RenderTree(request.capture, *tree, request.terminal);
 }
 
+bool IsChosen(const ShowArguments& arguments) { return arguments.tree; }
+
+std::string Complaint(const ShowArguments& arguments) {
+  if (ParseCalls(arguments.calls)) return "";
+  const std::vector<std::string> words = {"own", "all", "none"};
+  return "--calls " + arguments.calls + ": not one of own, all, none" + DidYouMean(arguments.calls, words);
+}
+
 }  // namespace
 
 const ShowView kShowTree = {
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.tree; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      if (ParseCalls(arguments.calls)) return "";
-      const std::vector<std::string> words = {"own", "all", "none"};
-      return "--calls " + arguments.calls + ": not one of own, all, none" + DidYouMean(arguments.calls, words);
-    },
+    .is_chosen = IsChosen,
+    .complaint = Complaint,
     .shows_blocks = true,
     .has_lines = true,
     .has_levels = true,

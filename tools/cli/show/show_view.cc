@@ -4,14 +4,18 @@
 #include <array>
 
 namespace memoir {
+namespace {
+
+std::string ComplaintAboutJob(const ShowArguments& arguments) {
+  return arguments.shows_whole() ? "" : "--by job is about a whole job; leave out the other choices";
+}
+
+}  // namespace
 
 const ShowView kShowJob = {
     .by = "job",
     .by_help = "the ranks of a job together, from their summaries (memoir summarize)",
-    .is_chosen = [](const ShowArguments& arguments) { return arguments.by == "job"; },
-    .complaint = [](const ShowArguments& arguments) -> std::string {
-      return arguments.shows_whole() ? "" : "--by job is about a whole job; leave out the other choices";
-    },
+    .complaint = ComplaintAboutJob,
 };
 
 absl::Span<const ShowView* const> ShowViews() {
@@ -23,7 +27,9 @@ absl::Span<const ShowView* const> ShowViews() {
 
 const ShowView& ChosenView(const ShowArguments& arguments) {
   const absl::Span<const ShowView* const> views = ShowViews();
-  return **std::ranges::find_if(views, [&](const ShowView* view) { return view->is_chosen(arguments); });
+  return **std::ranges::find_if(views, [&](const ShowView* view) {
+    return view->by.empty() ? view->is_chosen(arguments) : arguments.by == view->by;
+  });
 }
 
 std::string InstantName(const std::string& at) {

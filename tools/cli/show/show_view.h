@@ -25,10 +25,11 @@ struct ShowRequest {
 using ShownText = absl::StatusOr<std::string>;  // text or JSON
 
 struct ShowView {
-  std::string_view by = "";       // its word for --by; "": other options choose the view
-  std::string_view by_help = "";  // its rows, for --help
-  bool (*is_chosen)(const ShowArguments&) = nullptr;
-  // Describes the first option that the view does not take. nullptr: it takes every option but those below.
+  std::string_view by = "";                           // its word for --by; "": other options choose the view
+  std::string_view by_help = "";                      // its rows, for --help
+  bool (*is_chosen)(const ShowArguments&) = nullptr;  // of a view without a word
+  std::string_view refuses_at = "";                   // the message if --at is given; "": no message
+  // Describes an option that the view does not take, or "". nullptr: only the fields around it say which options.
   std::string (*complaint)(const ShowArguments&) = nullptr;
   bool shows_blocks = false;                        // takes --module and --min-size
   bool has_lines = false;                           // takes --own with any value of --by
@@ -36,7 +37,7 @@ struct ShowView {
   ShownText (*show)(const ShowRequest&) = nullptr;  // nullptr: the view of a job, which needs no open capture
 };
 
-// All views. The first one that is_chosen() is shown; the last one always is.
+// All views, in the order in which they are tried. The last one takes every choice.
 absl::Span<const ShowView* const> ShowViews();
 const ShowView& ChosenView(const ShowArguments& arguments);
 
