@@ -2,7 +2,7 @@
 
     python proto/field_numbers.py PROTOC FOLDER SCHEMA OUTPUT
 
-FOLDER is the folder from which schemas are named, and SCHEMA a file in it: memoir/v1/capture.proto.
+FOLDER is protoc's import path. SCHEMA is a path in FOLDER, for example memoir/v1/capture.proto.
 
 The recorded process writes the messages of capture.proto and must not link libprotobuf, because torch exports another
 copy of it. So it needs the numbers without the classes that protoc makes.

@@ -30,7 +30,7 @@ TEST(RolesTest, StagesThatDifferInNumbersAreNoOddRanks) {
   EXPECT_EQ(found.figures[0].most, 400 * kMiB);
 }
 
-// Two stages of three replicas. One replica of the first stage has a block more.
+// Two stages of three replicas. One replica of the first stage has one more layer.
 TEST(RolesTest, ABlockMoreInOneReplicaOfAStage) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 6; ++rank) {
@@ -52,7 +52,7 @@ TEST(RolesTest, OtherModulesAreAnotherRole) {
   EXPECT_THAT(found.roles, SizeIs(2));
 }
 
-// Three stages of two replicas. Rank 3 has 4 MiB more than its pair.
+// Three stages of two replicas. Rank 3 has 4 MiB more than its peer.
 std::vector<v1::RecordingSummary> ThreePairs(bool has_block_more) {
   const std::vector<std::string> own = {"Embedding front", "Norm middle", "Linear back"};
   std::vector<v1::RecordingSummary> recordings;

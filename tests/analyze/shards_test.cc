@@ -60,7 +60,7 @@ TEST(ShardsTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
 }
 
-// What its step needs beside the state may be a little more than the state.
+// The temporaries of its step may be slightly larger than the state.
 TEST(ShardsTest, AZeroOptimizerNeedsAFewBytesMore) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {

@@ -31,7 +31,7 @@ ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& li
   return {.kind = kind, .where = model, .a = "", .b = PlaceOf(line), .count = 1, .source = line};
 }
 
-// Returns the number of calls that most steps had. 0 if fewer than three steps had it.
+// Returns the most frequent number of calls in a step. 0 if fewer than three steps had it.
 std::size_t UsualCalls(const ModelCalls& calls) {
   constexpr std::size_t kFewest = 3;
   const auto usual =
@@ -67,7 +67,7 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
 
 using Uses = std::map<CommonModule, const ModuleUse*>;
 
-// Returns how often a module is called in each call of its outermost module, as text. Empty if not always as often.
+// Returns the calls of a module for each call of its outermost module, as text. Empty if this is no whole number.
 std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   const auto outermost = uses.find({module.root, ""});
   if (outermost == uses.end() || outermost->second->calls() == 0) return "";

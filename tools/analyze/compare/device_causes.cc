@@ -63,8 +63,7 @@ void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t tota
   if (total < 0 && gone != changes.end()) causes.push_back(*gone);
 }
 
-// Adds the models of which more calls, or fewer, have live tensors: outputs that a list keeps with their graphs, for
-// example.
+// Adds models whose number of calls with live tensors changed, for example because a list keeps outputs and graphs.
 void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::int64_t total,
                   std::vector<ProgramChange>& causes) {
   for (const auto& [model_a, calls_a] : device.a.live_calls) {
@@ -79,7 +78,7 @@ void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::i
 }
 
 // Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
-// Parameters, what belongs to them, and workspaces of libraries always stay.
+// Parameters, gradients, optimizer state and library workspaces always stay.
 void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
   ProgramChange change{.kind = Kind::kEarlierSteps};
   for (const MatchedPart& part : parts) {
@@ -118,7 +117,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
         if (IsShare(change.bytes, total, 50)) causes.push_back(change);
         break;
       case Kind::kGradients:
-        // What accumulates in a gradient that stays is an autograd detail.
+        // A result that is added to a kept gradient is an autograd detail.
         if (IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4)) causes.push_back(change);
         break;
       case Kind::kUnshared:
@@ -141,7 +140,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
     }
   }
   AddLiveCalls(device, names, total, causes);
-  // At another point of a step, other tensors live from before the step.
+  // In another phase, other tensors of earlier steps are still live.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
   if (causes.empty()) AddOnlyModules(changes, total, causes);
   // Parameters of another size may have few bytes themselves, and change the activations.

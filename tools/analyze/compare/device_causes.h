@@ -14,8 +14,8 @@ struct MatchedDevice {
   const std::vector<MatchedPart>& parts;
 };
 
-// Returns the entries of `changes` that may explain the difference of the device, and what the device itself shows:
-// changes of the kinds kLiveCalls and kEarlierSteps.
+// Returns the entries of `changes` that may explain the difference of the device, and changes of the kinds kLiveCalls
+// and kEarlierSteps.
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names);
 

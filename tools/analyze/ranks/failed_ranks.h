@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Adds one finding for all killed ranks, one for each type of exception, and one for ranks that left all others behind.
+// Adds a finding for all killed ranks, for each type of exception, and for ranks without error if most others failed.
 // Leaves out ranks for which `found` already has a finding about their end. Ranks that left by os._exit count as
 // killed, because a recording shows no difference. Fills in OddRank::first.
 void AddFailedRanks(OddRanks& found);

@@ -119,9 +119,8 @@ class OddRankFinder {
     return true;
   }
 
-  // In a small role, one member with a small deviation makes nine times this deviation tolerable. But the steps of a
-  // recording are many samples: returns three times the largest distance of any other member in any step or at its
-  // peak. Without enough steps: UINT64_MAX.
+  // Returns three times the largest distance of any other member, in any step or at its peak. In a small role, this may
+  // be less than nine deviations, which one member can determine. UINT64_MAX if by_kinds, or with too few steps.
   std::uint64_t ToleranceByOthers(std::size_t i, const FigureBounds& judged, std::uint64_t usual) const {
     constexpr std::size_t kFewestWindows = 4;
     constexpr std::uint64_t kTimes = 3;

@@ -93,7 +93,8 @@ struct OddRanks {
   std::vector<RankFacts> ranks;
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
-  std::vector<OddRank> odd;          // failed ranks first, numbers of steps last; in between, largest difference first
+  std::vector<OddRank>
+      odd;  // ranks that left first, then failed ranks, numbers of steps last; in between, largest difference first
 };
 
 OddRanks FindOddRanks(RankBook& book);

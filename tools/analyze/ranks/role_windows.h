@@ -15,7 +15,7 @@ class RoleWindows {
  public:
   using Windows = std::map<std::uint64_t, std::uint64_t>;  // bytes, by first step / steps()
 
-  // `members`: indices in `ranks`, which must outlive the object.
+  // `members`: indices in `ranks`. Neither needs to outlive the object.
   RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
 
   std::uint64_t steps() const { return steps_; }                               // length of a window

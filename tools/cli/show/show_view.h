@@ -44,7 +44,7 @@ const ShowView& ChosenView(const ShowArguments& arguments);
 // Returns "the peak", "the last out-of-memory error", or the time as typed.
 std::string InstantName(const std::string& at);
 
-// Each view is defined in the source of its name: kShowSegments in show_segments.cc.
+// kShowJob is defined in show_view.cc, each other view in the source of its name.
 extern const ShowView kShowCheckpointing, kShowCompiled, kShowJob, kShowKernels, kShowLiveBlocks, kShowOverOperators,
     kShowOverTime, kShowSegments, kShowStacks, kShowSummary, kShowTree;
 

@@ -92,19 +92,19 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kGoneCall:
       return fmt::format("{} does not call {} any more", ShownPlace(change.source, kName), where);
     case Kind::kCallsInStep:
-      return fmt::format("the calls of {} in each step are {} now, were {}", where, b, a);
+      return fmt::format("each step has {} of {} now, had {}", FormatCallsOf(b), where, a);
     case Kind::kCallsInCall:
-      return fmt::format("a call of the model has {} of {} now, had {}", FormatCallsOf(b), where, a);
+      return fmt::format("each call of the model has {} of {} now, had {}", FormatCallsOf(b), where, a);
     case Kind::kGradients:
       return fmt::format("gradients are {} now, were {}", b, a);
     case Kind::kLiveCalls:
-      return fmt::format("tensors of {} of {} are live, were of {}", FormatCallsOf(change.b), where, a);
+      return fmt::format("{} has {} with live tensors now, had {}", where, FormatCallsOf(b), a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step", FormatSignedBytes(change.bytes));
     case Kind::kOperator:
       return fmt::format("{} runs {} now, ran {}", ShownPlace(change.source, kName), b, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor of another shape is {} of {} {}, was {}", b,
+      return fmt::format("the first tensor to differ in shape is {} at {} {}, was {}", b,
                          ShownPlace(change.source, kName), where, a);
   }
   return "";
@@ -161,19 +161,19 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kGoneCall:
       return fmt::format("{} does not call {}, but on {} it does", ShownPlace(change.source, kName), where, other);
     case Kind::kCallsInStep:
-      return fmt::format("each step has {} calls of {}; on {} it has {}", b, where, other, a);
+      return fmt::format("each step has {} of {}; on {} it has {}", FormatCallsOf(b), where, other, a);
     case Kind::kCallsInCall:
-      return fmt::format("a call of the model has {} of {}; on {} it has {}", FormatCallsOf(b), where, other, a);
+      return fmt::format("each call of the model has {} of {}; on {} it has {}", FormatCallsOf(b), where, other, a);
     case Kind::kGradients:
       return fmt::format("gradients are {}; on {} they are {}", b, other, a);
     case Kind::kLiveCalls:
-      return fmt::format("tensors of {} of {} are live; on {} of {}", FormatCallsOf(change.b), where, other, a);
+      return fmt::format("{} has {} with live tensors; on {} it has {}", where, FormatCallsOf(b), other, a);
     case Kind::kEarlierSteps:
       return fmt::format("{} live from before the step, compared with {}", FormatSignedBytes(change.bytes), other);
     case Kind::kOperator:
       return fmt::format("{} runs {}; on {} it runs {}", ShownPlace(change.source, kName), b, other, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor of another shape is {} of {} {}; on {} it is {}", b,
+      return fmt::format("the first tensor to differ in shape is {} at {} {}; on {} it is {}", b,
                          ShownPlace(change.source, kName), where, other, a);
   }
   return "";

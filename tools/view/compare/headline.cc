@@ -44,7 +44,7 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
 }
 
 // ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same, or if changes of the program
-// explain the difference.
+// other than kept tensors explain the difference.
 std::string ShapesText(const ComparedDevice& device) {
   const MainCause& cause = device.cause;
   const bool is_explained = std::ranges::any_of(device.causes, [](const ProgramChange& change) {

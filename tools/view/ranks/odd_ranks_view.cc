@@ -141,12 +141,12 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
                                several ? "their peaks are" : "its peak is");
     case OddFigure::kFailed:
       return FailedText(found, odd);
-    case OddFigure::kKilled:
-      if (several || !found.roles[odd.role].is_judged()) return FailedText(found, odd);
-      [[fallthrough]];
     case OddFigure::kLeft:
       return fmt::format("{} ended without an error after {}; most other ranks failed", RanksText(found, odd.ranks),
                          FormatCounted(odd.value, "step", "steps"));
+    case OddFigure::kKilled:
+      if (several || !found.roles[odd.role].is_judged()) return FailedText(found, odd);
+      [[fallthrough]];
     case OddFigure::kSteps:
       return who +
              fmt::format("{} after {}{}, {} role made {}", EndText(found.ranks[odd.ranks[0]]), up_to,

@@ -69,8 +69,7 @@ class CallFactsPass : public Visitor {
  private:
   struct OpenCall {
     ModuleId module;
-    // Of the first allocation or numbered operator in the call, because the tracker reads the stack at these. Invalid:
-    // none yet, or unknown.
+    // Stack of the call's first allocation or numbered operator, where the tracker reads it. Invalid: unknown.
     StackId stack;
     bool has_autograd = false;
   };

@@ -76,7 +76,7 @@ class CaptureHoldingsPass : public ChangePass {
     calls_.Enter(event);
   }
   void SeeModuleExit(const ModuleEvent& event) override { calls_.Exit(event); }
-  // A call of a model may begin after the step's batch was loaded, so it is no begin of a step here.
+  // Ignores steps that begin with a call of a model, because the step's batch may be loaded before it.
   void SeeStepBegin(StepSource source, const Event& event) override {
     if (source == steps().source() && source != StepSource::kModule) step_begin_ = event.tick;
   }
