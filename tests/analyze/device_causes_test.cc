@@ -57,10 +57,10 @@ TEST_F(DeviceCauses, ACallThatKeepsOnlyALossIsNotCounted) {
 
 TEST_F(DeviceCauses, TensorsOfEarlierSteps) {
   for (ProcessBuilder* process : {&a_, &b_}) {
-    process->Begin("aten::add").Allocate(0x10000, 4000).End();
+    process->Begin("aten::add").Allocate(0x10000, 4000).End({{.storage = 0x10000, .sizes = {1000}}});
     if (process == &a_) process->Deallocate(0x10000);
     process->BeginUser("Optimizer.step#SGD.step").End();
-    process->Begin("aten::add").Allocate(0x20000, 6000).End();
+    process->Begin("aten::add").Allocate(0x20000, 6000).End({{.storage = 0x20000, .sizes = {1500}}});
   }
   const ProgramChange cause = CauseOf(a_, b_);
   EXPECT_EQ(cause.kind, Kind::kEarlierSteps);
