@@ -21,8 +21,8 @@ class CallNumbers {
   void EndProcess() { open_.clear(); }
   std::size_t OpenOn(ThreadId thread) { return open_[thread]; }
 
-  // Returns the number of calls with live tensors, by full path of the outermost module. Calls with less than a tenth of
-  // the largest call's bytes do not count. `bytes`: live bytes by number of the call.
+  // Returns the number of calls with live tensors, by full path of the outermost module. Calls with less than a tenth
+  // of the largest call's bytes do not count. `bytes`: live bytes by number of the call.
   std::map<std::string, std::size_t> CountLive(const std::map<std::size_t, std::uint64_t>& bytes,
                                                const Dictionary& dictionary) const;
 
