@@ -16,8 +16,10 @@ namespace {
 constexpr HostDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
 
 constinit c10::Allocator* inner_allocator = nullptr;
-// The `allocate` of torch's default allocator, if it is redirected.
-constinit AllocateFunction default_allocate = nullptr;
+
+c10::DataPtr AllocateByTable(c10::Allocator* self, std::size_t bytes) { return self->allocate(bytes); }
+// The `allocate` of torch's default allocator if that is redirected. Otherwise the one in the table of its class.
+constinit AllocateFunction inner_allocate = &AllocateByTable;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
@@ -35,8 +37,8 @@ void DeallocatePointer(void* context) {
   if (RecordingEnabled()) RecordDeallocate(kept->inner.get(), kCpu);
 }
 
-// Records a block of the inner allocator, and replaces its deleter.
-c10::DataPtr Recorded(c10::DataPtr block, std::size_t bytes) {
+[[gnu::always_inline]] inline c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
+  c10::DataPtr block = inner_allocate(self, bytes);
   void* data = block.get();
   if (data == nullptr || !RecordingEnabled() || memoir_own_work > 0) return block;
   const c10::Device device = block.device();
@@ -51,17 +53,9 @@ c10::DataPtr Recorded(c10::DataPtr block, std::size_t bytes) {
   return {data, kept.release(), &DeallocatePointer, device};
 }
 
-c10::DataPtr AllocateByDefault(c10::Allocator* self, std::size_t bytes) {
-  return Recorded(default_allocate(self, bytes), bytes);
-}
-
 class RecordingAllocator final : public c10::Allocator {
  public:
-  c10::DataPtr allocate(std::size_t bytes) override {
-    if (default_allocate != nullptr) [[likely]]
-      return Recorded(default_allocate(inner_allocator, bytes), bytes);
-    return Recorded(inner_allocator->allocate(bytes), bytes);
-  }
+  c10::DataPtr allocate(std::size_t bytes) override { return AllocateAndRecord(inner_allocator, bytes); }
 
   c10::DeleterFnPtr raw_deleter() const override {
     return inner_deleter.load(std::memory_order_relaxed) == nullptr ? nullptr : &Deallocate;
@@ -78,8 +72,9 @@ void InstallCpuAllocatorHook() {
   inner_deleter.store(inner_allocator->raw_deleter(), std::memory_order_relaxed);
   // Without this, storages that Python makes (torch.UntypedStorage, copy.deepcopy) would not be recorded. They use the
   // default allocator itself.
-  if (inner_allocator == c10::GetDefaultCPUAllocator())
-    RedirectAllocate(inner_allocator, &AllocateByDefault, &default_allocate);
+  if (inner_allocator == c10::GetDefaultCPUAllocator() &&
+      !RedirectAllocate(inner_allocator, &AllocateAndRecord, &inner_allocate))
+    inner_allocate = &AllocateByTable;
   static auto* recording = new RecordingAllocator;  // never freed, because tensors may be freed until the process ends
   c10::SetCPUAllocator(recording, 100);
 }
