@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,13 @@ ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& li
   return {.kind = kind, .where = model, .a = "", .b = PlaceOf(line), .count = 1, .source = line};
 }
 
+// Returns the change of autograd between calls of which all, or none, had it on.
+std::optional<Kind> AutogradChange(const CallCounts& a, const CallCounts& b) {
+  if (a.with_autograd == 0 && b.without_autograd == 0) return Kind::kAutogradOn;
+  if (a.without_autograd == 0 && b.with_autograd == 0) return Kind::kAutogradOff;
+  return std::nullopt;
+}
+
 // Returns the most frequent number of calls in a step. 0 if fewer than three steps had it.
 std::size_t UsualCalls(const ModelCalls& calls) {
   constexpr std::size_t kFewest = 3;
@@ -48,10 +56,8 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
     const Caller &caller_a = *callers_a[of_a], &caller_b = *callers_b[of_b];
     std::erase(gone, &caller_a);
     std::erase(added, &caller_b);
-    if (caller_a.with_autograd == 0 && caller_b.without_autograd == 0)
-      changes.push_back(ChangeAt(Kind::kAutogradOn, model, caller_b.line));
-    if (caller_a.without_autograd == 0 && caller_b.with_autograd == 0)
-      changes.push_back(ChangeAt(Kind::kAutogradOff, model, caller_b.line));
+    if (const std::optional<Kind> kind = AutogradChange(caller_a.calls, caller_b.calls))
+      changes.push_back(ChangeAt(*kind, model, caller_b.line));
   }
   // A line without a match on each side may be the same call, in a function with another name.
   if (gone.empty() != added.empty() && !callers_a.empty() && !callers_b.empty()) {
@@ -70,8 +76,8 @@ using Uses = std::map<CommonModule, const ModuleUse*>;
 // Returns the calls of a module for each call of its outermost module, as text. Empty if this is no whole number.
 std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   const auto outermost = uses.find({module.root, ""});
-  if (outermost == uses.end() || outermost->second->calls() == 0) return "";
-  const std::size_t calls = uses.at(module)->calls(), of_model = outermost->second->calls();
+  if (outermost == uses.end() || outermost->second->calls.all() == 0) return "";
+  const std::size_t calls = uses.at(module)->calls.all(), of_model = outermost->second->calls.all();
   return calls % of_model == 0 ? absl::StrCat(calls / of_model) : "";
 }
 
@@ -81,17 +87,13 @@ std::vector<ProgramChange> ChangesInside(const Uses& uses_a, const Uses& uses_b)
   std::vector<CommonModule> added;
   for (const auto& [module, use_b] : uses_b) {
     const auto same = uses_a.find(module);
-    const bool is_inside = std::ranges::any_of(added, [&](const CommonModule& other) {
-      return module.root == other.root && module.path.starts_with(other.path + ".");
-    });
+    const bool is_inside =
+        std::ranges::any_of(added, [&](const CommonModule& other) { return module.IsInside(other); });
     if (module.path.empty() || same == uses_a.end() || is_inside) continue;
-    const ModuleUse& use_a = *same->second;
     const std::string calls_a = CallsInCall(uses_a, module), calls_b = CallsInCall(uses_b, module);
     ProgramChange change{.where = module.place(), .count = 1};
-    if (use_a.with_autograd == 0 && use_b->without_autograd == 0) {
-      change.kind = Kind::kAutogradOn;
-    } else if (use_a.without_autograd == 0 && use_b->with_autograd == 0) {
-      change.kind = Kind::kAutogradOff;
+    if (const std::optional<Kind> kind = AutogradChange(same->second->calls, use_b->calls)) {
+      change.kind = *kind;
     } else if (calls_a != calls_b && !calls_a.empty() && !calls_b.empty()) {
       change.kind = Kind::kCallsInCall;
       change.a = calls_a;
@@ -117,9 +119,8 @@ std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const Captu
                                            const MatchedNames& names) {
   std::vector<ProgramChange> changes;
   for (const auto& [model_a, calls_a] : a.facts.calls.models) {
-    const CommonModule common = names.modules().CommonNameInA({model_a, "", ""});
     for (const auto& [model_b, calls_b] : b.facts.calls.models) {
-      if (names.modules().CommonNameInB({model_b, "", ""}) != common) continue;
+      if (!names.AreSameModel(model_a, model_b)) continue;
       for (ProgramChange& change : ChangesOf(model_b, calls_a, calls_b)) changes.push_back(std::move(change));
     }
   }

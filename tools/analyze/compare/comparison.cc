@@ -198,10 +198,10 @@ absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, c
   comparison.changes = FindProgramChanges(analysed_a->held, analysed_b->held, names);
   for (const auto& [of_a, of_b] : MatchDevices(sides_a, sides_b))
     comparison.devices.push_back(CompareDevices(of_a, of_b, names, by, with_reserved, comparison.changes));
+  const LineChanges of_lines = FindLineChanges(analysed_a->held, analysed_b->held, names);
   for (ComparedDevice& device : comparison.devices) {
     AddShapes(analysed_a->held, analysed_b->held, device.cause);
-    AddOperator(analysed_a->held, analysed_b->held, names, device);
-    AddFirstShape(analysed_a->held, analysed_b->held, names, device);
+    AddLineChange(of_lines, device);
   }
   std::ranges::stable_sort(comparison.devices,
                            [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });

@@ -29,11 +29,9 @@ std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view cate
 std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>& parts) {
   std::int64_t more = change.bytes;
   for (const MatchedPart& part : parts) {
-    const bool is_inside =
-        part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
-          return part.module.root == module.root && (module.path.empty() || part.module.path == module.path ||
-                                                     part.module.path.starts_with(module.path + "."));
-        });
+    const bool is_inside = part.is_of_module && std::ranges::any_of(change.modules, [&](const CommonModule& module) {
+                             return part.module == module || part.module.IsInside(module);
+                           });
     if (is_inside) more += part.difference();
   }
   return more;
@@ -53,6 +51,40 @@ bool IsShare(std::int64_t part, std::int64_t whole, std::int64_t share) {
   return (part > 0) == (whole > 0) && part != 0 && share * std::abs(part) >= std::abs(whole);
 }
 
+// Returns true if the change may explain the difference `total`.
+bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& changes,
+             const std::vector<MatchedPart>& parts, std::int64_t total) {
+  switch (change.kind) {
+    case Kind::kNewModules:
+    case Kind::kGoneModules:
+      return IsShare(MoreIn(change, parts), total, 4);
+    case Kind::kSizes:
+      return IsShare(change.bytes, total, 50) || HasSizesOfInput(change, changes);
+    case Kind::kOptimizer:
+      return IsShare(MoreOf(parts, "optimizer state"), total, 4);
+    case Kind::kNewParameters:
+    case Kind::kGoneParameters:
+      return IsShare(change.bytes, total, 50);
+    case Kind::kGradients:
+      // A result that is added to a kept gradient is an autograd detail.
+      return IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4);
+    case Kind::kUnshared:
+    case Kind::kTrained:
+    case Kind::kAutogradOn:
+    case Kind::kNewCall:
+      return total > 0;
+    case Kind::kShared:
+    case Kind::kFrozen:
+    case Kind::kAutogradOff:
+    case Kind::kGoneCall:
+      return total < 0;
+    case Kind::kInputs:
+      return change.factor == 1 || (change.factor > 1) == (total > 0);
+    default:
+      return true;
+  }
+}
+
 // Adds new modules as the cause of a growth, or gone modules as the cause of the opposite, even if the changed bytes
 // belong to other modules: a new module may only save its input, which another module made.
 void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
@@ -67,10 +99,9 @@ void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t tota
 void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::int64_t total,
                   std::vector<ProgramChange>& causes) {
   for (const auto& [model_a, calls_a] : device.a.live_calls) {
-    const CommonModule common = names.modules().CommonNameInA({model_a, "", ""});
     for (const auto& [model_b, calls_b] : device.b.live_calls) {
       const bool fits = calls_a != calls_b && (calls_b > calls_a) == (total > 0);
-      if (!fits || names.modules().CommonNameInB({model_b, "", ""}) != common) continue;
+      if (!fits || !names.AreSameModel(model_a, model_b)) continue;
       causes.push_back(
           {.kind = Kind::kLiveCalls, .where = model_b, .a = absl::StrCat(calls_a), .b = absl::StrCat(calls_b)});
     }
@@ -91,6 +122,60 @@ void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, 
   if (is_most) causes.push_back(std::move(change));
 }
 
+// Returns the first line of the program that runs other operators of forward in B.
+std::optional<ProgramChange> FindOperatorChange(const CaptureHoldings& a, const CaptureHoldings& b,
+                                                const MatchedNames& names) {
+  // By line of B: the operators that only A or only B runs there.
+  struct Operators {
+    std::set<std::string> a, b;
+    const SeenResult* first = nullptr;  // B's first result at the line
+  };
+  std::map<std::string, Operators> lines;
+  for (const auto& [place, seen] : b.facts.results) {
+    if (seen.order == 0) continue;
+    Operators& line = lines[place.first];
+    line.b.insert(place.second);
+    if (line.first == nullptr || seen.order < line.first->order) line.first = &seen;
+  }
+  for (const auto& [place, seen] : a.facts.results) {
+    const auto same = lines.find(names.LineKeyOf(place.first));
+    if (seen.order == 0 || same == lines.end()) continue;
+    if (same->second.b.erase(place.second) == 0) same->second.a.insert(place.second);
+  }
+  const Operators* first = nullptr;
+  for (const auto& [name, line] : lines) {
+    const bool is_replaced = !line.a.empty() && !line.b.empty();
+    if (is_replaced && (first == nullptr || line.first->order < first->first->order)) first = &line;
+  }
+  if (first == nullptr) return std::nullopt;
+  return ProgramChange{
+      .kind = Kind::kOperator, .a = ShortList(first->a), .b = ShortList(first->b), .source = first->first->line};
+}
+
+// Returns the first tensor of forward, in the order of B, that the same line and operator make with another shape.
+std::optional<ProgramChange> FindFirstShape(const CaptureHoldings& a, const CaptureHoldings& b,
+                                            const MatchedNames& names) {
+  const SeenResult *first_a = nullptr, *first_b = nullptr;
+  std::string operator_name;
+  for (const auto& [place, seen] : a.facts.results) {
+    const auto same = b.facts.results.find({names.LineKeyOf(place.first), place.second});
+    if (same == b.facts.results.end() || same->second.shape == seen.shape) continue;
+    if (seen.order == 0 || same->second.order == 0) continue;
+    if (first_b != nullptr && first_b->order < same->second.order) continue;
+    first_a = &seen;
+    first_b = &same->second;
+    operator_name = place.second;
+  }
+  if (first_b == nullptr) return std::nullopt;
+  return ProgramChange{
+      .kind = Kind::kFirstShape,
+      .where = operator_name,
+      .a = ToString(first_a->shape),
+      .b = ToString(first_b->shape),
+      .factor = static_cast<double>(first_b->shape.elements()) / static_cast<double>(first_a->shape.elements()),
+      .source = first_b->line};
+}
+
 }  // namespace
 
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
@@ -101,43 +186,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   std::vector<ProgramChange> causes;
   if (total == 0) return causes;
   for (const ProgramChange& change : changes) {
-    switch (change.kind) {
-      case Kind::kNewModules:
-      case Kind::kGoneModules:
-        if (IsShare(MoreIn(change, parts), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kSizes:
-        if (IsShare(change.bytes, total, 50) || HasSizesOfInput(change, changes)) causes.push_back(change);
-        break;
-      case Kind::kOptimizer:
-        if (IsShare(MoreOf(parts, "optimizer state"), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kNewParameters:
-      case Kind::kGoneParameters:
-        if (IsShare(change.bytes, total, 50)) causes.push_back(change);
-        break;
-      case Kind::kGradients:
-        // A result that is added to a kept gradient is an autograd detail.
-        if (IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4)) causes.push_back(change);
-        break;
-      case Kind::kUnshared:
-      case Kind::kTrained:
-      case Kind::kAutogradOn:
-      case Kind::kNewCall:
-        if (total > 0) causes.push_back(change);
-        break;
-      case Kind::kShared:
-      case Kind::kFrozen:
-      case Kind::kAutogradOff:
-      case Kind::kGoneCall:
-        if (total < 0) causes.push_back(change);
-        break;
-      case Kind::kInputs:
-        if (change.factor == 1 || (change.factor > 1) == (total > 0)) causes.push_back(change);
-        break;
-      default:
-        causes.push_back(change);
-    }
+    if (IsCause(change, changes, parts, total)) causes.push_back(change);
   }
   AddLiveCalls(device, names, total, causes);
   // In another phase, other tensors of earlier steps are still live.
@@ -172,62 +221,20 @@ void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& ca
   cause.shape_b = ToString(in_b);
 }
 
-void AddOperator(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
-                 ComparedDevice& device) {
-  if (!device.has_both() || !device.causes.empty() || device.is_same()) return;
-  // By line of B: the operators of forward that only A or only B runs there.
-  struct Operators {
-    std::set<std::string> a, b;
-    const SeenResult* first = nullptr;  // B's first result among them
-  };
-  std::map<std::string, Operators> lines;
-  for (const auto& [place, seen] : b.facts.results) {
-    if (seen.order == 0) continue;
-    Operators& line = lines[place.first];
-    line.b.insert(place.second);
-    if (line.first == nullptr || seen.order < line.first->order) line.first = &seen;
-  }
-  for (const auto& [place, seen] : a.facts.results) {
-    const auto same = lines.find(names.LineKeyOf(place.first));
-    if (seen.order == 0 || same == lines.end()) continue;
-    if (same->second.b.erase(place.second) == 0) same->second.a.insert(place.second);
-  }
-  const Operators* first = nullptr;
-  for (const auto& [name, line] : lines) {
-    const bool is_replaced = !line.a.empty() && !line.b.empty();
-    if (is_replaced && (first == nullptr || line.first->order < first->first->order)) first = &line;
-  }
-  if (first == nullptr) return;
-  device.causes.push_back({.kind = ProgramChange::Kind::kOperator,
-                           .a = ShortList(first->a),
-                           .b = ShortList(first->b),
-                           .source = first->first->line});
+LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names) {
+  return {FindOperatorChange(a, b, names), FindFirstShape(a, b, names)};
 }
 
-void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
-                   ComparedDevice& device) {
+void AddLineChange(const LineChanges& changes, ComparedDevice& device) {
   if (!device.has_both() || !device.causes.empty() || device.is_same()) return;
-  const SeenResult *first_a = nullptr, *first_b = nullptr;
-  std::string operator_name;
-  for (const auto& [place, seen] : a.facts.results) {
-    const auto same = b.facts.results.find({names.LineKeyOf(place.first), place.second});
-    if (same == b.facts.results.end() || same->second.shape == seen.shape) continue;
-    if (seen.order == 0 || same->second.order == 0) continue;
-    if (first_b != nullptr && first_b->order < same->second.order) continue;
-    first_a = &seen;
-    first_b = &same->second;
-    operator_name = place.second;
+  if (changes.operators) {
+    device.causes.push_back(*changes.operators);
+    return;
   }
-  const bool is_told = first_b != nullptr && first_b->line == device.cause.source && !device.cause.shape_b.empty();
-  if (first_b == nullptr || is_told) return;
-  const bool is_larger = first_b->shape.elements() > first_a->shape.elements();
-  const bool is_smaller = first_b->shape.elements() < first_a->shape.elements();
-  if (device.difference() > 0 ? is_smaller : is_larger) return;
-  device.causes.push_back({.kind = Kind::kFirstShape,
-                           .where = operator_name,
-                           .a = ToString(first_a->shape),
-                           .b = ToString(first_b->shape),
-                           .source = first_b->line});
+  if (!changes.shape) return;
+  const bool is_told = changes.shape->source == device.cause.source && !device.cause.shape_b.empty();
+  const bool is_against = device.difference() > 0 ? changes.shape->factor < 1 : changes.shape->factor > 1;
+  if (!is_told && !is_against) device.causes.push_back(*changes.shape);
 }
 
 }  // namespace memoir

@@ -2,6 +2,7 @@
 #ifndef TOOLS_ANALYZE_COMPARE_DEVICE_CAUSES_H_
 #define TOOLS_ANALYZE_COMPARE_DEVICE_CAUSES_H_
 
+#include <optional>
 #include <vector>
 
 #include "tools/analyze/compare/matched_parts.h"
@@ -22,14 +23,14 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
 // Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
 void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
 
-// If a device has no causes, adds the first line of the program that runs other operators in B: a change of the kind
-// kOperator.
-void AddOperator(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names, ComparedDevice& device);
-
-// If a device has no causes, adds the first tensor of the program that has another shape in B: a change of the kind
-// kFirstShape. Needs the shapes of the main cause.
-void AddFirstShape(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names,
-                   ComparedDevice& device);
+// The first line of the program that runs other operators in B, and the first tensor that has another shape: changes of
+// the kinds kOperator and kFirstShape.
+struct LineChanges {
+  std::optional<ProgramChange> operators, shape;
+};
+LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names);
+// Adds the first of the changes that fits to a device without other causes. Needs the shapes of the main cause.
+void AddLineChange(const LineChanges& changes, ComparedDevice& device);
 
 }  // namespace memoir
 

@@ -106,13 +106,10 @@ bool HasParameters(const std::string& module, const CaptureHoldings& held) {
 
 std::vector<ProgramChange> FindInputChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                             const MatchedNames& names) {
-  const auto is_same = [&](const std::string& in_a, const std::string& in_b) {
-    return names.modules().CommonNameInA({in_a, "", ""}) == names.modules().CommonNameInB({in_b, "", ""});
-  };
   std::vector<ProgramChange> changes;
   for (const auto& [root, inputs] : a.facts.inputs) {
     const auto same =
-        std::ranges::find_if(b.facts.inputs, [&](const auto& other) { return is_same(root, other.first); });
+        std::ranges::find_if(b.facts.inputs, [&](const auto& other) { return names.AreSameModel(root, other.first); });
     if (same == b.facts.inputs.end()) continue;
     if (auto change = ChangeOf(same->first, inputs, same->second)) changes.push_back(*std::move(change));
   }

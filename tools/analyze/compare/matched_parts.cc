@@ -88,6 +88,10 @@ std::string MatchedNames::LineKeyOf(const std::string& line_of_a) const {
   return same == lines_of_a_.end() ? line_of_a + "\n" : ToString(same->second);
 }
 
+bool MatchedNames::AreSameModel(const std::string& of_a, const std::string& of_b) const {
+  return modules_.CommonNameInA({of_a, "", ""}) == modules_.CommonNameInB({of_b, "", ""});
+}
+
 MatchedNames::MatchedNames(const CaptureHoldings& a, const CaptureHoldings& b, std::vector<Rename> renames, GroupBy by)
     : by_(by), renames_(std::move(renames)), modules_(ModulesOf(a), ModulesOf(b), renames_, ShapesOf(a), ShapesOf(b)) {
   const std::vector<SeenLine> of_a = Renamed(a.lines, renames_);

@@ -42,6 +42,8 @@ class MatchedNames {
   const Renames& renames() const { return renames_; }
   // Returns the MatchedPart::line_key of a line of A.
   std::string LineKeyOf(const std::string& line_of_a) const;
+  // Returns true if an outermost module of A and one of B match.
+  bool AreSameModel(const std::string& of_a, const std::string& of_b) const;
 
  private:
   MatchedPart PartOfA(const HeldPart& part);

@@ -50,7 +50,7 @@ struct ProgramChange {
   std::string where = {};      // names of the modules or parameters, or the module with the input; may be empty
   std::string a = {}, b = {};  // values in A and in B: "128" and "256", "bfloat16" and "float32"; may be empty
   std::size_t count = 0;       // number of parameters, lines or modules with this change
-  double factor = 1;           // kInputs: B's number of elements divided by A's; kSizes: B's size divided by A's
+  double factor = 1;  // kInputs and kFirstShape: B's number of elements divided by A's; kSizes: B's size divided by A's
   std::string dimension = {};  // kInputs: "batch" or "sequence" if only this dimension changed
   std::int64_t bytes = 0;      // B's bytes minus A's of the changed parameters, or of the tensors of earlier steps
   // kSizes and kInputs: the sizes that differ, in A and in B.

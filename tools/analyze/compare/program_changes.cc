@@ -85,9 +85,8 @@ class ChangeFinder {
     std::map<std::string, std::set<std::string>> by_pattern;
     for (const auto& [module, class_name] : modules) {
       if (others.contains(module) || IsCounted(module)) continue;
-      const bool is_inside = std::ranges::any_of(change.modules, [&](const CommonModule& other) {
-        return module.root == other.root && (other.path.empty() || module.path.starts_with(other.path + "."));
-      });
+      const bool is_inside =
+          std::ranges::any_of(change.modules, [&](const CommonModule& other) { return module.IsInside(other); });
       if (is_inside) continue;
       change.modules.push_back(module);
       const std::string of_class = class_name.empty() || module.path.empty() ? "" : absl::StrCat(" (", class_name, ")");

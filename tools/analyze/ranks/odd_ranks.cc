@@ -78,7 +78,7 @@ class OddRankFinder {
   // segments are large.
   UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
-    const bool varied = of_steps && windows_->noise() > std::max(MedianOf(Values(&RankFacts::own)) / 100, kMiB);
+    const bool varied = of_steps && windows_->noise() > LeastDifference(MedianOf(Values(&RankFacts::own)));
     const bool reserved = judged.figure == OddFigure::kReserved;
     UsualValue usual = UsualValueOf(Values(judged.value), found_.roles[role_].by_kinds,
                                     varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);

@@ -93,8 +93,8 @@ struct OddRanks {
   std::vector<RankFacts> ranks;
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
-  std::vector<OddRank>
-      odd;  // ranks that left first, then failed ranks, numbers of steps last; in between, largest difference first
+  // Ranks that left come first, then failed ranks; numbers of steps come last. In between, largest difference first.
+  std::vector<OddRank> odd;
 };
 
 OddRanks FindOddRanks(RankBook& book);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/analyze/ranks/roles.h"
 #include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
@@ -27,13 +26,12 @@ RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<
 // Counts the members that are odd in a step, and usual again in a later step. If a rank has a fault, it usually stays
 // odd.
 std::size_t RoleWindows::CountVarying() const {
-  constexpr std::uint64_t kMiB = 1u << 20;
   std::size_t varying = 0;
   for (const Windows& windows : of_members_) {
     bool was_out = false, came_back = false;
     for (const auto& [number, bytes] : windows) {
       const std::uint64_t usual = usual_.at(number);
-      const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
+      const bool out = ApartBy(bytes, usual) > LeastDifference(usual);
       came_back = came_back || (was_out && !out);
       was_out = was_out || out;
     }

@@ -10,6 +10,7 @@
 
 #include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/job/job_summary_builder.h"
+#include "tools/analyze/ranks/role_windows.h"
 #include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
@@ -52,16 +53,16 @@ bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::siz
   return std::ranges::any_of(counts, [&](const auto& count) { return 2 * count.second > members.size(); });
 }
 
-// Returns true if one of two ranks has more allocated bytes in every step, by more than a percent and 1 MiB.
+// Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference().
 bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& pair) {
   constexpr std::size_t kFewestWindows = 4;
-  const std::uint64_t kLeast = std::uint64_t{1} << 20;
-  const auto &first = ranks[pair[0]].own_by_window, &second = ranks[pair[1]].own_by_window;
+  const RoleWindows windows(ranks, pair);
+  const RoleWindows::Windows &first = windows.of(0), &second = windows.of(1);
   std::size_t more = 0, less = 0;
   for (const auto& [number, bytes] : first) {
     const auto other = second.find(number);
     if (other == second.end()) return false;
-    const std::uint64_t least = std::max(std::max(bytes, other->second) / 100, kLeast);
+    const std::uint64_t least = LeastDifference(std::max(bytes, other->second));
     more += bytes > other->second + least;
     less += other->second > bytes + least;
   }

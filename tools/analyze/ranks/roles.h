@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/usual_value.h"
 
 namespace memoir {
-
-// Smaller roles are not judged: if two members differ, either may be the odd one.
-inline constexpr std::size_t kFewestOfRole = 3;
 
 struct Role {
   std::vector<std::size_t> members;  // indices of the ranks, ordered by rank

@@ -26,6 +26,8 @@ std::uint64_t Times(std::uint64_t deviation) { return kDeviations * std::min(dev
 
 }  // namespace
 
+std::uint64_t LeastDifference(std::uint64_t bytes) { return std::max(bytes / 100, std::uint64_t{1} << 20); }
+
 void UsualValue::Widen(std::uint64_t deviation) { tolerance = std::max(tolerance, Times(deviation)); }
 
 void UsualValue::Allow(std::uint64_t bytes) { tolerance += std::min(bytes, UINT64_MAX - tolerance); }

@@ -2,10 +2,17 @@
 #ifndef TOOLS_ANALYZE_RANKS_USUAL_VALUE_H_
 #define TOOLS_ANALYZE_RANKS_USUAL_VALUE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace memoir {
+
+// Smaller roles are not judged: if two members differ, either may be the odd one.
+inline constexpr std::size_t kFewestOfRole = 3;
+
+// Returns the least difference of allocated bytes that counts: one percent, and at least 1 MiB.
+std::uint64_t LeastDifference(std::uint64_t bytes);
 
 inline std::uint64_t ApartBy(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
 

@@ -1,4 +1,4 @@
-// What the command line of memoir show asks for.
+// The command line of memoir show.
 #ifndef TOOLS_CLI_SHOW_SHOW_ARGUMENTS_H_
 #define TOOLS_CLI_SHOW_SHOW_ARGUMENTS_H_
 

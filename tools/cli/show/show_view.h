@@ -29,7 +29,7 @@ struct ShowView {
   std::string_view by_help = "";                      // its rows, for --help
   bool (*is_chosen)(const ShowArguments&) = nullptr;  // of a view without a word
   std::string_view refuses_at = "";                   // the message if --at is given; "": no message
-  // Describes an option that the view does not take, or "". nullptr: only the fields around it say which options.
+  // Describes an option that the view does not take, or "". nullptr: the other fields describe all options.
   std::string (*complaint)(const ShowArguments&) = nullptr;
   bool shows_blocks = false;                        // takes --module and --min-size
   bool has_lines = false;                           // takes --own with any value of --by

@@ -72,9 +72,12 @@ std::string LiveOutlook(const LiveMemory& device) {
   // A time that is more than a year away is not printed.
   constexpr double kFar = 365.0 * 86400;
   if (device.seconds_left && *device.seconds_left > kFar) return "";
-  if (!device.seconds_left) return "memory runs out in " + steps + " if it goes on like this";
-  const std::string time = *device.seconds_left < 1 ? "less than 1 s" : LongDuration(*device.seconds_left);
-  return "memory runs out in " + time + " (" + steps + ")" + " if it goes on like this";
+  std::string when = steps;
+  if (device.seconds_left) {
+    const std::string time = *device.seconds_left < 1 ? "less than 1 s" : LongDuration(*device.seconds_left);
+    when = time + " (" + steps + ")";
+  }
+  return "memory runs out in " + when + " if it goes on like this";
 }
 
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {

@@ -21,8 +21,8 @@ void CallFactsPass::OnEnd(const ReplayReport&) {
     const Module& module = state_->dictionary().module(id);
     ModuleUse& use = facts_.modules[module.full_path()];
     use.module = module;
-    use.with_autograd += counts.with_autograd;
-    use.without_autograd += counts.without_autograd;
+    use.calls.with_autograd += counts.with_autograd;
+    use.calls.without_autograd += counts.without_autograd;
   }
 }
 
@@ -42,7 +42,7 @@ void CallFactsPass::OnModuleExit(const ModuleEvent& event) {
   if (found == open_.end() || found->second.empty() || found->second.back().module != event.module) return;
   const OpenCall call = found->second.back();
   found->second.pop_back();
-  ++(call.has_autograd ? uses_[call.module].with_autograd : uses_[call.module].without_autograd);
+  uses_[call.module].Add(call.has_autograd);
   if (found->second.empty()) {
     NoteCaller(call);
   } else if (call.has_autograd) {
@@ -57,7 +57,7 @@ void CallFactsPass::NoteCaller(const OpenCall& call) {
   const std::string model = state_->dictionary().module(call.module).full_path();
   Caller& caller = facts_.models[model].callers[ToString(line)];
   caller.line = line;
-  ++(call.has_autograd ? caller.with_autograd : caller.without_autograd);
+  caller.calls.Add(call.has_autograd);
 }
 
 void CallFactsPass::OnRangeBegin(const RangeBeginEvent& event) {

@@ -16,10 +16,16 @@
 
 namespace memoir {
 
+struct CallCounts {
+  std::size_t with_autograd = 0, without_autograd = 0;  // without: under torch.no_grad(), for example
+  std::size_t all() const { return with_autograd + without_autograd; }
+  void Add(bool has_autograd) { ++(has_autograd ? with_autograd : without_autograd); }
+};
+
 // A line that calls an outermost module.
 struct Caller {
   SourceLine line;
-  std::size_t with_autograd = 0, without_autograd = 0;  // calls; without: under torch.no_grad(), for example
+  CallCounts calls;
 };
 
 struct ModelCalls {
@@ -30,11 +36,10 @@ struct ModelCalls {
 // The calls of one module in forward.
 struct ModuleUse {
   Module module;
-  std::size_t with_autograd = 0, without_autograd = 0;
-  std::size_t calls() const { return with_autograd + without_autograd; }
+  CallCounts calls;
 };
 
-// What a program does with the gradients of the step before.
+// How a program treats the gradients of the previous step.
 struct GradientUse {
   bool freed_before_forward = false;  // zero_grad() after a step, before a model is called
   bool freed_after_forward = false;   // zero_grad() after a model was called
@@ -73,9 +78,6 @@ class CallFactsPass : public Visitor {
     StackId stack;
     bool has_autograd = false;
   };
-  struct Counts {
-    std::size_t with_autograd = 0, without_autograd = 0;
-  };
   void NoteCaller(const OpenCall& call);
   void NoteRangeOfOptimizer(std::string_view name);
   SourceLine CallerOf(StackId stack);
@@ -84,7 +86,7 @@ class CallFactsPass : public Visitor {
   SourceLines lines_;
   CallFacts facts_;
   std::map<ThreadId, std::vector<OpenCall>> open_;  // outermost first
-  std::map<ModuleId, Counts> uses_;
+  std::map<ModuleId, CallCounts> uses_;
   std::map<ModuleId, std::size_t> calls_;  // since the last step
 };
 

@@ -28,6 +28,9 @@ struct CommonModule {
   std::string root;  // class of the outermost module
   std::string path;  // empty: the outermost module itself
   const std::string& place() const { return path.empty() ? root : path; }
+  bool IsInside(const CommonModule& outer) const {
+    return root == outer.root && path != outer.path && (outer.path.empty() || path.starts_with(outer.path + "."));
+  }
   auto operator<=>(const CommonModule&) const = default;
 };
 

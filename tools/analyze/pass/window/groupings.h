@@ -20,7 +20,7 @@ struct GroupingFacts {
   bool has_calls;              // rows have a number of calls
   bool needs_categories;       // an earlier pass must determine the categories
   bool needs_stacks = false;   // rows are lines, which need Python stacks
-  std::string_view help = {};  // for --help, if the word alone does not say what a row is
+  std::string_view help = {};  // what a row is, for --help; empty if the word is clear
 };
 
 // In the order in which the help lists them.
