@@ -165,9 +165,10 @@ Summary SummaryOf(const Capture& capture, const Selection& selection, GroupBy by
                   std::uint64_t* passed = nullptr) {
   Passed beside(passes_over);
   std::vector<Grouping> groupings;
-  groupings.push_back(Grouping::FromCategories(by, BlockCategories()));
+  groupings.push_back(Grouping::Of(by, ""));
   const std::vector<Visitor*> others{&beside};
-  auto summaries = AnalyzeJointSummaries(capture, selection, groupings, others);
+  JointReplays replays(capture, selection);
+  auto summaries = replays.Finish(AnalyzeJointSummaries(replays, selection, groupings, others));
   EXPECT_TRUE(summaries.ok()) << summaries.status();
   if (passed != nullptr) *passed = beside.steps;
   return summaries.ok() ? std::move(summaries->front()) : Summary();

@@ -147,7 +147,9 @@ TEST(Leaks, OfOneCauseAreTensorsComputedFromEachOther) {
   RuleNumber graph = 0;
   while (Rules()[graph].name != "awaits_backward") ++graph;
   for (Leak& leak : leaks->leaks) leak.categories.assign(1, {graph, leak.bytes});
-  ASSERT_TRUE(AddLeakCauses(*capture, {}, *leaks).ok());
+  const Selection all;
+  JointReplays replays(*capture, all);
+  ASSERT_TRUE(replays.Finish(AddLeakCauses(replays, all, *leaks)).ok());
   ASSERT_EQ(leaks->causes.size(), 1u);
   EXPECT_EQ(leaks->causes.front().leaks, (std::vector<std::size_t>{1, 2})) << "not the hoard, which keeps most";
   EXPECT_EQ(ToString(leaks->causes.front().last_kept.line), "/src/me/train.py:12 main");

@@ -38,9 +38,11 @@ ProcessBuilder Steps() {
 SummaryColumns TotalOf(const Capture& capture, bool passes_over) {
   Visitor sees_all;
   std::vector<Grouping> groupings;
-  groupings.push_back(Grouping::FromCategories(GroupBy::kOperator, BlockCategories()));
+  groupings.push_back(Grouping::Of(GroupBy::kOperator, ""));
   const auto beside = passes_over ? std::vector<Visitor*>() : std::vector<Visitor*>{&sees_all};
-  auto summaries = AnalyzeJointSummaries(capture, Selection(), groupings, beside);
+  const Selection all;
+  JointReplays replays(capture, all);
+  auto summaries = replays.Finish(AnalyzeJointSummaries(replays, all, groupings, beside));
   EXPECT_TRUE(summaries.ok()) << summaries.status();
   return summaries.ok() ? summaries->front().total() : SummaryColumns();
 }

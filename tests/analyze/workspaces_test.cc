@@ -215,6 +215,7 @@ TEST(Workspaces, AreThoseOfTheRule) {
     ASSERT_TRUE(lives.ok()) << lives.status();
     const LibraryWorkspaces found = *FindLibraryWorkspaces(capture, {});
     ASSERT_EQ(std::set<std::uint64_t>(found.begin(), found.end()), wanted) << "seed " << seed;
+    ASSERT_EQ(categories.workspaces, found) << "seed " << seed;
     found_in_all += wanted.size();
   }
   EXPECT_GT(found_in_all, 1000u);
@@ -222,7 +223,7 @@ TEST(Workspaces, AreThoseOfTheRule) {
 
 // A block of a repeated step has no recorded operator. It counts as a workspace if its matching block is a workspace.
 TEST(Workspaces, OfARepeatedStepAreInTheSameRow) {
-  Grouping operators = Grouping::FromCategories(GroupBy::kOperator, {});
+  Grouping operators = Grouping::Of(GroupBy::kOperator, "");
   operators.SeparateWorkspaces({7});
   Block recorded, inferred, other;
   recorded.ordinal = 7;

@@ -79,7 +79,7 @@ ANALYZE = {
     "pass": "",  # the recording, gone through once: options, windows, instants, streams of events
     "driver": "",
     "host": "pass",
-    "categories": "driver",
+    "categories": "driver pass",
     "checkpointing": "categories pass",
     "grouping": "categories driver pass",
     "segments": "grouping pass",

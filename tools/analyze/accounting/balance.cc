@@ -186,13 +186,12 @@ bool DeviceBalance::IsFinding() const {
   return used && distance > kLeastFinding && distance > *used / kShareOfFinding;
 }
 
-absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at) {
-  const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<BalanceInstants> instants = FindBalanceInstants(capture, selection, at);
-  if (!instants.ok()) return instants.status();
-  BalancePass pass(capture, selection, *instants);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(selection, false, false));
-  if (!report.ok()) return report.status();
+Task<absl::StatusOr<Balance>> AnalyzeBalance(JointReplays& replays, Selection selection, InstantChoice at) {
+  const absl::StatusOr<BalanceInstants> instants = co_await FindBalanceInstants(replays, selection, at);
+  if (!instants.ok()) co_return instants.status();
+  BalancePass pass(replays.capture(), selection, *instants);
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(pass);
+  if (!report.ok()) co_return report.status();
   Balance balance;
   balance.devices = pass.TakeBalances();
   for (DeviceBalance& device : balance.devices) RemoveEarlierMemory(device);
@@ -201,7 +200,12 @@ absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& 
     return std::tuple(a.IsFinding(), Distance(a.unexplained), a.used.value_or(a.sum)) >
            std::tuple(b.IsFinding(), Distance(b.unexplained), b.used.value_or(b.sum));
   });
-  return balance;
+  co_return balance;
+}
+
+absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(AnalyzeBalance(replays, selection, at));
 }
 
 }  // namespace memoir

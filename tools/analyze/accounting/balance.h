@@ -13,6 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -108,6 +110,8 @@ struct Balance {
 // Values of `at`: kPeak selects the device sample with the most used bytes. kOutOfMemory selects the sample at the last
 // refused request. A time or a mark selects the newest sample before this time or mark. NotFound: the recording has no
 // such mark, or no refused request. OutOfRange: the recording does not contain the time.
+// Needs two replays.
+Task<absl::StatusOr<Balance>> AnalyzeBalance(JointReplays& replays, Selection selection, InstantChoice at);
 absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at);
 
 }  // namespace memoir

@@ -272,14 +272,14 @@ std::optional<std::uint64_t> UsedBytes(const DeviceSampleEvent& reading) {
   return *reading.total_bytes - *reading.free_bytes;
 }
 
-absl::StatusOr<BalanceInstants> FindBalanceInstants(const Capture& capture, const Selection& selection,
-                                                    const InstantChoice& at) {
-  BalanceInstantPass pass(capture, selection, at);
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(selection, false, false));
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
-  if (absl::Status found = pass.CheckInstants(); !found.ok()) return found;
-  return pass.TakeInstants();
+Task<absl::StatusOr<BalanceInstants>> FindBalanceInstants(JointReplays& replays, Selection selection,
+                                                          InstantChoice at) {
+  BalanceInstantPass pass(replays.capture(), selection, at);
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass);
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
+  if (absl::Status found = pass.CheckInstants(); !found.ok()) co_return found;
+  co_return pass.TakeInstants();
 }
 
 }  // namespace memoir

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
@@ -75,8 +77,8 @@ using BalanceInstants = std::map<DeviceId, BalanceInstant>;
 // free bytes than total bytes.
 std::optional<std::uint64_t> UsedBytes(const DeviceSampleEvent& reading);
 
-absl::StatusOr<BalanceInstants> FindBalanceInstants(const Capture& capture, const Selection& selection,
-                                                    const InstantChoice& at);
+// Needs one replay.
+Task<absl::StatusOr<BalanceInstants>> FindBalanceInstants(JointReplays& replays, Selection selection, InstantChoice at);
 
 }  // namespace memoir
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "tools/analyze/categories/freed_block_rules.h"
 #include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/categories/parameter_book.h"
@@ -21,13 +22,20 @@ std::string LabelOfCategory(CategoryNumber category);
 
 using BlockOwners = OrdinalTable<ParameterNumber, kNoParameter>;
 
+// Ordinals of blocks of the rule `workspace` on devices with a caching allocator, without expected blocks (IsExpected).
+// On other devices torch provides no workspaces for libraries.
+using LibraryWorkspaces = absl::flat_hash_set<std::uint64_t>;
+// Returns true if the rule is `workspace`.
+inline bool IsOfLibrary(RuleNumber rule) { return Rules()[rule].holder == HolderKind::kLibrary; }
+
 // Categories by Block::ordinal. An inferred block has the category of its matching block.
 struct BlockCategories {
   BlockRules rules;
   OrdinalTable<bool, false> expected;  // see IsExpected()
   BlockOwners owners;
   std::vector<Parameter> parameters;  // by ParameterNumber; includes buffers
-  std::string missing;                // one line: the information that the capture lacks; empty if complete
+  LibraryWorkspaces workspaces;
+  std::string missing;  // one line: the information that the capture lacks; empty if complete
 
   RuleNumber RuleOf(const Block& block) const {
     const RuleNumber rule = rules.At(block.recorded_ordinal());

@@ -136,14 +136,17 @@ void WorkspacePass::OnProcessEnd(const ProcessEvent&) {
 
 }  // namespace
 
-absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, ReplayOptions options) {
-  if (IsImported(capture)) return LibraryWorkspaces();  // an imported capture has no tensors
+Task<absl::StatusOr<LibraryWorkspaces>> FindLibraryWorkspaces(JointReplays& replays) {
+  if (IsImported(replays.capture())) co_return LibraryWorkspaces();  // an imported capture has no tensors
   WorkspacePass pass;
-  options.tensors = options.modules = true;
-  options.first_seen = false;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  return pass.Take();
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.tensors = true, .modules = true});
+  if (!report.ok()) co_return report.status();
+  co_return pass.Take();
+}
+
+absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(FindLibraryWorkspaces(replays));
 }
 
 }  // namespace memoir

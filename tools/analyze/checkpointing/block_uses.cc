@@ -116,13 +116,11 @@ bool ForwardCalls::Find(const OpenRange& node, CallNumber* call) const {
   return true;
 }
 
-absl::StatusOr<BlockUses> FindBlockUses(const Capture& capture, ReplayOptions options) {
+Task<absl::StatusOr<BlockUses>> FindBlockUses(JointReplays& replays) {
   UsesPass pass;
-  options.tensors = options.modules = true;
-  options.first_seen = false;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  return pass.Take();
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.tensors = true, .modules = true});
+  if (!report.ok()) co_return report.status();
+  co_return pass.Take();
 }
 
 }  // namespace memoir

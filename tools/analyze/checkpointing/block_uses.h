@@ -10,6 +10,8 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/ordinal_table.h"
 #include "tools/analyze/checkpointing/call_tree.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -56,8 +58,8 @@ class ForwardCalls {
   absl::flat_hash_map<std::pair<std::uint64_t, std::int64_t>, std::pair<std::int64_t, CallNumber>> calls_;
 };
 
-// Every replay of the same rank gives the same numbers to blocks and calls.
-absl::StatusOr<BlockUses> FindBlockUses(const Capture& capture, ReplayOptions options);
+// Needs one replay. Every replay of the same rank gives the same numbers to blocks and calls.
+Task<absl::StatusOr<BlockUses>> FindBlockUses(JointReplays& replays);
 
 }  // namespace memoir
 

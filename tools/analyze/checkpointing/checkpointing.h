@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence/categorization.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -60,11 +61,9 @@ struct Checkpointing {
   ReplayReport report;
 };
 
-// Returns the same errors as AnalyzeSummary.
+// Returns the same errors as AnalyzeSummary. Needs two replays.
+Task<absl::StatusOr<Checkpointing>> AnalyzeCheckpointing(SharedCategories& shared, Selection selection);
 absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const Selection& selection);
-// `categories`: the result of CategorizeBlocks for the same capture and rank.
-absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const Selection& selection,
-                                                   const BlockCategories& categories);
 
 }  // namespace memoir
 

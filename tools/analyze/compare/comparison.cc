@@ -39,28 +39,37 @@ struct CaptureAnalysis {
   CaptureHoldings held;
 };
 
-absl::StatusOr<CaptureAnalysis> Analyse(const Capture& capture, const Selection& selection,
-                                        const CompareOptions& options) {
-  const Capture::SharedDecoding shared(capture);
+Task<absl::StatusOr<CaptureAnalysis>> AnalyzeSide(SharedCategories& shared, Selection selection,
+                                                  CompareOptions options) {
+  const Capture& capture = shared.capture();
   SummaryOptions of_summary;
   static_cast<Selection&>(of_summary) = selection;
   of_summary.checkpointing = false;
-  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, of_summary);
-  if (!summary.ok()) return summary.status();
   CaptureHoldingsOptions of_held;
   static_cast<Selection&>(of_held) = selection;
   of_held.at = options.at;
   // A snapshot has only one instant, so its peak is its end.
   if (IsSnapshot(capture) && options.at.kind == InstantChoice::Kind::kPeak) of_held.at.kind = InstantChoice::Kind::kEnd;
   if (options.by && !IsMadeOfFacets(*options.by)) of_held.other = options.by;
-  absl::StatusOr<CaptureHoldings> held = AnalyzeCaptureHoldings(capture, of_held);
-  if (!held.ok()) return held.status();
+  Task<absl::StatusOr<CaptureHoldings>> hold = AnalyzeCaptureHoldings(shared, of_held);
+  Task<absl::StatusOr<Summary>> summarize = AnalyzeSummary(shared, of_summary);
+  absl::StatusOr<Summary> summary = co_await std::move(summarize);
+  if (!summary.ok()) co_return summary.status();
+  absl::StatusOr<CaptureHoldings> held = co_await std::move(hold);
+  if (!held.ok()) co_return held.status();
   // A snapshot does not show which allocation led to its instant.
   for (HeldDevice& device : held->devices) {
     if (IsSnapshot(capture)) device.phase.reset();
     if (IsSnapshot(capture)) device.module.clear();
   }
-  return CaptureAnalysis{*std::move(summary), *std::move(held)};
+  co_return CaptureAnalysis{*std::move(summary), *std::move(held)};
+}
+
+absl::StatusOr<CaptureAnalysis> Analyse(const Capture& capture, const Selection& selection,
+                                        const CompareOptions& options) {
+  JointReplays replays(capture, selection);
+  SharedCategories categories(replays);
+  return replays.Finish(AnalyzeSide(categories, selection, options));
 }
 
 // Returns one HeldPart for the whole peak. Only the size of the peak is known, because the file with the peak was

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/summary.h"
@@ -199,30 +198,36 @@ std::tuple<std::uint64_t, std::uint64_t> SizeOf(const CompiledFrame& frame) {
   return {at_peak, allocated};
 }
 
-}  // namespace
-
-absl::StatusOr<CompiledFrames> AnalyzeCompiledFrames(const Capture& capture, const Selection& selection) {
-  const auto categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
-  if (!categories.ok()) return categories.status();
+Task<absl::StatusOr<CompiledFrames>> FindCompiledFrames(SharedCategories& shared, Selection selection) {
+  shared.Find();  // in the same replay as the summary
   SummaryOptions options;
   static_cast<Selection&>(options) = selection;
   options.by = GroupBy::kRegion;
-  const auto summary = AnalyzeSummary(capture, options);
-  if (!summary.ok()) return summary.status();
-  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
-  replay.modules = true;
-  CompiledPass pass(capture, selection, *categories);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
+  const Task<absl::StatusOr<Summary>> summarize = AnalyzeSummary(shared, options);
+  const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+  if (!categories.ok()) co_return categories.status();
+  CompiledPass pass(shared.capture(), selection, **categories);
+  absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(pass, {.modules = true});
+  const absl::StatusOr<Summary>& summary = co_await summarize;
+  if (!summary.ok()) co_return summary.status();
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
   CompiledFrames frames = pass.Take();
-  frames.missing = categories->missing;
+  frames.missing = (*categories)->missing;
   frames.report = *std::move(report);
   AddPeaks(*summary, frames);
   std::ranges::stable_sort(frames.frames, [](const CompiledFrame& a, const CompiledFrame& b) {
     return std::pair(SizeOf(b), Numbers(a.id)) < std::pair(SizeOf(a), Numbers(b.id));
   });
-  return frames;
+  co_return frames;
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledFrames> AnalyzeCompiledFrames(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  SharedCategories categories(replays);
+  return replays.Finish(FindCompiledFrames(categories, selection));
 }
 
 }  // namespace memoir

@@ -21,22 +21,22 @@ std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
 
 }  // namespace
 
-absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, const Selection& selection) {
-  Grouping grouping(by, selection.own);
+Task<absl::StatusOr<Grouping>> Grouping::Make(SharedCategories& shared, GroupBy by, std::string own) {
+  Grouping grouping(by, std::move(own));
   if (NeedsCategories(by)) {
-    absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
-    if (!categories.ok()) return categories.status();
-    grouping.categories_ = *std::move(categories);
+    const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+    if (!categories.ok()) co_return categories.status();
+    grouping.categories_ = *categories;
   }
-  if (by != GroupBy::kShape) return grouping;
+  if (by != GroupBy::kShape) co_return grouping;
   BlockShapePass shapes;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(shapes, ReplayOptionsFor(selection, true, false));
-  if (!report.ok()) return report.status();
+  const absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(shapes, {.tensors = true});
+  if (!report.ok()) co_return report.status();
   grouping.shapes_ = shapes.Take();
-  return grouping;
+  co_return grouping;
 }
 
-Grouping Grouping::FromCategories(GroupBy by, BlockCategories categories) {
+Grouping Grouping::FromCategories(GroupBy by, KnownCategories categories) {
   Grouping grouping(by);
   grouping.categories_ = std::move(categories);
   return grouping;
@@ -49,10 +49,10 @@ Grouping Grouping::FromShapes(BlockShapeTable shapes) {
 }
 
 Group Grouping::GroupOfParameter(const Block& block) const {
-  const ParameterNumber owner = categories_.OwnerOf(block);
+  const ParameterNumber owner = categories_->OwnerOf(block);
   if (owner == kNoParameter) return kNoneGroup;
   ParameterPart part;
-  switch (Rules()[categories_.RuleOf(block)].kept) {
+  switch (Rules()[categories_->RuleOf(block)].kept) {
     case Category::kParameter:
     case Category::kBuffer:
       part = ParameterPart::kItself;
@@ -95,10 +95,10 @@ std::string Grouping::PlaceLabel(Group group, const Dictionary& dictionary) cons
 }
 
 std::string Grouping::Missing(const Dictionary& dictionary) const {
-  if (!NeedsStacks(by_)) return categories_.missing;
+  if (!NeedsStacks(by_)) return categories_->missing;
   const std::string of_lines = lines_->Missing(dictionary);
-  if (of_lines.empty() || categories_.missing.empty()) return categories_.missing + of_lines;
-  return absl::StrCat(categories_.missing, " ", of_lines);
+  if (of_lines.empty() || categories_->missing.empty()) return categories_->missing + of_lines;
+  return absl::StrCat(categories_->missing, " ", of_lines);
 }
 
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {

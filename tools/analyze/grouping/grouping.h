@@ -10,10 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
-#include "tools/analyze/categories/library_workspaces.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/pools.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -39,14 +40,16 @@ inline NameId MakerOf(const Block& block) {
 
 class Grouping {
  public:
-  // The shape, category and parameter of a block are known only after its allocation. So groupings by these need a
-  // separate replay of the capture. Make() runs this replay.
-  static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
+  // The shape, category and parameter of a block are known only after its allocation. So groupings by these wait for a
+  // replay, which must be of the same rank as the replay that uses the grouping. `own`: Selection::own.
+  static Task<absl::StatusOr<Grouping>> Make(SharedCategories& shared, GroupBy by, std::string own);
 
   // FromCategories and FromShapes make a grouping from the result of such a replay: FromCategories makes a grouping
   // that needs categories, and FromShapes makes a grouping by shape.
-  static Grouping FromCategories(GroupBy by, BlockCategories categories);
+  static Grouping FromCategories(GroupBy by, KnownCategories categories);
   static Grouping FromShapes(BlockShapeTable shapes);
+  // For a grouping that needs no earlier replay.
+  static Grouping Of(GroupBy by, std::string own) { return Grouping(by, std::move(own)); }
 
   // Returns true for groupings by operator, module and line. On devices with a caching allocator, these groupings have
   // a separate row for workspaces of libraries, because a workspace does not belong to one caller of the library.
@@ -61,7 +64,7 @@ class Grouping {
   }
 
   GroupBy by() const { return by_; }
-  const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories(by())
+  const BlockCategories& categories() const { return *categories_; }  // empty unless NeedsCategories(by())
   Group GroupOf(const Block& block, ProcessId process, const Dictionary& dictionary) const {
     if (IsSeparate(block))
       return by_ == GroupBy::kModule ? GroupOfNumber(kWorkspaceNumber, block.phase) : kWorkspaceGroup;
@@ -83,15 +86,15 @@ class Grouping {
       case GroupBy::kShape:
         return FromId(shapes_.LayoutOf(block));
       case GroupBy::kCategory:
-        return kFirstGroup + categories_.CategoryOf(block);
+        return kFirstGroup + categories_->CategoryOf(block);
       case GroupBy::kCategoryModule:
-        return GroupOfCategory(categories_.CategoryOf(block), ModulePlaceOf(block));
+        return GroupOfCategory(categories_->CategoryOf(block), ModulePlaceOf(block));
       case GroupBy::kLine: {
         const std::uint32_t place = LinePlaceOf(block, dictionary);
         return place == kNoPlace ? kNoneGroup : kFirstGroup + place - 1;
       }
       case GroupBy::kCategoryLine:
-        return GroupOfCategory(categories_.CategoryOf(block), LinePlaceOf(block, dictionary));
+        return GroupOfCategory(categories_->CategoryOf(block), LinePlaceOf(block, dictionary));
       case GroupBy::kParameter:
         return GroupOfParameter(block);
       case GroupBy::kPool:
@@ -152,7 +155,7 @@ class Grouping {
     return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));
   }
   const Parameter& ParameterOf(Group group) const {
-    return categories_.parameters[(group - kFirstGroup) / static_cast<Group>(kParameterParts)];
+    return categories_->parameters[(group - kFirstGroup) / static_cast<Group>(kParameterParts)];
   }
   // Returns true for the group of blocks that were allocated outside of any operator, module, ...
   bool IsNone(Group group) const {
@@ -190,7 +193,7 @@ class Grouping {
   Group GroupOfParameter(const Block& block) const;
   // Returns the place for GroupBy::kCategoryModule. 0 for a block without a module, and for a library's workspace.
   std::uint32_t ModulePlaceOf(const Block& block) const {
-    const bool none = !block.module.valid() || IsOfLibrary(categories_.RuleOf(block));
+    const bool none = !block.module.valid() || IsOfLibrary(categories_->RuleOf(block));
     return none ? 0 : block.module.value + 1;
   }
   std::string PlaceLabel(Group group, const Dictionary& dictionary) const;
@@ -209,7 +212,7 @@ class Grouping {
 
   GroupBy by_;
   BlockShapeTable shapes_;
-  BlockCategories categories_;
+  KnownCategories categories_ = std::make_shared<const BlockCategories>();  // never nullptr
   LibraryWorkspaces workspaces_;
   std::shared_ptr<SourceLines> lines_;  // gives lines their numbers, in the order of first use; never nullptr
   std::shared_ptr<Pools> pools_;        // never nullptr

@@ -105,19 +105,24 @@ bool HostMemoryUse::has_findings() const {
   return std::ranges::any_of(processes, [](const ProcessHostMemory& host) { return !host.findings.empty(); });
 }
 
-absl::StatusOr<HostMemoryUse> AnalyzeHostMemory(const Capture& capture, const Selection& selection) {
+Task<absl::StatusOr<HostMemoryUse>> AnalyzeHostMemory(JointReplays& replays, Selection selection) {
   Selection of_all = selection.WithAllBlocks();
   of_all.device.reset();  // samples of host memory do not belong to a device
-  HostPass pass(capture, of_all);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(of_all, false, false));
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
+  HostPass pass(replays.capture(), of_all);
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(pass);
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
   HostMemoryUse memory{*std::move(report), pass.Take()};
   for (ProcessHostMemory& host : memory.processes) {
     host.growth = GrowthOf(host.over_time);
     host.findings = FindingsOf(host, memory.report.processes[host.process.value].end);
   }
-  return memory;
+  co_return memory;
+}
+
+absl::StatusOr<HostMemoryUse> AnalyzeHostMemory(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(AnalyzeHostMemory(replays, selection));
 }
 
 }  // namespace memoir

@@ -11,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/host/host_instant.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -44,6 +46,8 @@ struct HostMemoryUse {
   std::vector<ProcessHostMemory> processes;  // processes with samples of host memory
   bool has_findings() const;
 };
+// Needs one replay.
+Task<absl::StatusOr<HostMemoryUse>> AnalyzeHostMemory(JointReplays& replays, Selection selection);
 absl::StatusOr<HostMemoryUse> AnalyzeHostMemory(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

@@ -244,8 +244,7 @@ absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text) {
 absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
                                           std::vector<std::string>* parameters) {
   const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<BlockCategories> categories =
-      CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
   if (!categories.ok()) return categories.status();
   const auto is_named = [&](const Parameter& parameter) { return parameter.IsNamed(subject.text); };
   if (std::ranges::any_of(categories->parameters, is_named)) {

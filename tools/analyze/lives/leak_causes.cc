@@ -171,22 +171,34 @@ void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>&
 
 }  // namespace
 
-absl::Status AddLeakCauses(const Capture& capture, const Selection& selection, Leaks& leaks) {
+Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks) {
   leaks.causes.clear();
   const std::map<Alike, std::vector<std::size_t>> groups = Candidates(leaks.leaks);
-  if (groups.empty()) return absl::OkStatus();
+  if (groups.empty()) co_return absl::OkStatus();
   std::deque<StepFlow> flows;  // one for each entry of `groups`, in this order
   std::vector<Visitor*> visitors;
   for (const auto& [alike, group] : groups)
     visitors.push_back(&flows.emplace_back(leaks.leaks[group.front()], selection.own));
   VisitorGroup all(visitors);
-  ReplayOptions replay = ReplayOptionsFor(selection, true, false);
-  replay.modules = true;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(all, replay);
-  if (!report.ok()) return report.status();
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(all, {.tensors = true, .modules = true});
+  if (!report.ok()) co_return report.status();
   std::size_t at = 0;
   for (const auto& [alike, group] : groups) AddCausesOf(leaks.leaks, group, flows[at++], leaks.causes);
-  return absl::OkStatus();
+  co_return absl::OkStatus();
+}
+
+Task<absl::StatusOr<Leaks>> AnalyzeLeaks(SharedCategories& shared, Selection selection) {
+  absl::StatusOr<Leaks> leaks = co_await FindLeaks(shared, selection);
+  if (!leaks.ok()) co_return leaks;
+  const absl::Status status = co_await AddLeakCauses(shared.replays(), selection, *leaks);
+  if (!status.ok()) co_return status;
+  co_return leaks;
+}
+
+absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  SharedCategories categories(replays);
+  return replays.Finish(AnalyzeLeaks(categories, selection));
 }
 
 }  // namespace memoir

@@ -143,14 +143,18 @@ class HolderPass : public Visitor {
 
 }  // namespace
 
-absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks) {
-  if (leaks.leaks.empty()) return LeakHolders{};
+Task<absl::StatusOr<LeakHolders>> FindLeakHolders(JointReplays& replays, const Selection& selection,
+                                                  const Leaks& leaks) {
+  if (leaks.leaks.empty()) co_return LeakHolders();
   HolderPass pass(leaks.leaks, selection.own);
-  ReplayOptions options = ReplayOptionsFor(selection, false, false);
-  options.modules = true;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  return pass.Take();
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
+  co_return pass.Take();
+}
+
+absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(FindLeakHolders(replays, selection, leaks));
 }
 
 }  // namespace memoir

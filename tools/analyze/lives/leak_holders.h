@@ -11,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/lives/leaks.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -26,7 +28,10 @@ struct LeakHolders {
   std::vector<std::vector<LeakHolder>> all;  // by index in Leaks::leaks; most bytes first
 };
 
-// Replays the capture, if there are leaks. `leaks`: the result of AnalyzeLeaks with the same selection.
+// Needs one replay if there are leaks. `leaks`: the result of LeakPass with the same selection. The arguments must
+// outlive the task.
+Task<absl::StatusOr<LeakHolders>> FindLeakHolders(JointReplays& replays, const Selection& selection,
+                                                  const Leaks& leaks);
 absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks);
 
 }  // namespace memoir

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "tools/analyze/categories/evidence/categorization.h"
-#include "tools/analyze/lives/leak_causes.h"
 
 namespace memoir {
 namespace {
@@ -232,20 +231,16 @@ Leaks LeakPass::Take() {
   return std::move(found_);
 }
 
-absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection) {
-  const Capture::SharedDecoding shared(capture);
-  const auto categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
-  if (!categories.ok()) return categories.status();
-  LeakPass pass(capture, selection, *categories);
-  ReplayOptions options = ReplayOptionsFor(selection, false, false);
-  options.modules = true;
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
+Task<absl::StatusOr<Leaks>> FindLeaks(SharedCategories& shared, Selection selection) {
+  const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+  if (!categories.ok()) co_return categories.status();
+  LeakPass pass(shared.capture(), selection, **categories);
+  absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
   Leaks leaks = pass.Take();
   leaks.report = *std::move(report);
-  if (const absl::Status status = AddLeakCauses(capture, selection, leaks); !status.ok()) return status;
-  return leaks;
+  co_return leaks;
 }
 
 }  // namespace memoir

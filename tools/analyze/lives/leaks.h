@@ -23,9 +23,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leak.h"
 #include "tools/analyze/lives/leak_trend.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/model/capture.h"
 
@@ -142,7 +145,8 @@ class LeakPass : public WindowedVisitor {
   Leaks found_;
 };
 
-absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection);
+// Finds the leaks without their causes. Needs two replays: for categories, and for leaks.
+Task<absl::StatusOr<Leaks>> FindLeaks(SharedCategories& shared, Selection selection);
 
 }  // namespace memoir
 

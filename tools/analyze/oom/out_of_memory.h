@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/driver/refusal.h"
 #include "tools/analyze/grouping/holdings.h"
 #include "tools/analyze/grouping/source_lines.h"
@@ -20,6 +21,7 @@
 #include "tools/analyze/oom/out_of_memory_leaks.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/loop_position.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -81,6 +83,8 @@ struct OutOfMemory {
 // Returns the errors, ordered by process, then by time. If there are more than `most` errors, returns the last `most`
 // of this order. Summary::refusals and DeviceRow::num_ooms are a cheaper way to find out whether there are errors.
 inline constexpr std::size_t kMostOutOfMemory = 256;
+Task<absl::StatusOr<std::vector<OutOfMemory>>> AnalyzeOutOfMemory(SharedCategories& shared, Selection selection,
+                                                                  std::size_t most = kMostOutOfMemory);
 absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection,
                                                             std::size_t most = kMostOutOfMemory);
 

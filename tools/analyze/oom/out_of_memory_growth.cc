@@ -163,14 +163,13 @@ void EarlierPass::SeeAllocate(const AllocateEvent& event) {
 
 }  // namespace
 
-absl::Status AnalyzeOutOfMemoryGrowth(const Capture& capture, const Selection& selection,
-                                      const BlockCategories& categories, const std::vector<GrowthQuestion>& questions,
-                                      std::vector<OutOfMemoryGrowth>* growths) {
-  if (questions.empty()) return absl::OkStatus();
-  EarlierPass pass(capture, selection, categories, questions, growths);
-  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
-  replay.modules = true;
-  return capture.Replay(pass, replay).status();
+Task<absl::Status> AnalyzeOutOfMemoryGrowth(JointReplays& replays, const Selection& selection,
+                                            const BlockCategories& categories,
+                                            const std::vector<GrowthQuestion>& questions,
+                                            std::vector<OutOfMemoryGrowth>* growths) {
+  EarlierPass pass(replays.capture(), selection, categories, questions, growths);
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  co_return report.status();
 }
 
 }  // namespace memoir

@@ -10,7 +10,9 @@
 
 #include "absl/status/status.h"
 #include "tools/analyze/grouping/holdings.h"
+#include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/loop_position.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -47,10 +49,12 @@ struct GrowthQuestion {
   std::uint64_t reserved = 0;
 };
 
-// Answers the questions in another replay. `growths` must have as many elements as `questions`.
-absl::Status AnalyzeOutOfMemoryGrowth(const Capture& capture, const Selection& selection,
-                                      const BlockCategories& categories, const std::vector<GrowthQuestion>& questions,
-                                      std::vector<OutOfMemoryGrowth>* growths);
+// Answers the questions in one replay. `growths` must have as many elements as `questions`. All arguments must outlive
+// the task.
+Task<absl::Status> AnalyzeOutOfMemoryGrowth(JointReplays& replays, const Selection& selection,
+                                            const BlockCategories& categories,
+                                            const std::vector<GrowthQuestion>& questions,
+                                            std::vector<OutOfMemoryGrowth>* growths);
 
 }  // namespace memoir
 

@@ -134,22 +134,23 @@ absl::Status CheckInside(const Capture& capture, const InstantChoice& at, const 
 
 }  // namespace
 
-absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const InstantChoice& at) {
+Task<absl::StatusOr<Instants>> FindInstants(JointReplays& replays, Selection selection, InstantChoice at) {
+  const Capture& capture = replays.capture();
   InstantPass instants(capture, selection, at);
-  const absl::StatusOr<ReplayReport> report = capture.Replay(instants, ReplayOptionsFor(selection, false, false));
-  if (!report.ok()) return report.status();
-  if (!instants.selection_status().ok()) return instants.selection_status();
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(instants);
+  if (!report.ok()) co_return report.status();
+  if (!instants.selection_status().ok()) co_return instants.selection_status();
   if (at.kind == InstantChoice::Kind::kMark && !instants.found_mark() && instants.mark_is_outside()) {
-    return absl::NotFoundError(absl::StrCat(capture.path(), ": mark '", at.mark, "' lies outside of the window"));
+    co_return absl::NotFoundError(absl::StrCat(capture.path(), ": mark '", at.mark, "' lies outside of the window"));
   }
   if (at.kind == InstantChoice::Kind::kMark && !instants.found_mark()) {
-    return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", at.mark, "'; memoir.mark() makes them"));
+    co_return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", at.mark, "'; memoir.mark() makes them"));
   }
   if (at.kind == InstantChoice::Kind::kOutOfMemory && !instants.found_out_of_memory())
-    return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
-  if (absl::Status inside = CheckInside(capture, at, instants, *report); !inside.ok()) return inside;
-  if (!instants.outside().ok()) return instants.outside();
-  return instants.instants();
+    co_return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
+  if (absl::Status inside = CheckInside(capture, at, instants, *report); !inside.ok()) co_return inside;
+  if (!instants.outside().ok()) co_return instants.outside();
+  co_return instants.instants();
 }
 
 }  // namespace memoir

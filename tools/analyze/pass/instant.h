@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
@@ -89,9 +91,9 @@ class ChangePass : public WindowedVisitor {
   bool opens_ = false;
 };
 
-// Returns the instant of each device. Returns an error if the mark, the time or the out-of-memory error does not exist,
-// or lies outside of the windows.
-absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const InstantChoice& at);
+// Finds the instant of each device in one replay. Returns an error if the mark, the time or the out-of-memory error
+// does not exist, or lies outside of the windows.
+Task<absl::StatusOr<Instants>> FindInstants(JointReplays& replays, Selection selection, InstantChoice at);
 
 }  // namespace memoir
 

@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/iterations.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/analyze/summary/summary.h"
@@ -192,6 +194,8 @@ struct ReportOptions : Selection {
 // With a selected time all figures cover this time, and blocks that were live at its begin count from then. With
 // selected blocks all figures cover these blocks, except for active and reserved bytes, segments and out-of-memory
 // errors, which cover the device.
+// Needs two replays, and a third if there are leaks or errors.
+Task<absl::StatusOr<ReportContent>> AnalyzeReport(SharedCategories& shared, ReportOptions options);
 absl::StatusOr<ReportContent> AnalyzeReport(const Capture& capture, const ReportOptions& options);
 
 }  // namespace memoir

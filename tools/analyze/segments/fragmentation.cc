@@ -12,7 +12,6 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/instant.h"
 #include "tools/analyze/segments/segment_book.h"
-#include "tools/analyze/segments/unusable_curve.h"
 #include "tools/model/import_source.h"
 
 namespace memoir {
@@ -237,12 +236,6 @@ DeviceSegments SegmentsPass::TakeSegments(DeviceId id, ProcessId process, const 
   return at;
 }
 
-absl::StatusOr<ReplayReport> ReplaySegments(const Capture& capture, const Selection& selection, SegmentsPass& pass) {
-  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
-  replay.modules = true;
-  return capture.Replay(pass, replay);
-}
-
 }  // namespace
 
 bool IsFragmented(const DeviceSegments& instant) {
@@ -250,35 +243,39 @@ bool IsFragmented(const DeviceSegments& instant) {
   return instant.unusable >= kLeast && instant.unusable >= instant.reserved / 10;
 }
 
-absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection) {
-  const Capture::SharedDecoding shared(capture);
-  ExtremesPass extremes(capture, selection);
-  absl::StatusOr<ReplayReport> report = capture.Replay(extremes, ReplayOptionsFor(selection, false, false));
-  if (!report.ok()) return report.status();
-  if (!extremes.selection_status().ok()) return extremes.selection_status();
+Task<absl::StatusOr<Fragmentation>> AnalyzeFragmentation(JointReplays& replays, Selection selection) {
+  ExtremesPass extremes(replays.capture(), selection);
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(extremes);
+  if (!report.ok()) co_return report.status();
+  if (!extremes.selection_status().ok()) co_return extremes.selection_status();
   DeviceInstants wanted_instants;
   for (const auto& [id, of] : extremes.extremes()) wanted_instants[id] = {of.peak, of.end};
-  SegmentsPass pass(capture, selection, wanted_instants);
-  report = ReplaySegments(capture, selection, pass);
-  if (!report.ok()) return report.status();
+  SegmentsPass pass(replays.capture(), selection, wanted_instants);
+  report = co_await replays.Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
   Fragmentation result;
   for (auto& [id, found] : pass.found()) {
     result.devices.push_back({found.name, found.process, found.rank, std::move(found.at[0]), std::move(found.at[1]),
                               extremes.extremes()[id].curve.Take()});
   }
-  if (!HasSegments(capture)) result.devices.clear();
+  if (!HasSegments(replays.capture())) result.devices.clear();
   result.report = *std::move(report);
-  return result;
+  co_return result;
+}
+
+absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(AnalyzeFragmentation(replays, selection));
 }
 
 absl::StatusOr<SegmentMaps> MapSegments(const Capture& capture, const Selection& selection, const InstantChoice& at) {
-  const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<Instants> instants = FindInstants(capture, selection, at);
+  JointReplays replays(capture, selection);
+  const absl::StatusOr<Instants> instants = replays.Finish(FindInstants(replays, selection, at));
   if (!instants.ok()) return instants.status();
   DeviceInstants wanted_instants;
   for (const auto& [id, instant] : *instants) wanted_instants[id] = {instant};
   SegmentsPass pass(capture, selection, wanted_instants);
-  absl::StatusOr<ReplayReport> report = ReplaySegments(capture, selection, pass);
+  absl::StatusOr<ReplayReport> report = replays.Finish(replays.Run(pass, {.modules = true}));
   if (!report.ok()) return report.status();
   SegmentMaps result;
   for (auto& [id, found] : pass.found()) {

@@ -14,6 +14,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/segments/segment_map.h"
 #include "tools/analyze/segments/unusable_curve.h"
@@ -85,6 +87,7 @@ struct Fragmentation {
 // Returns true if at least 64 MiB, and at least a tenth of the reserved bytes, are unusable.
 bool IsFragmented(const DeviceSegments& instant);
 
+Task<absl::StatusOr<Fragmentation>> AnalyzeFragmentation(JointReplays& replays, Selection selection);
 absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection);
 
 struct MappedDevice {

@@ -93,8 +93,8 @@ Ending EndingPass::EndingOf(const LastCalls& last, const v1::End& end) const {
   const bool is_exception = end.reason() == v1::End::EXITED;
   if (is_exception) ending.line = RaisedAt(end);
   const Call& failed = last.failed;
-  const bool is_same = ending.line.known() && failed.line.file == ending.line.file &&
-                       failed.line.line == ending.line.line;
+  const bool is_same =
+      ending.line.known() && failed.line.file == ending.line.file && failed.line.line == ending.line.line;
   const Call& call = !is_exception ? last.running : is_same || failed.is_newest ? failed : Call();
   const Dictionary& dictionary = state().dictionary();
   const auto source = static_cast<std::size_t>(last.source);
@@ -115,19 +115,14 @@ void EndingPass::SeeEnd(const ReplayReport& report) {
   }
 }
 
-absl::StatusOr<std::vector<Ending>> AnalyzeEndings(const Capture& capture, const Selection& selection,
-                                                   const ReplayReport& report) {
-  const auto is_bad = [](const ReplayReport::Process& process) { return process.replayed && IsBadEnd(process.end); };
-  if (std::ranges::none_of(report.processes, is_bad)) return std::vector<Ending>();
+Task<absl::StatusOr<std::vector<Ending>>> AnalyzeEndings(JointReplays& replays, Selection selection) {
   Selection whole;
   whole.rank = selection.rank;
   whole.own = selection.own;
-  EndingPass pass(capture, whole);
-  ReplayOptions options = ReplayOptionsFor(whole, false, false);
-  options.modules = true;
-  const absl::StatusOr<ReplayReport> replayed = capture.Replay(pass, options);
-  if (!replayed.ok()) return replayed.status();
-  return pass.Take();
+  EndingPass pass(replays.capture(), whole);
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
+  co_return pass.Take();
 }
 
 }  // namespace memoir

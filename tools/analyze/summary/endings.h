@@ -11,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
 #include "tools/analyze/summary/figures/ending.h"
@@ -22,10 +24,8 @@ namespace memoir {
 // or exec.
 bool IsBadEnd(const v1::End& end);
 
-// Returns the bad ends of the processes that were replayed for `report`, in the order of the processes. Replays the
-// capture again if there is a bad end.
-absl::StatusOr<std::vector<Ending>> AnalyzeEndings(const Capture& capture, const Selection& selection,
-                                                   const ReplayReport& report);
+// Returns the bad ends of the selected processes, in the order of the processes. Needs one replay.
+Task<absl::StatusOr<std::vector<Ending>>> AnalyzeEndings(JointReplays& replays, Selection selection);
 
 // The pass of AnalyzeEndings. Needs a replay with modules.
 class EndingPass : public WindowedVisitor {

@@ -1,5 +1,5 @@
 // The owners of the bytes at the peak by category, by module and by line, as `memoir run` prints them at its end. Runs
-// one replay for categories and one for the three summaries and the leaks; on a GPU one more for library workspaces.
+// one replay for categories, one for the three summaries and the leaks, and a third if there are leaks or errors.
 #ifndef TOOLS_ANALYZE_SUMMARY_PEAK_OWNERS_H_
 #define TOOLS_ANALYZE_SUMMARY_PEAK_OWNERS_H_
 

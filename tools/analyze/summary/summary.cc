@@ -1,12 +1,12 @@
 #include "tools/analyze/summary/summary.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "tools/analyze/categories/library_workspaces.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/grouping/source_lines.h"
-#include "tools/analyze/summary/summary_errors.h"
+#include "tools/analyze/summary/summary_additions.h"
 #include "tools/analyze/summary/summary_pass.h"
 #include "tools/model/import_source.h"
 
@@ -15,68 +15,80 @@ namespace memoir {
 namespace {
 
 // Runs one pass. `stop`: stops at the first device with a caching allocator, and returns nullopt.
-absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
-                                                 const SummaryOptions& options, bool stop) {
-  ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = true;  // so that backward finds its forward operators, which determine the line of the peak
-  SummaryPass pass(capture, options, grouping);
+Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping, JointReplays& replays,
+                                                       const SummaryOptions& options, bool stop) {
+  SummaryPass pass(replays.capture(), options, grouping);
+  // With modules backward finds its forward operators, which determine the line of the peak.
+  ReplayNeeds needs = {.first_seen = true, .modules = true};
   if (stop) {
     pass.StopAtCachingDevice();
-    replay.go_on = [&pass] { return !pass.stopped(); };
+    needs.go_on = [&pass] { return !pass.stopped(); };
   }
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (pass.stopped()) return std::optional<Summary>();
-  if (!pass.selection_status().ok()) return pass.selection_status();
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, needs);
+  if (!report.ok()) co_return report.status();
+  if (pass.stopped()) co_return std::optional<Summary>();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
-  return std::optional(std::move(summary));
+  co_return std::optional(std::move(summary));
 }
 
 // Separates workspaces only if there is a device with a caching allocator. The first pass searches for such a device,
-// so a capture without one needs no other pass.
-absl::StatusOr<Summary> SummaryWithWorkspaces(Grouping& grouping, const Capture& capture,
-                                              const SummaryOptions& options) {
-  auto summary = SummaryBy(grouping, capture, options, Grouping::SeparatesWorkspaces(options.by));
-  if (summary.ok() && !summary->has_value()) {
-    absl::StatusOr<LibraryWorkspaces> workspaces =
-        FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
-    if (!workspaces.ok()) return workspaces.status();
-    grouping.SeparateWorkspaces(*std::move(workspaces));
-    summary = SummaryBy(grouping, capture, options, false);
+// so a capture without one needs no other pass. If another analysis needs the categories, they contain the workspaces.
+Task<absl::StatusOr<Summary>> SummaryWithWorkspaces(Grouping& grouping, SharedCategories& shared,
+                                                    const SummaryOptions& options) {
+  JointReplays& replays = shared.replays();
+  bool may_stop = Grouping::SeparatesWorkspaces(options.by);
+  if (may_stop && shared.is_wanted()) {
+    const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+    if (!categories.ok()) co_return categories.status();
+    grouping.SeparateWorkspaces((*categories)->workspaces);
+    may_stop = false;
   }
-  if (!summary.ok()) return summary.status();
-  return **std::move(summary);
+  auto summary = co_await SummaryBy(grouping, replays, options, may_stop);
+  if (summary.ok() && !summary->has_value()) {
+    absl::StatusOr<LibraryWorkspaces> workspaces = co_await FindLibraryWorkspaces(replays);
+    if (!workspaces.ok()) co_return workspaces.status();
+    grouping.SeparateWorkspaces(*std::move(workspaces));
+    summary = co_await SummaryBy(grouping, replays, options, false);
+  }
+  if (!summary.ok()) co_return summary.status();
+  co_return **std::move(summary);
+}
+
+SummaryAdditions::Checkpoints ChooseCheckpoints(const SummaryOptions& options) {
+  if (!options.checkpointing || !options.takes_all_blocks()) return SummaryAdditions::Checkpoints::kNever;
+  return options.by == GroupBy::kCategory ? SummaryAdditions::Checkpoints::kAlways
+                                          : SummaryAdditions::Checkpoints::kAfterErrors;
 }
 
 }  // namespace
 
+Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOptions options) {
+  JointReplays& replays = shared.replays();
+  SummaryAdditions additions(shared, options, ChooseCheckpoints(options), options.endings);
+  const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
+  // The replay for the categories also shows which additions can start beside the summary.
+  if (NeedsCategories(options.by)) additions.Start(co_await LookForFailures(replays));
+  absl::StatusOr<Grouping>& grouping = co_await make_grouping;
+  if (!grouping.ok()) co_return grouping.status();
+  absl::StatusOr<Summary> summary = co_await SummaryWithWorkspaces(*grouping, shared, options);
+  if (!summary.ok()) co_return summary.status();
+  if (const absl::Status added = co_await additions.AddTo(*summary); !added.ok()) co_return added;
+  const ImportSource source = ImportSourceOf(replays.capture());
+  if (source == ImportSource::kTrace && summary->missing == kNoStacks)
+    summary->missing = "No line is known: the trace was recorded without with_stack=True.";
+  for (DeviceRow& device : summary->devices) {
+    if (IsImported(replays.capture())) device.num_alloc_retries.reset();
+    device.active_known = source != ImportSource::kTrace;
+  }
+  co_return summary;
+}
+
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options) {
-  std::optional<Capture::SharedDecoding> shared;
-  if (NeedsCategories(options.by) || options.by == GroupBy::kShape) shared.emplace(capture);
-  absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
-  if (!grouping.ok()) return grouping.status();
-  absl::StatusOr<Summary> summarised = SummaryWithWorkspaces(*grouping, capture, options);
-  if (!summarised.ok()) return summarised.status();
-  Summary summary = *std::move(summarised);
-  if (options.checkpointing && options.takes_all_blocks() &&
-      (options.by == GroupBy::kCategory || RanOutOfMemory(summary))) {
-    const absl::Status added = NeedsCategories(options.by)
-                                   ? AddCheckpointing(capture, options, grouping->categories(), summary)
-                                   : AddCheckpointing(capture, options, summary);
-    if (!added.ok()) return added;
-  }
-  if (const absl::Status added = AddOutOfMemory(capture, options.WithAllBlocks(), summary); !added.ok()) return added;
-  if (options.endings) {
-    if (const absl::Status added = AddEndings(capture, options, summary); !added.ok()) return added;
-  }
-  if (ImportSourceOf(capture) == ImportSource::kTrace && summary.missing == kNoStacks)
-    summary.missing = "No line is known: the trace was recorded without with_stack=True.";
-  for (DeviceRow& device : summary.devices) {
-    if (IsImported(capture)) device.num_alloc_retries.reset();
-    device.active_known = ImportSourceOf(capture) != ImportSource::kTrace;
-  }
-  return summary;
+  JointReplays replays(capture, options);
+  SharedCategories categories(replays);
+  return replays.Finish(AnalyzeSummary(categories, options));
 }
 
 }  // namespace memoir

@@ -1,11 +1,14 @@
 // Allocated, net and peak memory in bytes: totals for each device, and rows by operator or another grouping. One pass
-// computes all sums. Categories, library workspaces and errors need further replays.
+// computes all sums. Categories and library workspaces need a replay before it. The analyses of errors, bad ends and
+// checkpointing run in the same replays where they can (summary_additions.h).
 //
 // For every column, the rows sum exactly to the device's total. All rows are present; views may hide small ones.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_H_
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/evidence/categorization.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/figures/summary_figures.h"
 #include "tools/model/capture.h"
@@ -14,13 +17,14 @@ namespace memoir {
 
 struct SummaryOptions : Selection {
   GroupBy by = GroupBy::kOperator;
-  // True: also estimate the effect of checkpointing for kCategory, and after an out-of-memory error. Doubles the time.
+  // True: also estimate the effect of checkpointing for kCategory, and after an out-of-memory error.
   bool checkpointing = true;
-  bool endings = false;  // find Summary::endings; replays the capture again if a process failed
+  bool endings = false;  // find Summary::endings
 };
 
 // NotFound: the window does not occur (the message lists existing ranges or steps), or the device or rank does not
 // exist.
+Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOptions options);
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options);
 
 }  // namespace memoir

@@ -138,36 +138,33 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
   result.push_back(std::move(shown));
 }
 
-}  // namespace
-
-absl::StatusOr<LiveBlockTable> AnalyzeLiveBlockTable(const Capture& capture, const LiveBlockTableOptions& options) {
-  const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<Instants> instants = FindInstants(capture, options, options.at);
-  if (!instants.ok()) return instants.status();
-  absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
-  if (!grouping.ok()) return grouping.status();
-  // The largest blocks show their categories in any grouping.
-  absl::StatusOr<BlockCategories> categories = BlockCategories();
-  if (!NeedsCategories(options.by)) categories = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
-  if (!categories.ok()) return categories.status();
-  if (Grouping::SeparatesWorkspaces(options.by) && categories->rules.HasAny(IsOfLibrary)) {
-    absl::StatusOr<LibraryWorkspaces> workspaces =
-        FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
-    if (!workspaces.ok()) return workspaces.status();
-    grouping->SeparateWorkspaces(*std::move(workspaces));
-  }
-  LiveBlockTablePass pass(capture, options, *grouping,
-                          NeedsCategories(options.by) ? grouping->categories() : *categories, *instants);
-  ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
+Task<absl::StatusOr<LiveBlockTable>> FindLiveBlocks(SharedCategories& shared, LiveBlockTableOptions options) {
+  shared.Find();  // the largest blocks show their categories in any grouping
+  const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
+  const absl::StatusOr<Instants> instants = co_await FindInstants(shared.replays(), options, options.at);
+  if (!instants.ok()) co_return instants.status();
+  absl::StatusOr<Grouping>& grouping = co_await make_grouping;
+  if (!grouping.ok()) co_return grouping.status();
+  const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+  if (!categories.ok()) co_return categories.status();
+  if (Grouping::SeparatesWorkspaces(options.by)) grouping->SeparateWorkspaces((*categories)->workspaces);
+  LiveBlockTablePass pass(shared.capture(), options, *grouping, **categories, *instants);
+  absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
   LiveBlockTable result;
   result.by = options.by;
   result.missing = std::move(pass.missing);
   result.devices = std::move(pass.result);
   result.report = *std::move(report);
-  return result;
+  co_return result;
+}
+
+}  // namespace
+
+absl::StatusOr<LiveBlockTable> AnalyzeLiveBlockTable(const Capture& capture, const LiveBlockTableOptions& options) {
+  JointReplays replays(capture, options);
+  SharedCategories categories(replays);
+  return replays.Finish(FindLiveBlocks(categories, options));
 }
 
 }  // namespace memoir

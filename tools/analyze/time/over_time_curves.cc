@@ -267,33 +267,38 @@ void ForgetEvicted(OverTimeCurves& over_time) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<OverTimeCurves> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options) {
-  const Capture::SharedDecoding shared(capture);
-  SpanPass span(capture, options);
-  absl::StatusOr<ReplayReport> report = capture.Replay(span, ReplayOptionsFor(options, false, false));
-  if (!report.ok()) return report.status();
-  if (!span.selection_status().ok()) return span.selection_status();
+Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, OverTimeOptions options) {
+  JointReplays& replays = shared.replays();
+  if (options.categories) shared.Find();  // in the same replay as the span
+  SpanPass span(shared.capture(), options);
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(span);
+  if (!report.ok()) co_return report.status();
+  if (!span.selection_status().ok()) co_return span.selection_status();
   OverTimeCurves result;
   result.begin_ns = span.begin_ns;
   result.end_ns = span.end_ns;
   result.has_windows = options.window.kind != SelectionWindow::Kind::kAll;
-  BlockCategories categories;
+  const BlockCategories* categories = nullptr;
   if (options.categories) {
-    absl::StatusOr<BlockCategories> found = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
-    if (!found.ok()) return found.status();
-    categories = *std::move(found);
-    result.missing = categories.missing;
+    const absl::StatusOr<KnownCategories>& found = co_await shared.Find();
+    if (!found.ok()) co_return found.status();
+    categories = found->get();
+    result.missing = categories->missing;
   }
-  CurvePass pass(capture, options, options.categories ? &categories : nullptr, &result);
-  ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // to recognize iterations
-  report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
+  CurvePass pass(shared.capture(), options, categories, &result);
+  report = co_await replays.Next(pass, {.modules = true});  // modules: to recognize iterations
+  if (!report.ok()) co_return report.status();
   result.report = *std::move(report);
   ForgetEvicted(result);
-  return result;
+  co_return result;
+}
+
+}  // namespace
+
+absl::StatusOr<OverTimeCurves> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options) {
+  JointReplays replays(capture, options);
+  SharedCategories categories(replays);
+  return replays.Finish(DrawOverTime(categories, options));
 }
 
 }  // namespace memoir

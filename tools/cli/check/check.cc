@@ -112,8 +112,22 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
   return absl::OkStatus();
 }
 
+// Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks,
+// so the summary, which starts later, takes library workspaces from there.
+void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
+  const bool all = shown.asked.check.empty();
+  if (!shown.asked.only_conditions) {
+    for (const std::string_view name : {"leaks", "oom", "frag", "host", "balance"}) {
+      if (all || name == shown.asked.check) analyses.Start(name);
+    }
+  }
+  if (!shown.asked.conditions.empty()) analyses.StartFigures();
+}
+
 absl::StatusOr<CheckResult> RunChecks(CheckAnalyses& analyses, CheckAnalyses* baseline, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
+  StartAnalyses(analyses, shown);
+  if (baseline != nullptr) baseline->StartFigures();
   CheckResult result;
   if (all) result.json = {{"version", 1}, {"capture", analyses.capture().path()}, {"view", "check"}};
   for (const std::string& name : CheckNames()) {

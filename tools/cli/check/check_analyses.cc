@@ -109,14 +109,13 @@ absl::StatusOr<CheckResult> CheckBalance(CheckAnalyses& analyses, const CheckCon
 }
 
 absl::StatusOr<CheckResult> CheckLeaks(CheckAnalyses& analyses, const CheckContext& shown, bool brief) {
-  const auto& leaks = analyses.leaks();
-  if (!leaks.ok()) return leaks.status();
-  const auto holders = FindLeakHolders(analyses.capture(), analyses.options(), *leaks);
-  if (!holders.ok()) return holders.status();
+  const auto& found = analyses.leaks();
+  if (!found.ok()) return found.status();
+  const auto& [leaks, holders] = *found;
   CheckResult checked;
-  checked.found = !leaks->leaks.empty();
-  if (shown.arguments.json) checked.json = LeaksJson(analyses.capture(), *leaks, *holders, shown.path);
-  checked.text = RenderLeaks(analyses.capture(), *leaks, *holders, shown.top(), shown.path, shown.terminal);
+  checked.found = !leaks.leaks.empty();
+  if (shown.arguments.json) checked.json = LeaksJson(analyses.capture(), leaks, holders, shown.path);
+  checked.text = RenderLeaks(analyses.capture(), leaks, holders, shown.top(), shown.path, shown.terminal);
   if (checked.found && brief) checked.text = "\n" + checked.text;
   return checked;
 }
@@ -135,7 +134,54 @@ absl::StatusOr<CheckResult> CheckHost(CheckAnalyses& analyses, const CheckContex
   return checked;
 }
 
+// Finds the causes and the holders of the leaks in the same replay.
+Task<absl::StatusOr<LeakAnswer>> AnalyzeLeaksWithHolders(SharedCategories& shared, const Selection& selection) {
+  LeakAnswer answer;
+  absl::StatusOr<Leaks> leaks = co_await FindLeaks(shared, selection);
+  if (!leaks.ok()) co_return leaks.status();
+  answer.leaks = *std::move(leaks);
+  Task<absl::Status> add_causes = AddLeakCauses(shared.replays(), selection, answer.leaks);
+  absl::StatusOr<LeakHolders> holders = co_await FindLeakHolders(shared.replays(), selection, answer.leaks);
+  if (const absl::Status causes = co_await std::move(add_causes); !causes.ok()) co_return causes;
+  if (!holders.ok()) co_return holders.status();
+  answer.holders = *std::move(holders);
+  co_return answer;
+}
+
 }  // namespace
+
+const Task<absl::StatusOr<Summary>>& CheckAnalyses::StartSummary() {
+  if (!summary_) summary_.emplace(AnalyzeSummary(categories_, options_));
+  return *summary_;
+}
+
+const Task<absl::StatusOr<Fragmentation>>& CheckAnalyses::StartFragmentation() {
+  if (!fragmentation_) fragmentation_.emplace(AnalyzeFragmentation(replays_, options_));
+  return *fragmentation_;
+}
+
+const Task<absl::StatusOr<Balance>>& CheckAnalyses::StartBalance() {
+  if (!balance_) balance_.emplace(AnalyzeBalance(replays_, options_, at_));
+  return *balance_;
+}
+
+const Task<absl::StatusOr<LeakAnswer>>& CheckAnalyses::StartLeaks() {
+  if (!leaks_) leaks_.emplace(AnalyzeLeaksWithHolders(categories_, options_));
+  return *leaks_;
+}
+
+const Task<absl::StatusOr<HostMemoryUse>>& CheckAnalyses::StartHost() {
+  if (!host_) host_.emplace(AnalyzeHostMemory(replays_, options_));
+  return *host_;
+}
+
+void CheckAnalyses::Start(std::string_view check) {
+  if (check == "oom") StartSummary();
+  if (check == "frag") StartFragmentation();
+  if (check == "leaks") StartLeaks();
+  if (check == "host") StartHost();
+  if (check == "balance") StartBalance();
+}
 
 absl::StatusOr<CheckResult> RunCheck(const std::string& name, CheckAnalyses& analyses, const CheckContext& shown,
                                      bool brief) {

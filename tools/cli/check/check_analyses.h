@@ -5,13 +5,19 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/host/host_memory_use.h"
+#include "tools/analyze/lives/leak_causes.h"
+#include "tools/analyze/lives/leak_holders.h"
 #include "tools/analyze/lives/leaks.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/cli/check/budget_report.h"
@@ -30,45 +36,58 @@ struct CheckResult {
   bool grew = false;                  // true: compared with the baseline, a figure grew by more than a condition allows
 };
 
-// One capture and its analyses. Each analysis runs when it is first needed.
+struct LeakAnswer {
+  Leaks leaks;
+  LeakHolders holders;
+};
+
+// One capture and its analyses. Each analysis starts when it is first wanted. Analyses that have started run in the
+// same replays.
 class CheckAnalyses {
  public:
   CheckAnalyses(const Capture& capture, SummaryOptions options, InstantChoice at)
       : capture_(capture), options_(std::move(options)), at_(std::move(at)) {}
+  CheckAnalyses(const CheckAnalyses&) = delete;
+  CheckAnalyses& operator=(const CheckAnalyses&) = delete;
+
+  // Starts the analysis of a check.
+  void Start(std::string_view check);
+  // Starts the analyses of all figures that conditions may name.
+  void StartFigures() {
+    StartSummary();
+    StartFragmentation();
+    StartBalance();
+  }
   const Capture& capture() const { return capture_; }
   const std::optional<std::string>& device() const { return options_.device; }
-  absl::StatusOr<Summary>& summary() {
-    if (!summary_) summary_.emplace(AnalyzeSummary(capture_, options_));
-    return *summary_;
-  }
-  absl::StatusOr<Fragmentation>& fragmentation() {
-    if (!fragmentation_) fragmentation_.emplace(AnalyzeFragmentation(capture_, options_));
-    return *fragmentation_;
-  }
-  absl::StatusOr<Balance>& balance() {
-    if (!balance_) balance_.emplace(AnalyzeBalance(capture_, options_, at_));
-    return *balance_;
-  }
-
   const SummaryOptions& options() const { return options_; }
-  absl::StatusOr<Leaks>& leaks() {
-    if (!leaks_) leaks_.emplace(AnalyzeLeaks(capture_, options_));
-    return *leaks_;
-  }
-  absl::StatusOr<HostMemoryUse>& host() {
-    if (!host_) host_.emplace(AnalyzeHostMemory(capture_, options_));
-    return *host_;
-  }
+  // The following functions run the replays that the analysis still needs.
+  absl::StatusOr<Summary>& summary() { return replays_.Finish(StartSummary()); }
+  absl::StatusOr<Fragmentation>& fragmentation() { return replays_.Finish(StartFragmentation()); }
+  absl::StatusOr<Balance>& balance() { return replays_.Finish(StartBalance()); }
+  absl::StatusOr<LeakAnswer>& leaks() { return replays_.Finish(StartLeaks()); }
+  absl::StatusOr<HostMemoryUse>& host() { return replays_.Finish(StartHost()); }
 
  private:
+  template <class Result>
+  using Analysis = std::optional<Task<absl::StatusOr<Result>>>;
+
+  const Task<absl::StatusOr<Summary>>& StartSummary();
+  const Task<absl::StatusOr<Fragmentation>>& StartFragmentation();
+  const Task<absl::StatusOr<Balance>>& StartBalance();
+  const Task<absl::StatusOr<LeakAnswer>>& StartLeaks();
+  const Task<absl::StatusOr<HostMemoryUse>>& StartHost();
+
   const Capture& capture_;
   const SummaryOptions options_;
   const InstantChoice at_;
-  std::optional<absl::StatusOr<Summary>> summary_;
-  std::optional<absl::StatusOr<Fragmentation>> fragmentation_;
-  std::optional<absl::StatusOr<Balance>> balance_;
-  std::optional<absl::StatusOr<Leaks>> leaks_;
-  std::optional<absl::StatusOr<HostMemoryUse>> host_;
+  JointReplays replays_{capture_, options_};
+  SharedCategories categories_{replays_};
+  Analysis<Summary> summary_;
+  Analysis<Fragmentation> fragmentation_;
+  Analysis<Balance> balance_;
+  Analysis<LeakAnswer> leaks_;
+  Analysis<HostMemoryUse> host_;
 };
 
 struct CheckContext {

@@ -24,7 +24,7 @@ absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Select
   const Capture::SharedDecoding shared(capture);
   Selection quiet = selection;
   quiet.progress = nullptr;
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(quiet, true, false));
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, quiet);
   if (!categories.ok()) return categories.status();
   TorchSnapshotWriter writer(*categories, StartOf(capture) / 1000, write);
   absl::StatusOr<AllocatorTraceResult> result = StreamAllocatorTrace(capture, selection, writer);

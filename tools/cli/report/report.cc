@@ -1,4 +1,5 @@
 // memoir report: a capture as one HTML file.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/step_counter.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
@@ -104,21 +108,17 @@ std::string BlockOptions(const ReportArguments& arguments) {
   return TypedOption("--module", arguments.module) + TypedOption("--min-size", arguments.min_size);
 }
 
-// Runs the checks on the report's part of the capture, but on all its blocks. `report` contains the leaks already.
-std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportContent& report, const Selection& asked,
-                                           const ReportArguments& arguments) {
-  const Selection selection = asked.WithAllBlocks();
+// Returns the findings of the checks, which cover the report's part of the capture, but all its blocks. If an analysis
+// failed, they contain its error and the other results. `report` contains the leaks.
+std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportContent& report,
+                                           absl::StatusOr<Fragmentation>& fragmentation,
+                                           absl::StatusOr<Balance>& balance, const ReportArguments& arguments) {
   const std::string path = Escaped(TypedPath(arguments.capture)), options = WindowOptions(arguments);
   const Summary& summary = report.summaries.front();
-  absl::StatusOr<Fragmentation> fragmentation = Fragmentation();
-  absl::StatusOr<Balance> balance = Balance();
-  bool gpu = false;
-  for (const DeviceRow& device : summary.devices) gpu = gpu || device.caching || device.least_free;
-  if (gpu) {
-    // If an analysis fails, the report contains its error and the other results.
-    fragmentation = AnalyzeFragmentation(capture, selection);
-    balance = AnalyzeBalance(capture, selection, InstantChoice());
-  } else {
+  const auto is_gpu = [](const DeviceRow& device) { return device.caching || device.least_free; };
+  if (std::ranges::none_of(summary.devices, is_gpu)) {
+    fragmentation = Fragmentation();
+    balance = Balance();
     fragmentation->report = balance->report = summary.report;
   }
   return FindingsOf(capture, report, fragmentation, balance, options + path, options + BlockOptions(arguments) + path);
@@ -202,13 +202,18 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   static_cast<Selection&>(options) = SelectionOf(arguments);
   ProgressLine progress("reading " + arguments.capture);
   options.progress = progress.callback();
-  const Capture::SharedDecoding shared(*capture);
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
-  const absl::StatusOr<ReportContent> report = AnalyzeReport(*capture, options);
+  JointReplays replays(*capture, options);
+  SharedCategories categories(replays);
+  const Task<absl::StatusOr<ReportContent>> analyze = AnalyzeReport(categories, options);
+  const auto find_fragmentation = AnalyzeFragmentation(replays, options.WithAllBlocks());
+  const auto find_balance = AnalyzeBalance(replays, options.WithAllBlocks(), InstantChoice());
+  const absl::StatusOr<ReportContent>& report = replays.Finish(analyze);
   if (!report.ok()) return report.status();
   const std::string path = Escaped(TypedPath(arguments.capture));
   const ReportPart part = PartOf(*report, options, WindowOptions(arguments) + BlockOptions(arguments));
-  const std::vector<ReportFinding> findings = RunReportChecks(*capture, *report, options, arguments);
+  const std::vector<ReportFinding> findings =
+      RunReportChecks(*capture, *report, replays.Finish(find_fragmentation), replays.Finish(find_balance), arguments);
   Json facts = ReportFacts(*capture, *report, findings, path, part);
   const absl::StatusOr<std::vector<ReportSection>> before = CompareWith(*baseline, *report, arguments, facts);
   if (!before.ok()) return before.status();

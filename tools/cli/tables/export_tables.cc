@@ -37,8 +37,7 @@ absl::StatusOr<ReplayReport> FillNodes(const Capture& capture, const Selection& 
 
 absl::StatusOr<ReplayReport> FillBlocks(const Capture& capture, const Selection& selection, CaptureTables& tables,
                                         const std::function<void(std::string_view)>& say) {
-  const absl::StatusOr<BlockCategories> categories =
-      CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
   if (!categories.ok()) return categories.status();
   if (!categories->missing.empty()) say(categories->missing);
   return ForEachBlockLife(capture, selection, *categories, [&](const BlockLife& life, const ReplayState& state) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/model/parts/evicted_parts.h"
+#include "tools/model/parts/replay_work.h"
 
 namespace memoir {
 namespace {
@@ -98,6 +99,7 @@ absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureCo
   if (absl::Status read = reader_.Read(part, chunk.header, &bytes); !read.ok()) return read;
   const auto payload = std::make_shared<Payload>();
   if (absl::Status parsed = ParsePayload(std::move(bytes), signatures, payload.get()); !parsed.ok()) return parsed;
+  ++TotalReplayWork().decoded_chunks;
   decoded_.Keep(part, chunk.header.offset, payload);
   chunk.payload = payload;
   return absl::OkStatus();

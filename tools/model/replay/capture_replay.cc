@@ -6,6 +6,7 @@
 
 #include "tools/model/capture_contents.h"
 #include "tools/model/parts/chunk_source.h"
+#include "tools/model/parts/replay_work.h"
 #include "tools/model/replay/chunk_batch.h"
 #include "tools/model/replay/replayer.h"
 
@@ -19,6 +20,7 @@ bool IsWanted(const ProcessSummary& process, const ReplayOptions& options) {
 }  // namespace
 
 absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
+  ++TotalReplayWork().replays;
   std::uint64_t file_bytes = 0;
   std::set<std::size_t> wanted;
   for (const ProcessSummary& process : contents_->processes) {

@@ -39,8 +39,7 @@ Json BlockJson(const BlockLife& life, const BlockCategories& categories, const R
 
 absl::StatusOr<ReplayReport> WriteBlockCategories(const Capture& capture, const Selection& selection,
                                                   const std::function<void(std::string_view)>& write) {
-  const absl::StatusOr<BlockCategories> categories =
-      CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
   if (!categories.ok()) return categories.status();
   const Json missing = categories->missing;
   std::string text = R"({"view":"categories","rules":"memoir","missing":)" + missing.dump() + R"(,"blocks":[)";

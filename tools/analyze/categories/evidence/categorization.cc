@@ -51,18 +51,40 @@ void KeepOptimizers(BlockRules& rules) {
   });
 }
 
+Task<absl::StatusOr<BlockCategories>> Categorize(JointReplays& replays) {
+  const Capture& capture = replays.capture();
+  EvidencePass pass(IsSnapshot(capture));
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.tensors = true, .modules = true});
+  if (!report.ok()) co_return report.status();
+  BlockCategories found;
+  found.rules = pass.TakeRules();
+  if (IsImported(capture)) KeepOptimizers(found.rules);
+  found.expected = pass.TakeExpected();
+  found.owners = pass.TakeOwners();
+  found.parameters = pass.TakeParameters();
+  found.workspaces = pass.TakeWorkspaces();
+  absl::erase_if(found.workspaces, [&](std::uint64_t ordinal) { return !IsOfLibrary(found.rules.At(ordinal)); });
+  found.missing = Missing(capture, replays.selection().rank, pass.without_operators());
+  co_return found;
+}
+
+Task<absl::StatusOr<KnownCategories>> CategorizeToShare(JointReplays& replays) {
+  Task<absl::StatusOr<BlockCategories>> categories = Categorize(replays);
+  absl::StatusOr<BlockCategories>& found = co_await categories;
+  if (!found.ok()) co_return found.status();
+  co_return std::make_shared<const BlockCategories>(*std::move(found));
+}
+
 }  // namespace
 
-absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options) {
-  EvidencePass pass(IsSnapshot(capture));
-  options.tensors = options.modules = true;
-  options.first_seen = false;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  BlockRules rules = pass.TakeRules();
-  if (IsImported(capture)) KeepOptimizers(rules);
-  return BlockCategories{std::move(rules), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
-                         Missing(capture, options.rank, pass.without_operators())};
+const Task<absl::StatusOr<KnownCategories>>& SharedCategories::Find() {
+  if (!categories_) categories_.emplace(CategorizeToShare(replays_));
+  return *categories_;
+}
+
+absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, const Selection& selection) {
+  JointReplays replays(capture, selection);
+  return replays.Finish(Categorize(replays));
 }
 
 }  // namespace memoir

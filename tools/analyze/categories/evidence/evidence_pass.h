@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence/evidence_handlers.h"
 #include "tools/analyze/categories/freed_block_rules.h"
 #include "tools/analyze/categories/ordinal_table.h"
@@ -62,6 +63,7 @@ class EvidencePass : public Visitor {
   BlockRules TakeRules() { return handlers_.shared.rules.Take(); }
   OrdinalTable<bool, false> TakeExpected() { return handlers_.freed_blocks.TakeExpected(); }
   OrdinalTable<ParameterNumber, kNoParameter> TakeOwners() { return handlers_.freed_blocks.TakeOwners(); }
+  LibraryWorkspaces TakeWorkspaces() { return handlers_.freed_blocks.TakeWorkspaces(); }
   std::vector<Parameter> TakeParameters() { return handlers_.holders.TakeParameters(); }
   // The share of allocated bytes without recorded operators, from 0 to 1.
   double without_operators() const { return handlers_.unseen_bytes.share(); }

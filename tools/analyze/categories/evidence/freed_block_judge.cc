@@ -26,7 +26,7 @@ void FreedBlockJudge::NoteFree(const DeallocateEvent& event) {
 
 void FreedBlockJudge::NoteEnd(const Block& block, WatchedBlock& watched) {
   if (watched.live_judgement.rule != kNotJudged) {
-    Judge(watched, watched.live_judgement);
+    Judge(block, watched, watched.live_judgement);
   } else {
     SharedEvidence& shared = *shared_;
     Evidence& evidence = watched.evidence;
@@ -45,7 +45,7 @@ void FreedBlockJudge::NoteEnd(const Block& block, WatchedBlock& watched) {
     const RuleNumber rule = RuleFor(evidence);
     shared.places.Note(watched.place,
                        {rule, block.slot, block.ordinal, watched.gradient_of.slot, watched.gradient_of.ordinal});
-    Judge(watched, {rule, false});
+    Judge(block, watched, {rule, false});
     if (watched.computed_by != AutogradGraphBook::kNoStep) graph_->LeaveComputed(watched, block.slot);
   }
   const bool is_input = Rules()[shared_->rules.RuleOf(watched.ordinal)].kept == Category::kInput;
@@ -54,12 +54,14 @@ void FreedBlockJudge::NoteEnd(const Block& block, WatchedBlock& watched) {
   watched.ordinal = kNoOrdinal;
 }
 
-void FreedBlockJudge::Judge(WatchedBlock& watched, Judgement judgement) {
+void FreedBlockJudge::Judge(const Block& block, WatchedBlock& watched, Judgement judgement) {
   shared_->rules.Set(watched.ordinal, judgement.rule);
   holders_->EndBlock(watched);
   if (forgets_) return;
   if (judgement.expected) expected_.Set(watched.ordinal, true);
   if (watched.evidence.parameter != kNoParameter) owners_.Set(watched.ordinal, watched.evidence.parameter);
+  if (!judgement.expected && IsOfLibrary(judgement.rule) && shared_->replay->memory(block.device).caching())
+    workspaces_.insert(watched.ordinal);
 }
 
 RuleNumber FreedBlockJudge::RuleOfEnded(std::uint64_t ordinal) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence/copy_evidence.h"
 #include "tools/analyze/categories/evidence/graph_evidence.h"
 #include "tools/analyze/categories/evidence/holder_evidence.h"
@@ -31,17 +32,19 @@ class FreedBlockJudge {
   void Forget(std::uint64_t next);
   OrdinalTable<bool, false> TakeExpected() { return std::move(expected_); }
   OrdinalTable<ParameterNumber, kNoParameter> TakeOwners() { return std::move(owners_); }
+  LibraryWorkspaces TakeWorkspaces() { return std::move(workspaces_); }
 
  private:
-  void Judge(WatchedBlock& watched, Judgement judgement);
+  void Judge(const Block& block, WatchedBlock& watched, Judgement judgement);
 
   BoundReference<SharedEvidence> shared_;
   BoundReference<GraphEvidence> graph_;
   BoundReference<CopyEvidence> copies_;
   BoundReference<HolderEvidence> holders_;
-  bool forgets_ = false;  // Forget was called: expected_ and owners_ stay empty
+  bool forgets_ = false;  // Forget was called: the following members stay empty
   OrdinalTable<bool, false> expected_;
   OrdinalTable<ParameterNumber, kNoParameter> owners_;
+  LibraryWorkspaces workspaces_;
 };
 
 }  // namespace memoir

@@ -253,49 +253,43 @@ void CaptureHoldingsPass::Take(DeviceId id, const Device& device, const Instant&
   result.devices.push_back(std::move(held));
 }
 
-absl::StatusOr<std::vector<Grouping>> FacetsOf(const Capture& capture, const CaptureHoldingsOptions& options) {
+Task<absl::StatusOr<std::vector<Grouping>>> FacetsOf(SharedCategories& shared, const CaptureHoldingsOptions& options) {
+  std::vector<GroupBy> wanted(kFacetBy.begin(), kFacetBy.end());
+  if (options.other) wanted.push_back(*options.other);
+  std::vector<Task<absl::StatusOr<Grouping>>> made;  // all of them wait for the same replay
+  made.reserve(wanted.size());
+  for (const GroupBy by : wanted) made.push_back(Grouping::Make(shared, by, options.own));
+  const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+  if (!categories.ok()) co_return categories.status();
   std::vector<Grouping> groupings;
-  for (const GroupBy by : kFacetBy) {
-    absl::StatusOr<Grouping> grouping = Grouping::Make(capture, by, options);
-    if (!grouping.ok()) return grouping.status();
+  for (Task<absl::StatusOr<Grouping>>& one : made) {
+    absl::StatusOr<Grouping> grouping = co_await std::move(one);
+    if (!grouping.ok()) co_return grouping.status();
+    if (Grouping::SeparatesWorkspaces(grouping->by())) grouping->SeparateWorkspaces((*categories)->workspaces);
     groupings.push_back(*std::move(grouping));
   }
-  if (options.other && NeedsCategories(*options.other))
-    groupings.push_back(Grouping::FromCategories(*options.other, groupings[kCategory].categories()));
-  if (options.other && !NeedsCategories(*options.other)) {
-    absl::StatusOr<Grouping> grouping = Grouping::Make(capture, *options.other, options);
-    if (!grouping.ok()) return grouping.status();
-    groupings.push_back(*std::move(grouping));
-  }
-  if (!groupings[kCategory].categories().rules.HasAny(IsOfLibrary)) return groupings;
-  absl::StatusOr<LibraryWorkspaces> workspaces = FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
-  if (!workspaces.ok()) return workspaces.status();
-  for (Grouping& grouping : groupings) {
-    if (Grouping::SeparatesWorkspaces(grouping.by())) grouping.SeparateWorkspaces(*workspaces);
-  }
-  return groupings;
+  co_return groupings;
 }
 
 }  // namespace
 
-absl::StatusOr<CaptureHoldings> AnalyzeCaptureHoldings(const Capture& capture, const CaptureHoldingsOptions& options) {
-  const absl::StatusOr<Instants> instants = FindInstants(capture, options, options.at);
-  if (!instants.ok()) return instants.status();
-  const absl::StatusOr<std::vector<Grouping>> groupings = FacetsOf(capture, options);
-  if (!groupings.ok()) return groupings.status();
-  CaptureHoldingsPass pass(capture, options, *groupings, *instants);
-  ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = replay.tensors = true;
+Task<absl::StatusOr<CaptureHoldings>> AnalyzeCaptureHoldings(SharedCategories& shared, CaptureHoldingsOptions options) {
+  const Task<absl::StatusOr<std::vector<Grouping>>> find_facets = FacetsOf(shared, options);
+  const absl::StatusOr<Instants> instants = co_await FindInstants(shared.replays(), options, options.at);
+  if (!instants.ok()) co_return instants.status();
+  const absl::StatusOr<std::vector<Grouping>>& groupings = co_await find_facets;
+  if (!groupings.ok()) co_return groupings.status();
+  CaptureHoldingsPass pass(shared.capture(), options, *groupings, *instants);
   ProgramFactsPass facts(options.own);
   CallFactsPass calls(options.own);
   VisitorGroup visitors({&pass, &facts, &calls});
-  absl::StatusOr<ReplayReport> report = capture.Replay(visitors, replay);
-  if (!report.ok()) return report.status();
+  absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(visitors, {.tensors = true, .modules = true});
+  if (!report.ok()) co_return report.status();
   CaptureHoldings held = std::move(pass.result);
   held.facts = facts.Take();
   held.facts.calls = calls.Take();
   held.report = *std::move(report);
-  return held;
+  co_return held;
 }
 
 }  // namespace memoir

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/compare/facts/line_peaks.h"
 #include "tools/analyze/compare/facts/program_facts.h"
 #include "tools/analyze/compare/match/line_match.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/instant_choice.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -74,7 +76,8 @@ struct CaptureHoldingsOptions : Selection {
   std::optional<GroupBy> other;  // a grouping other than operator, module, line and category
 };
 
-absl::StatusOr<CaptureHoldings> AnalyzeCaptureHoldings(const Capture& capture, const CaptureHoldingsOptions& options);
+// Needs two replays.
+Task<absl::StatusOr<CaptureHoldings>> AnalyzeCaptureHoldings(SharedCategories& shared, CaptureHoldingsOptions options);
 
 }  // namespace memoir
 

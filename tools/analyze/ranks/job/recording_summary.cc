@@ -236,19 +236,17 @@ v1::RecordingSummary RecordingOf(const ProcessSummary& process, const RecordingF
   return recording;
 }
 
-}  // namespace
-
-absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& capture) {
-  const Capture::SharedDecoding shared(capture);
-  const Selection all;
-  const absl::StatusOr<std::vector<Grouping>> groupings =
-      MakeJointGroupings(capture, all, {GroupBy::kModule, GroupBy::kOperator, GroupBy::kLine});
-  if (!groupings.ok()) return groupings.status();
+Task<absl::StatusOr<v1::RecordingSummaries>> Summarize(SharedCategories& shared, const Selection& all) {
+  const Capture& capture = shared.capture();
+  const std::vector<GroupBy> others = {GroupBy::kModule, GroupBy::kOperator, GroupBy::kLine};
+  const absl::StatusOr<std::vector<Grouping>> groupings = co_await MakeJointGroupings(shared, others, all.own);
+  if (!groupings.ok()) co_return groupings.status();
   LeakPass leak_pass(capture, all, groupings->front().categories());
   StepMaximaPass steps(groupings->front().categories());
+  const std::vector<Visitor*> more_visitors = {&leak_pass, &steps};
   const absl::StatusOr<std::vector<Summary>> summaries =
-      AnalyzeJointSummaries(capture, all, *groupings, {&leak_pass, &steps});
-  if (!summaries.ok()) return summaries.status();
+      co_await AnalyzeJointSummaries(shared.replays(), all, *groupings, more_visitors);
+  if (!summaries.ok()) co_return summaries.status();
   const Leaks leaks = leak_pass.Take();
   v1::RecordingSummaries recordings;
   for (const ProcessSummary& process : capture.processes())
@@ -261,7 +259,16 @@ absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& captur
     only.set_operator_calls(summaries->front().operator_calls);
   }
   FitInto(kMostTextBytes * 60, recordings);
-  return recordings;
+  co_return recordings;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& capture) {
+  const Selection all;
+  JointReplays replays(capture, all);
+  SharedCategories categories(replays);
+  return replays.Finish(Summarize(categories, all));
 }
 
 void FitInto(std::size_t most_bytes, v1::RecordingSummaries& summaries) {

@@ -1,0 +1,107 @@
+// The replays of one answer. Analyses are tasks that wait for their next pass. When all tasks wait, one replay runs the
+// passes of all of them. So an answer takes as many replays as its longest task, and the capture is decoded once.
+//
+//     Task<absl::StatusOr<Total>> FindTotal(JointReplays& replays) {
+//       PeakPass peak;
+//       co_await replays.Next(peak);
+//       TotalPass total(peak.instant());
+//       const absl::StatusOr<ReplayReport> report = co_await replays.Next(total, {.modules = true});
+//       if (!report.ok()) co_return report.status();
+//       co_return total.Take();
+//     }
+//
+//     JointReplays replays(capture, selection);
+//     absl::StatusOr<Total> total = replays.Finish(FindTotal(replays));
+#ifndef TOOLS_ANALYZE_PASS_JOINT_REPLAYS_H_
+#define TOOLS_ANALYZE_PASS_JOINT_REPLAYS_H_
+
+#include <coroutine>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/task.h"
+#include "tools/analyze/pass/window/selection.h"
+#include "tools/model/capture.h"
+#include "tools/model/event/event.h"
+
+namespace memoir {
+
+// What a replay must find for a pass, as in ReplayOptions.
+struct ReplayNeeds {
+  bool tensors = false;
+  bool first_seen = false;
+  bool modules = false;
+  // Returns false when the pass needs no more events. A replay stops early only if none of its passes goes on. Empty:
+  // the pass needs all events.
+  std::function<bool()> go_on = {};
+};
+
+class JointReplays {
+ public:
+  // Replays the processes of the selection's rank, and reports the progress of each replay.
+  JointReplays(const Capture& capture, const Selection& selection);
+  JointReplays(const JointReplays&) = delete;
+  JointReplays& operator=(const JointReplays&) = delete;
+
+  const Capture& capture() const { return capture_; }
+  const Selection& selection() const { return selection_; }
+
+  // Waits for the next replay. It ends the wait if the task ends.
+  class PassInReplay {
+   public:
+    PassInReplay(JointReplays& replays, Visitor& pass, ReplayNeeds needs)
+        : replays_(replays), pass_(pass), needs_(std::move(needs)) {}
+    PassInReplay(const PassInReplay&) = delete;
+    PassInReplay& operator=(const PassInReplay&) = delete;
+    ~PassInReplay() { replays_.Forget(*this); }
+
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> task) {
+      task_ = task;
+      replays_.waiting_.push_back(this);
+    }
+    absl::StatusOr<ReplayReport> await_resume() const { return replays_.report_; }
+
+   private:
+    friend class JointReplays;
+
+    JointReplays& replays_;
+    Visitor& pass_;
+    ReplayNeeds needs_;
+    std::coroutine_handle<> task_;
+  };
+  // `co_await Next(pass, needs)` runs the pass in the next replay, and returns the report of that replay. `pass` must
+  // outlive the wait.
+  PassInReplay Next(Visitor& pass, ReplayNeeds needs = {}) { return {*this, pass, std::move(needs)}; }
+
+  // The same as a task of its own, for a caller that is no task.
+  Task<absl::StatusOr<ReplayReport>> Run(Visitor& pass, ReplayNeeds needs);
+
+  // Replays the capture until the task is done. Other tasks that wait are in the same replays.
+  template <class Result>
+  Result& Finish(const Task<Result>& task) {
+    while (!task.done()) ReplayOnce();
+    return task.result();
+  }
+  template <class Result>
+  Result Finish(Task<Result>&& task) {
+    return std::move(Finish(task));
+  }
+
+ private:
+  void ReplayOnce();
+  void Forget(const PassInReplay& pass);
+
+  const Capture& capture_;
+  const Capture::SharedDecoding shared_;
+  const Selection& selection_;
+  std::vector<PassInReplay*> waiting_;  // for the next replay
+  std::vector<PassInReplay*> resumed_;  // ran in the newest replay, and their tasks are not resumed yet; last one first
+  absl::StatusOr<ReplayReport> report_;  // of the newest replay
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_JOINT_REPLAYS_H_
