@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@torch_wheel//:torch.bzl", "CUDA_INCLUDE_FOLDERS", "NEEDS_CUDA", "PYTHON")
 
-# As in interpose/simcuda/CMakeLists.txt.
+# As in simcuda/CMakeLists.txt.
 _CUDA_LIBRARIES = ["cuda", "cudart", "cublas", "cublasLt", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl", "cusparseLt"]
 
 def schema_sources():
@@ -47,30 +47,30 @@ def simulated_device_sources():
     for table in ["Profiles", "Workspaces"]:
         native.genrule(
             name = "built_in_%s_h" % table.lower(),
-            srcs = ["interpose/simcuda/%s.txt" % table.lower()],
-            outs = ["interpose/simcuda/built_in_%s.h" % table.lower()],
+            srcs = ["simcuda/%s.txt" % table.lower()],
+            outs = ["simcuda/configuration/built_in_%s.h" % table.lower()],
             cmd = "(echo 'constexpr char kBuiltIn%s[] = R\"table(' && cat $< && echo ')table\";') > $@" % table,
         )
-    cc_library(name = "simcuda_tables", hdrs = ["interpose/simcuda/built_in_profiles.h", "interpose/simcuda/built_in_workspaces.h"])
+    cc_library(name = "simcuda_tables", hdrs = ["simcuda/configuration/built_in_profiles.h", "simcuda/configuration/built_in_workspaces.h"])
     includes = " ".join(["--include '%s'" % folder for folder in CUDA_INCLUDE_FOLDERS])
     for library in _CUDA_LIBRARIES:
         native.genrule(
             name = "stubs_" + library,
-            srcs = ["interpose/simcuda/generate_stubs.py"],
-            outs = ["interpose/simcuda/stubs_%s.cc" % library],
+            srcs = ["simcuda/generate_stubs.py"],
+            outs = ["simcuda/stubs_%s.cc" % library],
             cmd = "'%s' -E $< --library %s --compiler c++ %s --output $@" % (PYTHON, library, includes),
             target_compatible_with = NEEDS_CUDA,
         )
     native.genrule(
         name = "stub_tables",
-        outs = ["interpose/simcuda/stub_tables.cc"],
-        cmd = "cat > $@ <<'END'\n#include \"interpose/simcuda/counts.h\"\n" +
+        outs = ["simcuda/stub_tables.cc"],
+        cmd = "cat > $@ <<'END'\n#include \"simcuda/kernels/counts.h\"\n" +
               "".join(["std::span<memoir::simcuda::StubCall> StubsOf_%s();\n" % library for library in _CUDA_LIBRARIES]) +
               "namespace memoir::simcuda {\nnamespace {\nconst std::span<StubCall> tables[] = {" +
               "".join(["StubsOf_%s(), " % library for library in _CUDA_LIBRARIES]) +
               "};\n}\nstd::span<const std::span<StubCall>> StubTables() { return tables; }\n}\nEND",
     )
-    return ["interpose/simcuda/stub%s.cc" % name for name in ["_tables"] + ["s_" + library for library in _CUDA_LIBRARIES]]
+    return ["simcuda/stub%s.cc" % name for name in ["_tables"] + ["s_" + library for library in _CUDA_LIBRARIES]]
 
 def public_headers():
     """memoir.h, memoir.hpp and memoir/*.hpp, as a program includes them."""

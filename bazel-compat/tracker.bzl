@@ -41,7 +41,7 @@ def tracker_targets():
 
     memoir_library(
         name = "hooks",
-        srcs = sources("tracker/torch", exclude = ["tracker/torch/simulated/**"]),
+        srcs = sources("tracker/torch"),
         whole = True,
         deps = ["@torch_wheel//:torch_cpu", "@torch_wheel//:cuda_headers"],
     )
@@ -51,14 +51,6 @@ def tracker_targets():
         shared = [":libmemoir_interpose.so"],
         version_script = "tracker/torch/exports.map",
         deps = [":hooks_whole", ":recorder_whole", "@torch_wheel//:torch_cpu", "@torch_wheel//:c10"],
-    )
-    memoir_shared_library(
-        name = "libmemoir_values-torch%s.so" % TORCH_MINOR,
-        srcs = sources("tracker/torch/simulated"),
-        linkopts = _PROCESS_LIBRARY,
-        shared = [":libmemoir_interpose.so"],
-        version_script = "tracker/torch/simulated/exports.map",
-        deps = ["@torch_wheel//:torch_cpu", "@torch_wheel//:cuda_headers", "@torch_wheel//:c10_cuda"],
     )
     native.filegroup(
         name = "python_packages",

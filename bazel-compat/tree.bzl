@@ -15,9 +15,9 @@ _RECORDER = {
 }
 _SIMULATED = {
     "//:libmemoir_simcuda.so": "lib/memoir/libmemoir_simcuda.so",
-    "//:interpose/simcuda/profiles.txt": "lib/memoir/simulated_gpus.txt",
+    "//:simcuda/profiles.txt": "lib/memoir/simulated_gpus.txt",
     "//:simulated/libnvidia-ml.so.1": "lib/memoir/simulated/libnvidia-ml.so.1",
-    "//:interpose/simcuda/workspaces.txt": "lib/memoir/simulated_workspaces.txt",
+    "//:simcuda/workspaces.txt": "lib/memoir/simulated_workspaces.txt",
     "//:libmemoir_values-torch%s.so" % TORCH_MINOR: "lib/memoir/libmemoir_values-torch%s.so" % TORCH_MINOR,
 }
 
@@ -36,7 +36,7 @@ def memoir_tree(name):
         "printf 'Metadata-Version: 2.1\\nName: torch-memoir\\nVersion: %s\\n' $$version > $$info/PKG-INFO",
         "printf '[torch.backends]\\nmemoir = _torch_memoir:_autoload\\n\\n[pytest11]\\nmemoir = _torch_memoir.pytest_plugin\\n' > $$info/entry_points.txt",
     ]
-    if "//:interpose/simcuda/profiles.txt" in files:
+    if "//:simcuda/profiles.txt" in files:
         commands += ["ln -s ../libmemoir_simcuda.so $$tree/lib/memoir/simulated/libcuda.so.1"]
     commands += ["tar -C $$tree --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf $@ .", "rm -r $$tree"]
     native.genrule(

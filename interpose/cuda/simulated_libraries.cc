@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-// The type is declared in interpose/simcuda/api/simulation_queries.h.
+// The type is declared in simcuda/api/simulation_queries.h.
 using Observer = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
 constinit std::atomic<bool> observed{false};
 constinit thread_local std::uint64_t refused_bytes = 0;

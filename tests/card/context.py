@@ -1,7 +1,7 @@
 """The card's memory that a process takes outside torch's allocator: context.py [POINT...]. Prints a row of JSON after each point, from NVML for this process;
 without names after each of all points.
 
-These are the figures that interpose/simcuda/profiles.txt has as `memory`, `context` and `unowned`. Other processes on the card disturb `used` alone.
+These are the figures that simcuda/profiles.txt has as `memory`, `context` and `unowned`. Other processes on the card disturb `used` alone.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Requests of NVIDIA's libraries to torch, over grids of shapes: sizes.py GROUP. Prints a row of JSON for each shape: the requested sizes of torch's allocator,
 in order.
 
-The formulas of interpose/simcuda (workspaces.txt, cudnn_rnn.cc) are made from such rows, and compared with a card.
+The formulas of simcuda (workspaces.txt, cudnn_rnn.cc) are made from such rows, and compared with a card.
 """
 
 import itertools

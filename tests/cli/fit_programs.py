@@ -54,7 +54,7 @@ def fit_tree(fake_tree, tmp_path_factory):
     root = tmp_path_factory.mktemp("fit") / "tree"
     shutil.copytree(fake_tree, root)
     shutil.copy(root / "lib/memoir/libmemoir_interpose.so", root / "lib/memoir/libmemoir_simcuda.so")
-    shutil.copy(ROOT / "interpose/simcuda/profiles.txt", root / "lib/memoir/simulated_gpus.txt")
+    shutil.copy(ROOT / "simcuda/profiles.txt", root / "lib/memoir/simulated_gpus.txt")
     return root
 
 

@@ -332,7 +332,7 @@ def simulated(doctor, fake_tree, torch_of, tmp_path):
     def simulated(subject, imports, shows):
         site = torch_of("__version__ = '9.9.1'\n")
         build(lib / "libmemoir_simcuda.so", "".join(f"void {name}(void) {{}}\n" for name in shows))
-        shutil.copy(pathlib.Path(__file__).parents[2] / "interpose/simcuda/profiles.txt", lib / "simulated_gpus.txt")
+        shutil.copy(pathlib.Path(__file__).parents[2] / "simcuda/profiles.txt", lib / "simulated_gpus.txt")
         build(site / "torch/lib/libtorch_cuda.so", "".join(f"void {n}(void);\n" for n in imports) + "void torch_f(void) {" + "".join(f"{n}();" for n in imports) + "}\n")
         return doctor(subject, "--simulated", program=tmp_path / "tree/bin/memoir", PYTHONPATH=site)
 

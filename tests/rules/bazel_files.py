@@ -7,7 +7,7 @@ def build_files_are_apart(tree):
     """Folders of sources contain no BUILD file. Bazel's targets find sources with globs (docs/packaging/bazel.md)."""
     for source in sources(tree):
         name = source.path.rpartition("/")[2]
-        if name in ("BUILD", "BUILD.bazel") and source.path.startswith(("interpose/", "proto/", "python/", "tests/", "tools/", "tracker/")):
+        if name in ("BUILD", "BUILD.bazel") and source.path.startswith(("interpose/", "proto/", "python/", "simcuda/", "tests/", "tools/", "tracker/")):
             yield f"{source.path}: remove it; the globs of bazel-compat/ find the sources"
 
 

@@ -20,7 +20,7 @@ CLANG_TIDY = pathlib.Path(sys.executable).parent / "clang-tidy"
 CONFIGURATION = f"--config-file={ROOT / '.clang-tidy'}"
 SHARES = pathlib.Path(__file__).parent / "clang_tidy_shares.txt"
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "memoir" / "clang-tidy"
-PRODUCT = ("interpose/", "tracker/", "tools/")
+PRODUCT = ("interpose/", "simcuda/", "tracker/", "tools/")
 
 WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* \[(?P<check>[\w.,-]+)\]$", re.MULTILINE)
 

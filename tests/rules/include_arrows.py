@@ -30,6 +30,8 @@ LIBRARIES = {
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
 
+PRODUCTS = ("interpose", "simcuda", "tracker", "tools", "proto")
+
 # folder -> (folders of Memoir that it may include besides itself, libraries). The longest prefix of a file's folder decides. Add a new folder here, with its
 # arrows.
 TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
@@ -37,10 +39,6 @@ ARROWS = {
     "interpose": (("proto",), set()),
     "interpose/cuda": (("interpose",), set()),
     "interpose/start": (("interpose", "interpose/cuda"), set()),
-    # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
-    "interpose/simcuda": (("interpose/simcuda/user_tables", "proto"), set()),
-    "interpose/simcuda/api": (("interpose/simcuda", "interpose/simcuda/user_tables"), {"cuda"}),
-    "interpose/simcuda/user_tables": (("proto",), set()),  # parsed by the device and by `memoir run`
     "tracker": ((), set()),
     "tracker/writer": (("interpose", "proto", "tracker/writer/events", "tracker/writer/dictionaries", "tracker/writer/patterns", "tracker/writer/state", "tracker/writer/pack"), {"zstd", "protozero", "xxhash"}),
     "tracker/writer/events": (("interpose", "proto"), {"protozero"}),
@@ -56,7 +54,6 @@ ARROWS = {
     "tracker/cupti": (("interpose", "interpose/cuda"), {"cuda"}),
     "tracker/torch": (("interpose", "tracker/repeated_steps", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
     "tracker/client": ((), {"torch", "memoir"}),  # compiled into programs: nothing of what is not installed
-    "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/repeated_steps", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
@@ -72,6 +69,26 @@ ARROWS = {
     "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }
+
+# The rooms of the simulated device. Only api/ includes CUDA's headers. The device may use libstdc++, which it links statically.
+SIMCUDA = {
+    "user_tables": "",  # parsed by the device and by `memoir run`
+    "process": "",
+    "addresses": "",
+    "configuration": "addresses process user_tables",
+    "contents": "process",
+    "machine": "addresses configuration contents process user_tables",
+    "streams": "contents machine process",
+    "kernels": "configuration machine process streams",
+    "collectives": "machine process user_tables",
+    "api": "collectives configuration contents kernels machine process streams user_tables",
+}
+for room, others in SIMCUDA.items():
+    ARROWS[f"simcuda/{room}"] = (("proto", *(f"simcuda/{other}" for other in others.split())), {"cuda"} if room == "api" else set())
+# Values of tensors on the simulated device: a library of its own, which finds the device by the names of its functions.
+ARROWS["simcuda/torch_values/memory"] = ((), {"torch"})
+ARROWS["simcuda/torch_values/host"] = (("interpose", "simcuda/torch_values/memory"), {"torch"})
+ARROWS["simcuda/torch_values/operators"] = (("simcuda/torch_values/memory", "simcuda/torch_values/host"), {"torch"})
 
 # tools/analyze, tools/view and tools/cli are divided by the same nouns: which folders a folder may include from its own parent, and from the others. Every
 # folder may include captures (tools/model, and tools/read's types).
@@ -160,7 +177,7 @@ for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"j
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
 ARROWS["tools/cli/live"] = (("tools/follow", *ARROWS["tools/cli/live"][0]), ARROWS["tools/cli/live"][1])
 
-ARROWS["tools/cli/launch"] = (("interpose/simcuda/user_tables", *ARROWS["tools/cli/launch"][0]), ARROWS["tools/cli/launch"][1])
+ARROWS["tools/cli/launch"] = (("simcuda/user_tables", *ARROWS["tools/cli/launch"][0]), ARROWS["tools/cli/launch"][1])
 
 ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 
@@ -184,7 +201,7 @@ def room_of(folder):
 
 def include_arrows(tree):
     """Each room includes only what the table allows it."""
-    for source in cxx_sources(tree, "interpose", "tracker", "tools", "proto"):
+    for source in cxx_sources(tree, *PRODUCTS):
         room = room_of(source.folder)
         if not room:
             yield f"{source.path}: its room is not in the table of tests/rules/include_arrows.py"
@@ -206,9 +223,11 @@ def interposer_needs_libc_only(tree):
     """The interposer is loaded into programs of any language: its headers may not need libstdc++, and nothing may throw. The simulated device links libstdc++
     statically, but may not throw either: its callers are C.
     """
-    for source in cxx_sources(tree, "interpose"):
+    for source in cxx_sources(tree, "interpose", "simcuda"):
+        if source.path.startswith("simcuda/torch_values/"):
+            continue  # linked with torch
         for number, include, angle in source.includes:
-            if angle and "." not in include and include not in HEADER_ONLY and not source.path.startswith("interpose/simcuda/"):
+            if angle and "." not in include and include not in HEADER_ONLY and not source.path.startswith("simcuda/"):
                 yield f"{source.path}:{number}: <{include}> needs libstdc++"
         for number, line in enumerate(source.code_lines, 1):
             if re.search(r"\b(throw|try|catch|dynamic_cast|typeid)\b", line):
@@ -217,7 +236,7 @@ def interposer_needs_libc_only(tree):
 
 def no_include_cycles(tree):
     """Neither files nor rooms include each other in a circle."""
-    files = {s.path: s for s in cxx_sources(tree, "interpose", "tracker", "tools", "proto")}
+    files = {s.path: s for s in cxx_sources(tree, *PRODUCTS)}
     by_file = {path: {i for _, i, _ in s.includes if i in files} for path, s in files.items()}
     yield from (f"files in a circle: {' -> '.join(c)}" for c in circles(by_file))
     by_room = {}
@@ -255,8 +274,11 @@ RULES = (
             _include("tracker/writer/pack.cc", "<ATen/Tensor.h>"),
             _include("tracker/session/session.cc", "<c10/core/Device.h>"),
             _include("interpose/ring/ring.cc", "<zstd.h>"),
-            _include("interpose/simcuda/device.cc", "<cuda.h>"),
-            _include("interpose/simcuda/device.cc", '"interpose/ring/ring.h"'),
+            _include("simcuda/machine/device.cc", "<cuda.h>"),
+            _include("simcuda/machine/device.cc", '"interpose/ring/ring.h"'),
+            _include("simcuda/machine/device.cc", '"simcuda/streams/streams.h"'),
+            _include("simcuda/brandnew/thing.cc", "<cstdint>"),
+            _include("tools/read/part.cc", '"simcuda/user_tables/limits.h"'),
             _include("interpose/ring/ring.cc", '"tracker/memoir.h"'),
             _include("tools/read/part.cc", '"interpose/records/ring_record.h"'),
             _include("tools/model/capture.cc", '"tracker/writer/writer.h"'),
@@ -272,7 +294,7 @@ RULES = (
     ),
     Rule(
         interposer_needs_libc_only,
-        (_include("interpose/ring/ring.cc", "<string>"), {"interpose/ring/ring.cc": "void F() { throw 1; }\n"}, {"interpose/simcuda/device.cc": "void F() { throw 1; }\n"}),
+        (_include("interpose/ring/ring.cc", "<string>"), {"interpose/ring/ring.cc": "void F() { throw 1; }\n"}, {"simcuda/machine/device.cc": "void F() { throw 1; }\n"}),
     ),
     Rule(
         no_include_cycles,

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-FOLDERS = ("interpose", "tracker", "tools", "proto", "python", "tests", "examples", "docs", "skills", "cmake", "setup", "bazel-compat")
+FOLDERS = ("interpose", "simcuda", "tracker", "tools", "proto", "python", "tests", "examples", "docs", "skills", "cmake", "setup", "bazel-compat")
 CXX = (".h", ".hpp", ".cc", ".def")
 
 

@@ -146,7 +146,7 @@ def few_wordings_to_decode(tree):
             yield f"{name}: {count(folder):.2f} wordings to decode per 1,000 words, more than {BOUND}"
 
 
-NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:interpose|tracker|tools|proto|python|tests|examples|docs|cmake|setup|bazel-compat|queries|skills)/[\w./-]*\w\.(?:h|hpp|cc|cu|c|def|proto|py|ts|md|txt|sql|cmake|sh|json))\b")
+NAMED_FILE = re.compile(r"(?<![\w/.<*-])((?:interpose|simcuda|tracker|tools|proto|python|tests|examples|docs|cmake|setup|bazel-compat|queries|skills)/[\w./-]*\w\.(?:h|hpp|cc|cu|c|def|proto|py|ts|md|txt|sql|cmake|sh|json))\b")
 NOT_IN_THE_TREE = re.compile(r"[A-Z]{2,}|X\.Y|\.pb\.h$|/built_in_\w+\.h$|\bcapture_fields\.h$|node_modules")  # placeholders, and files that a build generates
 
 

@@ -1,5 +1,5 @@
 // Addresses of a device: lowest first, neighbours merge, and other requests are refused.
-#include "interpose/simcuda/address_space.h"
+#include "simcuda/addresses/address_space.h"
 
 #include <sys/resource.h>
 

@@ -1,5 +1,5 @@
 // Which block an address means.
-#include "interpose/simcuda/allocator_blocks.h"
+#include "simcuda/contents/allocator_blocks.h"
 
 #include "gtest/gtest.h"
 

@@ -1,6 +1,6 @@
 // cudaMalloc's addresses, as NVIDIA's driver was seen to deal them: chunks of 32 MiB steps from the top of what is
 // free, what a chunk has left over, newest first, and what becomes of chunks that were given back.
-#include "interpose/simcuda/block_addresses.h"
+#include "simcuda/addresses/block_addresses.h"
 
 #include <iterator>
 #include <map>

@@ -1,5 +1,5 @@
 // A set of bytes: ranges against an array that does the same.
-#include "interpose/simcuda/byte_ranges.h"
+#include "simcuda/contents/byte_ranges.h"
 
 #include <algorithm>
 #include <random>

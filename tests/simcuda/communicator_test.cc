@@ -1,6 +1,6 @@
 // Ranks that are threads of one process: what they hand each other, in which order, and how they get out of a wait.
 // Ranks that are processes: tests/simulated/test_nccl.py.
-#include "interpose/simcuda/communicator.h"
+#include "simcuda/collectives/communicator.h"
 
 #include <unistd.h>
 

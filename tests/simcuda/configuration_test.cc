@@ -1,5 +1,5 @@
 // Cards and options parsed from text: good values, and one clear line for each bad one.
-#include "interpose/simcuda/configuration.h"
+#include "simcuda/configuration/configuration.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "interpose/simcuda/built_in_tables.h"
+#include "simcuda/configuration/built_in_tables.h"
 
 namespace memoir::simcuda {
 namespace {

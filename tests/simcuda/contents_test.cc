@@ -1,5 +1,5 @@
 // Contents of device memory: small copies come back, everything else reads as zero, and the kept bytes stay bounded.
-#include "interpose/simcuda/contents.h"
+#include "simcuda/contents/contents.h"
 
 #include <cstring>
 #include <random>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/address_space.h"
-#include "interpose/simcuda/copy_answers.h"
+#include "simcuda/addresses/address_space.h"
+#include "simcuda/contents/copy_answers.h"
 
 namespace memoir::simcuda {
 namespace {

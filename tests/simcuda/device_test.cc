@@ -1,5 +1,5 @@
 // Budget, addresses, blocks and physical memory of a device.
-#include "interpose/simcuda/device.h"
+#include "simcuda/machine/device.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/configuration.h"
-#include "interpose/simcuda/virtual_memory.h"
+#include "simcuda/configuration/configuration.h"
+#include "simcuda/machine/virtual_memory.h"
 
 namespace memoir::simcuda {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/api/simulation_queries.h"
+#include "simcuda/api/simulation_queries.h"
 #include "tests/simcuda/simulated_library.h"
 
 extern "C" {

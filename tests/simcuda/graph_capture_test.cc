@@ -1,5 +1,5 @@
 // Which streams capture, and what is refused meanwhile.
-#include "interpose/simcuda/graph_capture.h"
+#include "simcuda/streams/graph_capture.h"
 
 #include <memory>
 #include <thread>

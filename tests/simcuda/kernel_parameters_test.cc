@@ -1,5 +1,5 @@
 // How long a kernel's parameters are, by the image of its module and by its C++ name.
-#include "interpose/simcuda/kernel_parameters.h"
+#include "simcuda/kernels/kernel_parameters.h"
 
 #include <elf.h>
 

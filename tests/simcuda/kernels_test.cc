@@ -1,5 +1,5 @@
 // Kernels and variables: registered by any thread before main, found by what stands for them in host code.
-#include "interpose/simcuda/kernels.h"
+#include "simcuda/kernels/kernels.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/machine.h"
+#include "simcuda/machine/machine.h"
 
 namespace memoir::simcuda {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "interpose/simcuda/api/simulation_queries.h"
+#include "simcuda/api/simulation_queries.h"
 #include "tests/simcuda/simulated_library.h"
 
 // Declared by headers that only nvcc reads.

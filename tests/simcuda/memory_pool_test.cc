@@ -1,8 +1,8 @@
 // Pools: what they use, what they hold on to, and when they give it back.
-#include "interpose/simcuda/memory_pool.h"
+#include "simcuda/machine/memory_pool.h"
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/configuration.h"
+#include "simcuda/configuration/configuration.h"
 
 namespace memoir::simcuda {
 namespace {

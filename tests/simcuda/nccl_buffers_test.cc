@@ -1,12 +1,12 @@
 // NCCL's memory on a card: once for a communicator and for each peer, freed at its end, refused if it does not fit.
-#include "interpose/simcuda/nccl_buffers.h"
+#include "simcuda/collectives/nccl_buffers.h"
 
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "interpose/simcuda/configuration.h"
+#include "simcuda/configuration/configuration.h"
 
 namespace memoir::simcuda {
 namespace {

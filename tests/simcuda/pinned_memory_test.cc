@@ -1,5 +1,5 @@
 // Pinned host memory: of CUDA's own, and the program's that it registered.
-#include "interpose/simcuda/pinned_memory.h"
+#include "simcuda/machine/pinned_memory.h"
 
 #include <cstring>
 #include <vector>

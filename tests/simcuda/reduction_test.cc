@@ -1,5 +1,5 @@
 // Reductions of collectives: every type, every operation, with the bits that the types' definitions give.
-#include "interpose/simcuda/reduction.h"
+#include "simcuda/collectives/reduction.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 // The device's report file for other processes: complete at any instant, and after a fork.
-#include "interpose/simcuda/report_file.h"
+#include "simcuda/configuration/report_file.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/configuration.h"
-#include "interpose/simcuda/device.h"
-#include "interpose/simcuda/unknown_shapes.h"
+#include "simcuda/configuration/configuration.h"
+#include "simcuda/kernels/unknown_shapes.h"
+#include "simcuda/machine/device.h"
 #include "tests/counted_getenv.h"
 
 namespace memoir::simcuda {

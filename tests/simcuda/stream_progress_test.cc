@@ -1,5 +1,5 @@
 // When queued work counts as done: at once, or late, and never by the clock.
-#include "interpose/simcuda/stream_progress.h"
+#include "simcuda/machine/stream_progress.h"
 
 #include "gtest/gtest.h"
 

@@ -1,10 +1,10 @@
 // Streams and events: who is one, whose device they are of, and what an event remembers.
-#include "interpose/simcuda/streams.h"
+#include "simcuda/streams/streams.h"
 
 #include <set>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/machine.h"
+#include "simcuda/machine/machine.h"
 
 namespace memoir::simcuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "interpose/simcuda/api/computed_values.h"
+#include "simcuda/api/computed_values.h"
 #include "tests/simcuda/simulated_library.h"
 
 namespace memoir::simcuda {

@@ -1,5 +1,5 @@
 // Shapes that depended on unknown values are counted by operator, and said in one line.
-#include "interpose/simcuda/unknown_shapes.h"
+#include "simcuda/kernels/unknown_shapes.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

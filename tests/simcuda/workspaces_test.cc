@@ -1,9 +1,9 @@
 // Formulas of workspaces: those that are built in give what was published, and files in that form are read.
-#include "interpose/simcuda/user_tables/workspaces.h"
+#include "simcuda/user_tables/workspaces.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "interpose/simcuda/built_in_tables.h"
+#include "simcuda/configuration/built_in_tables.h"
 
 namespace memoir::simcuda {
 namespace {

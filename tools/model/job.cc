@@ -19,7 +19,7 @@ bool SameRank(const ProcessSummary& a, const ProcessSummary& b) {
 }
 
 // Returns true if only this process of a simulated job was run, so that no rank is missing.
-// interpose/simcuda/configuration.cc writes the text ", alone of".
+// simcuda/configuration/configuration.cc writes the text ", alone of".
 bool IsAloneByIntent(const JobMember& process) {
   return process.info->simulated_device().find(", alone of ") != std::string::npos;
 }

@@ -8,9 +8,9 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "interpose/simcuda/user_tables/card_profile.h"
-#include "interpose/simcuda/user_tables/limits.h"
-#include "interpose/simcuda/user_tables/workspaces.h"
+#include "simcuda/user_tables/card_profile.h"
+#include "simcuda/user_tables/limits.h"
+#include "simcuda/user_tables/workspaces.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/simulated_world.h"
 #include "tools/cli/terminal/nearest.h"
@@ -23,7 +23,7 @@ using simcuda::CardProfile;
 
 // Returns the text of a file. nullopt if it cannot be read or is larger than the device accepts.
 std::optional<std::string> ReadTable(const std::filesystem::path& file) {
-  constexpr std::size_t kLargest = std::size_t{1} << 20;  // as in interpose/simcuda/configuration.cc
+  constexpr std::size_t kLargest = std::size_t{1} << 20;  // as in simcuda/configuration/configuration.cc
   std::ifstream in(file, std::ios::binary);
   std::string text(kLargest + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -1,0 +1,33 @@
+// State that the NCCL functions share: communicators by their handles, and groups of calls.
+//
+// Any thread; a group belongs to the thread that began it.
+#ifndef SIMCUDA_API_NCCL_GROUP_H_
+#define SIMCUDA_API_NCCL_GROUP_H_
+
+#include <memory>
+#include <string>
+
+#include "simcuda/collectives/communicator.h"
+
+struct ncclComm;  // the type behind NCCL's handle; here a Communicator
+
+namespace memoir::simcuda {
+
+// Returns nullptr for a handle that is not a simulated communicator.
+std::shared_ptr<Communicator> FindCommunicator(const ncclComm* handle);
+ncclComm* AddCommunicator(std::shared_ptr<Communicator> communicator);
+bool RemoveCommunicator(ncclComm* handle);
+
+// Completes the call. Inside a group, postpones it to the group's end. False if it failed; then a line was printed.
+bool Submit(NcclCall call);
+void BeginGroup();
+// Completes the postponed calls when the outermost group ends. Without `run`, drops them.
+bool EndGroup(bool run);
+
+// The last error of this process; empty at first. Never freed.
+const char* LastNcclError();
+void SetLastNcclError(const std::string& line);
+
+}  // namespace memoir::simcuda
+
+#endif  // SIMCUDA_API_NCCL_GROUP_H_

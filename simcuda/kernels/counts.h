@@ -1,0 +1,41 @@
+// Counts by name how often each stub was called, each kernel was launched, and a shape depended on unknown values.
+// `MEMOIR_SIM_COUNTS=FILE` writes the counts at exit.
+//
+// Any thread, from before main on. Counting is one relaxed addition.
+#ifndef SIMCUDA_KERNELS_COUNTS_H_
+#define SIMCUDA_KERNELS_COUNTS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "simcuda/kernels/uncomputed_launches.h"
+
+namespace memoir::simcuda {
+
+// The counter of one stub: a function of a CUDA library that returns a default and does nothing else. The generated
+// files contain one StubCall for each stub.
+struct StubCall {
+  const char* name;
+  std::atomic<std::uint64_t> calls{0};
+
+  void Count() {
+    calls.fetch_add(1, std::memory_order_relaxed);
+    ++work_in_operator;
+  }
+};
+
+// Returns all generated tables.
+std::span<const std::span<StubCall>> StubTables();
+
+// Returns the calls of the stub of that name. 0 if it was not called or does not exist.
+std::uint64_t CallsOfStub(const std::string& name);
+
+// Appends lines "PID<tab>launch|call|unknown<tab>COUNT<tab>NAME", the greatest count first, to the file that
+// MEMOIR_SIM_COUNTS names.
+void WriteCounts();
+
+}  // namespace memoir::simcuda
+
+#endif  // SIMCUDA_KERNELS_COUNTS_H_
