@@ -152,5 +152,35 @@ TEST_F(CallChanges, GradientsAreACauseOnlyOfTheirOwnBytes) {
   EXPECT_THAT(comparison.focus()->causes, IsEmpty());
 }
 
+// A forward operator of `table`, and its backward, which may make a graph of its own.
+void RunBackward(ProcessBuilder& process, const std::string& operator_name, bool makes_graph, std::uint64_t bytes) {
+  process.EnterModule("", "Net", "Net")
+      .EnterModule("table", "Embedding", "Net")
+      .BeginForward("aten::embedding", 1)
+      .End();
+  process.ExitModule("table", "Embedding", "Net").ExitModule("", "Net", "Net");
+  process.BeginBackward("EmbeddingBackward0", 1, 1);
+  makes_graph ? process.BeginForward(operator_name, 2) : process.Begin(operator_name);
+  process.Allocate(0x10000, bytes).End().End();
+}
+
+TEST_F(CallChanges, AGraphOfBackward) {
+  RunBackward(a_, "aten::embedding_dense_backward", false, 4000);
+  RunBackward(b_, "aten::embedding_dense_backward", true, 8000);
+  const ProgramChange change = ChangeOf(a_, b_);
+  EXPECT_EQ(change.kind, Kind::kAutogradOn);
+  EXPECT_EQ(change.where, "backward");
+  EXPECT_EQ(ChangeOf(b_, a_).kind, Kind::kAutogradOff);
+}
+
+TEST_F(CallChanges, SparseGradients) {
+  RunBackward(a_, "aten::embedding_dense_backward", false, 8000);
+  RunBackward(b_, "aten::embedding_sparse_backward", false, 4000);
+  const ProgramChange change = ChangeOf(a_, b_);
+  EXPECT_EQ(change.kind, Kind::kGradients);
+  EXPECT_EQ(change.where + " " + change.a + " " + change.b, "table dense sparse");
+  EXPECT_EQ(ChangeOf(b_, a_).b, "dense");
+}
+
 }  // namespace
 }  // namespace memoir

@@ -117,5 +117,22 @@ TEST_F(DeviceCauses, AnotherOperatorAtALine) {
   EXPECT_EQ(cause.source.line, 10u);
 }
 
+// The line with most of the difference makes a tensor in the step, and another line makes what is kept.
+TEST_F(DeviceCauses, TheMainCauseIsAmongTheKeptTensors) {
+  for (ProcessBuilder* process : {&a_, &b_}) {
+    process->Stack({{"/src/net.py", "forward", 10}});
+    process->Begin("aten::add").Allocate(0x10000, 4000).End({{.storage = 0x10000, .sizes = {1000}}});
+    if (process == &a_) process->Deallocate(0x10000);
+    process->BeginUser("Optimizer.step#SGD.step").End();
+    process->Stack({{"/src/net.py", "forward", 20}}).Begin("aten::add");
+    process->Allocate(0x20000, process == &a_ ? 8000 : 4000).End({{.storage = 0x20000, .sizes = {1000}}});
+    process->Stack({{"/src/net.py", "forward", 30}}).Begin("aten::add");
+    process->Allocate(0x30000, process == &a_ ? 1000 : 6000).End({{.storage = 0x30000, .sizes = {1000}}});
+  }
+  const Comparison comparison = Compare(a_, b_);
+  EXPECT_EQ(comparison.focus()->causes.front().kind, Kind::kEarlierSteps);
+  EXPECT_EQ(comparison.focus()->cause.source.line, 10u);
+}
+
 }  // namespace
 }  // namespace memoir

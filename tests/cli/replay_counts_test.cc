@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(OfVerbs, Replays,
                                            Case{"check_leaks", CheckVerb, {"check", "leaks"}, 0},
                                            Case{"diff", DiffWithItself, {"diff"}, 0},
                                            Case{"report", AnalyzeWholeReport, {}, 0}, Case{"run", AnalyzeRun, {}, 0}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace memoir

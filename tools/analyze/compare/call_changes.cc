@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/compare/match/line_match.h"
+#include "tools/analyze/compare/short_list.h"
 
 namespace memoir {
 namespace {
@@ -113,6 +115,18 @@ std::string WordsOf(const GradientUse& use) {
   return use.freed_before_forward ? "freed before forward" : "not freed";
 }
 
+// Adds `change` for the modules with sparse gradients that `others` lacks.
+void AddSparse(const std::set<CommonModule>& modules, const std::set<CommonModule>& others, ProgramChange change,
+               std::vector<ProgramChange>& changes) {
+  std::set<std::string> places;
+  for (const CommonModule& module : modules) {
+    if (!others.contains(module)) places.insert(module.place());
+  }
+  if (places.empty()) return;
+  change.where = ShortList(places);
+  changes.push_back(std::move(change));
+}
+
 }  // namespace
 
 std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const CaptureHoldings& b,
@@ -131,11 +145,22 @@ std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const Captu
   return ChangesInside(uses_a, uses_b);
 }
 
-std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b) {
+std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b, const MatchedNames& names) {
+  std::vector<ProgramChange> changes;
+  if (a.has_backward_with_autograd != b.has_backward_with_autograd) {
+    const Kind kind = b.has_backward_with_autograd ? Kind::kAutogradOn : Kind::kAutogradOff;
+    changes.push_back({.kind = kind, .where = "backward"});
+  }
+  std::set<CommonModule> sparse_a, sparse_b;
+  for (const auto& [name, module] : a.sparse) sparse_a.insert(names.modules().CommonNameInA(module));
+  for (const auto& [name, module] : b.sparse) sparse_b.insert(names.modules().CommonNameInB(module));
+  AddSparse(sparse_b, sparse_a, {.kind = Kind::kGradients, .a = "dense", .b = "sparse"}, changes);
+  AddSparse(sparse_a, sparse_b, {.kind = Kind::kGradients, .a = "sparse", .b = "dense"}, changes);
   constexpr std::size_t kFewestSteps = 3;  // fewer do not show what a program does between steps
   const std::string in_a = WordsOf(a.gradients), in_b = WordsOf(b.gradients);
-  if (in_a == in_b || a.steps < kFewestSteps || b.steps < kFewestSteps) return {};
-  return {{.kind = Kind::kGradients, .a = in_a, .b = in_b}};
+  if (in_a != in_b && a.steps >= kFewestSteps && b.steps >= kFewestSteps)
+    changes.push_back({.kind = Kind::kGradients, .a = in_a, .b = in_b});
+  return changes;
 }
 
 }  // namespace memoir

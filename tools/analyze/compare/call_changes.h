@@ -11,8 +11,8 @@ namespace memoir {
 // Returns changes of the kinds kAutogradOn, kAutogradOff, kNewCall, kGoneCall, kCallsInStep and kCallsInCall.
 std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                            const MatchedNames& names);
-// Returns a change of the kind kGradients, or nothing.
-std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b);
+// Returns changes of gradients and of autograd in backward: of the kinds kGradients, kAutogradOn and kAutogradOff.
+std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFacts& b, const MatchedNames& names);
 
 }  // namespace memoir
 

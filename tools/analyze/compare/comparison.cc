@@ -140,6 +140,11 @@ ComparedDevice CompareDevices(const SideInputs* a, const SideInputs* b, MatchedN
   }
   compared.factor = CommonFactorOf(RowsOf(parts, GroupBy::kLine));
   compared.causes = CausesOf({a->held, b->held, parts}, changes, names);
+  const auto is_of_earlier_steps = [](const ProgramChange& change) {
+    return change.kind == ProgramChange::Kind::kEarlierSteps;
+  };
+  if (std::ranges::any_of(compared.causes, is_of_earlier_steps))
+    compared.cause = MainCauseOf(PartsOfEarlierSteps(parts));
   compared.below = LinesBelowPeak(a->held, b->held, parts, names);
   return compared;
 }

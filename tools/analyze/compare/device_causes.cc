@@ -67,7 +67,7 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
       return IsShare(change.bytes, total, 50);
     case Kind::kGradients:
       // A result that is added to a kept gradient is an autograd detail.
-      return IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4);
+      return !change.where.empty() || IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4);
     case Kind::kUnshared:
     case Kind::kTrained:
     case Kind::kAutogradOn:
@@ -108,14 +108,17 @@ void AddLiveCalls(const MatchedDevice& device, const MatchedNames& names, std::i
   }
 }
 
+// Returns true for parameters, gradients, optimizer state and library workspaces.
+bool AlwaysStays(const MatchedPart& part) {
+  return part.is_of_library || part.category == "parameter" || part.category.starts_with("gradient") ||
+         part.category.starts_with("optimizer state");
+}
+
 // Adds the tensors that are kept from step to step, such as outputs in a list, if they make up most of the difference.
-// Parameters, gradients, optimizer state and library workspaces always stay.
 void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, std::vector<ProgramChange>& causes) {
   ProgramChange change{.kind = Kind::kEarlierSteps};
   for (const MatchedPart& part : parts) {
-    const bool stays = part.is_of_library || part.category == "parameter" || part.category.starts_with("gradient") ||
-                       part.category.starts_with("optimizer state");
-    if (stays) continue;
+    if (AlwaysStays(part)) continue;
     change.bytes += static_cast<std::int64_t>(part.b.before_step) - static_cast<std::int64_t>(part.a.before_step);
   }
   const bool is_most = (change.bytes > 0) == (total > 0) && 3 * std::abs(change.bytes) >= 2 * std::abs(total);
@@ -177,6 +180,14 @@ std::optional<ProgramChange> FindFirstShape(const CaptureHoldings& a, const Capt
 }
 
 }  // namespace
+
+std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts) {
+  std::erase_if(parts, AlwaysStays);
+  for (MatchedPart& part : parts) {
+    for (Amount* const amount : {&part.a, &part.b}) amount->bytes = amount->requested = amount->before_step;
+  }
+  return parts;
+}
 
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names) {

@@ -33,13 +33,13 @@ struct ProgramChange {
     kOptimizer,       // another class of optimizers
     kCheckpointed,    // modules that only B recomputes for backward
     kKept,            // modules that only A recomputes for backward
-    kAutogradOn,      // a call of a model with autograd on, off in A
-    kAutogradOff,     // a call of a model with autograd off, on in A
+    kAutogradOn,      // a call of a model, or backward, with autograd on, off in A
+    kAutogradOff,     // a call of a model, or backward, with autograd off, on in A
     kNewCall,         // a line that calls a model of both, but only in B
     kGoneCall,        // a line that calls a model of both, but only in A
     kCallsInStep,     // another number of calls of a model in each step
     kCallsInCall,     // another number of calls of a module in each call of its outermost module
-    kGradients,       // gradients are freed at another point, or not
+    kGradients,       // gradients are freed at another point, or not, or they are sparse in one of A and B
     // Entries of ComparedDevice::causes only:
     kLiveCalls,     // another number of calls of a model whose tensors are live
     kEarlierSteps,  // more or fewer bytes live from before the step

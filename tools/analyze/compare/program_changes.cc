@@ -50,7 +50,7 @@ class ChangeFinder {
     FindOptimizers();
     FindCheckpointing();
     Add(FindCallChanges(a_, b_, names_));
-    Add(FindGradientChanges(a_.facts.calls, b_.facts.calls));
+    Add(FindGradientChanges(a_.facts.calls, b_.facts.calls, names_));
     return std::move(changes_);
   }
 

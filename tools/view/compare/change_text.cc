@@ -35,6 +35,8 @@ std::string PlaceOfCall(const ProgramChange& change, const std::string& module) 
 // "1 call", "4 calls"
 std::string FormatCallsOf(const std::string& count) { return count + (count == "1" ? " call" : " calls"); }
 
+std::string OfWhere(const std::string& where) { return where.empty() ? "" : " of " + where; }
+
 }  // namespace
 
 std::string ChangeText(const ProgramChange& change) {
@@ -96,7 +98,7 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kCallsInCall:
       return fmt::format("each call of the model has {} of {} now, had {}", FormatCallsOf(b), where, a);
     case Kind::kGradients:
-      return fmt::format("gradients are {} now, were {}", b, a);
+      return fmt::format("gradients{} are {} now, were {}", OfWhere(where), b, a);
     case Kind::kLiveCalls:
       return fmt::format("{} has {} with live tensors now, had {}", where, FormatCallsOf(b), a);
     case Kind::kEarlierSteps:
@@ -165,7 +167,7 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kCallsInCall:
       return fmt::format("each call of the model has {} of {}; on {} it has {}", FormatCallsOf(b), where, other, a);
     case Kind::kGradients:
-      return fmt::format("gradients are {}; on {} they are {}", b, other, a);
+      return fmt::format("gradients{} are {}; on {} they are {}", OfWhere(where), b, other, a);
     case Kind::kLiveCalls:
       return fmt::format("{} has {} with live tensors; on {} it has {}", where, FormatCallsOf(b), other, a);
     case Kind::kEarlierSteps:

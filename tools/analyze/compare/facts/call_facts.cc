@@ -71,6 +71,7 @@ void CallFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
     const bool is_of_optimizer = state_->dictionary().text(range.user_name).starts_with(kZeroGradient);
     facts_.gradients.set_to_zero = facts_.gradients.set_to_zero || is_of_optimizer;
   }
+  if (range.phase == Phase::kBackward && range.is_operator) NoteBackward(range, name);
   const auto found = open_.find(event.thread);
   // torch numbers an operator only while autograd is on.
   if (found == open_.end() || found->second.empty() || !range.is_operator || range.sequence < 0) return;
@@ -84,6 +85,14 @@ void CallFactsPass::OnAllocate(const AllocateEvent& event) {
   if (found == open_.end() || found->second.empty()) return;
   StackId& stack = found->second.front().stack;
   if (!stack.valid()) stack = event.block->callstack;
+}
+
+void CallFactsPass::NoteBackward(const OpenRange& range, std::string_view name) {
+  facts_.has_backward_with_autograd = facts_.has_backward_with_autograd || range.sequence >= 0;
+  const bool is_sparse = name == "aten::embedding_sparse_backward" || name == "aten::_embedding_bag_sparse_backward";
+  if (!is_sparse || !range.module.valid()) return;
+  const Module& module = state_->dictionary().module(range.module);
+  facts_.sparse.emplace(module.full_path(), module);
 }
 
 void CallFactsPass::NoteRangeOfOptimizer(std::string_view name) {

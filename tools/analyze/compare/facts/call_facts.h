@@ -50,6 +50,8 @@ struct CallFacts {
   std::map<std::string, ModelCalls> models;  // by Module::full_path() of the outermost module
   std::map<std::string, ModuleUse> modules;  // by Module::full_path(); outermost modules and modules inside of them
   GradientUse gradients;                     // all false: no optimizer's zero_grad() between two steps
+  std::map<std::string, Module> sparse;      // modules with sparse gradients, by Module::full_path()
+  bool has_backward_with_autograd = false;   // backward makes a graph of its own: create_graph=True
   std::size_t steps = 0;                     // steps of optimizers
 };
 
@@ -79,6 +81,7 @@ class CallFactsPass : public Visitor {
     bool has_autograd = false;
   };
   void NoteCaller(const OpenCall& call);
+  void NoteBackward(const OpenRange& range, std::string_view name);
   void NoteRangeOfOptimizer(std::string_view name);
   SourceLine CallerOf(StackId stack);
 
