@@ -1,5 +1,5 @@
 // The tool's blocks equal the allocator's after every change; the tool is a list here.
-#include "tracker/torch/nvtx_heaps.h"
+#include "tracker/torch/publication/nvtx_heaps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tracker/torch/hooks.h"
-#include "tracker/torch/memory_publication.h"
+#include "tracker/torch/publication/memory_publication.h"
 
 namespace memoir {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/session/variables.h"
-#include "tracker/torch/nvtx_memory.h"
+#include "tracker/torch/publication/nvtx_memory.h"
 
 namespace memoir {
 namespace {

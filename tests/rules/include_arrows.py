@@ -52,9 +52,15 @@ ARROWS = {
     "tracker/stacks": (("interpose", "tracker"), set()),
     "tracker/host": (("interpose",), set()),
     "tracker/cupti": (("interpose", "interpose/cuda"), {"cuda"}),
-    "tracker/torch": (("interpose", "tracker/repeated_steps", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
+    "tracker/torch": ((), {"torch"}),  # the interface to the session, and the differences between versions of torch
+    "tracker/torch/tensors": (("interpose", "tracker/modules", "tracker/torch"), {"torch"}),
+    "tracker/torch/ranges": (("interpose", "tracker/modules", "tracker/stacks", "tracker/torch", "tracker/torch/tensors"), {"torch"}),
+    "tracker/torch/host_allocators": (("interpose", "tracker/repeated_steps", "tracker/stacks", "tracker/torch", "tracker/torch/ranges"), {"torch"}),
+    "tracker/torch/publication": (("interpose", "tracker/torch"), {"nvtx"}),
+    "tracker/torch/cuda_allocator": (("interpose", "tracker/repeated_steps", "tracker/stacks", "tracker/torch", "tracker/torch/host_allocators", "tracker/torch/publication"), {"torch"}),
+    "tracker/torch/install": (("tracker/modules", "tracker/torch", "tracker/torch/ranges", "tracker/torch/host_allocators", "tracker/torch/publication", "tracker/torch/cuda_allocator"), {"torch"}),
     "tracker/client": ((), {"torch", "memoir"}),  # compiled into programs: nothing of what is not installed
-    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/repeated_steps", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/repeated_steps", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "tracker/torch/ranges", "tracker/torch/tensors", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
@@ -273,6 +279,7 @@ RULES = (
         (
             _include("tracker/writer/pack.cc", "<ATen/Tensor.h>"),
             _include("tracker/session/session.cc", "<c10/core/Device.h>"),
+            _include("tracker/torch/ranges/range_hook.cc", '"tracker/torch/cuda_allocator/cuda_allocator_hook.h"'),
             _include("interpose/ring/ring.cc", "<zstd.h>"),
             _include("simcuda/machine/device.cc", "<cuda.h>"),
             _include("simcuda/machine/device.cc", '"interpose/ring/ring.h"'),

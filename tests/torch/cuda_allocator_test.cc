@@ -13,9 +13,10 @@
 #include "tests/interpose/numbered_records.h"
 #include "tests/refused_mprotect.h"
 #include "tests/torch/fake_cuda_allocator.h"
-#include "tracker/torch/cuda_allocator_hook.h"
-#include "tracker/torch/device_level_hook.h"
-#include "tracker/torch/device_records.h"
+#include "tracker/torch/cuda_allocator/cuda_allocator_hook.h"
+#include "tracker/torch/cuda_allocator/device_level_hook.h"
+#include "tracker/torch/cuda_allocator/device_records.h"
+#include "tracker/torch/cuda_look.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {

@@ -21,9 +21,9 @@
 #include "tracker/session/process/terminal_line.h"
 #include "tracker/session/session.h"
 #include "tracker/session/standby.h"
-#include "tracker/torch/gradient_buckets.h"
 #include "tracker/torch/hooks.h"
-#include "tracker/torch/saved_tensor_address.h"
+#include "tracker/torch/tensors/gradient_buckets.h"
+#include "tracker/torch/tensors/saved_tensor_address.h"
 #include "tracker/writer/file/folder_paths.h"
 
 namespace {

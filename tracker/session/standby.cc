@@ -11,7 +11,7 @@
 #include "tracker/session/process/not_recording_message.h"
 #include "tracker/session/session.h"
 #include "tracker/torch/hooks.h"
-#include "tracker/torch/training_watch.h"
+#include "tracker/torch/ranges/training_watch.h"
 
 namespace memoir {
 namespace {

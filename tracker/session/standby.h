@@ -7,7 +7,7 @@
 //
 // Any thread. A forked child only reads the memory that the fork copied. The child takes only one lock that its parent
 // may have held: torch's lock on the list of callbacks, in the child's first operator. No thread of Memoir holds this
-// lock at a fork (tracker/torch/callback_lock.h). A thread of the program may hold this lock at a fork, while
+// lock at a fork (tracker/torch/ranges/callback_lock.h). A thread of the program may hold this lock at a fork, while
 // the thread runs its first operator.
 #ifndef TRACKER_SESSION_STANDBY_H_
 #define TRACKER_SESSION_STANDBY_H_

@@ -11,7 +11,7 @@
 namespace memoir {
 
 // Bytes of each part of the scratch memory, with the file that uses the part.
-inline constexpr std::size_t kRangesBytes = 64 * 1024;  // tracker/torch/open_ranges.h
+inline constexpr std::size_t kRangesBytes = 64 * 1024;  // tracker/torch/ranges/open_ranges.h
 inline constexpr std::size_t kStackBytes = 128 * 1024;  // stack_recorder.cc
 inline constexpr std::size_t kCallsBytes = 64 * 1024;   // open_calls.cc
 

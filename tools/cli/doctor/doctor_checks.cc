@@ -88,7 +88,7 @@ DoctorCheck StacksCheck(const PythonFacts& python) {
           "record with a released CPython, 3.10 to 3.14"};
 }
 
-// Symbols by which a tracker follows CUDA memory (tracker/torch/cuda_allocator_hook.cc).
+// Symbols by which a tracker follows CUDA memory (tracker/torch/cuda_allocator/cuda_allocator_hook.cc).
 constexpr std::string_view kCudaAllocator = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr std::string_view kCudaReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 

@@ -1,0 +1,40 @@
+// Determines which allocator torch uses for CUDA devices, and how Memoir can record it. torch's own allocator reports
+// its blocks. Other allocators report nothing, but Memoir can record their allocations and deallocations
+// (device_level_hook.h).
+//
+// One thread at a time, except for the last two functions.
+#ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
+#define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
+
+// If the torch of this build has no CUDA, or if NVIDIA's headers are missing, no allocator is recorded.
+#if __has_include(<cuda_runtime.h>) && __has_include(<c10/cuda/impl/cuda_cmake_macros.h>)
+#define MEMOIR_TORCH_HAS_CUDA 1
+#include <c10/cuda/CUDACachingAllocator.h>
+
+namespace memoir {
+
+enum class CudaRecording {
+  kBlocks,       // every block is recorded
+  kDeviceLevel,  // allocations and deallocations are recorded, from the call of ChooseCudaRecording on
+  kNothing,
+};
+
+// Reads PYTORCH_NO_CUDA_MEMORY_CACHING for the functions below. Call it at the start of a recording, and again once
+// CUDA is ready, with the GIL held if there is Python. Do not call it on a thread that runs operators, because another
+// thread of the program may be changing the environment.
+void LookForCachingVariable();
+
+// Determines how CUDA memory is recorded, and installs device_level_hook.h if necessary. `find` returns the allocator
+// that is in use. It is also called later, because a program may switch the cache on again.
+CudaRecording ChooseCudaRecording(c10::cuda::CUDACachingAllocator::CUDAAllocator* (*find)());
+
+// Returns the reason for kNothing: one line that is never freed.
+const char* WhyCudaIsNotRecorded();
+// Returns a line that reports that CUDA memory is recorded at device level, and the reason. The line is never freed.
+// nullptr if CUDA memory is not recorded at device level.
+const char* CudaAtDeviceLevel();
+
+}  // namespace memoir
+
+#endif  // MEMOIR_TORCH_HAS_CUDA
+#endif  // TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_

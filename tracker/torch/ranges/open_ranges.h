@@ -1,0 +1,53 @@
+// The open ranges of a thread, identified by the address of their RecordFunction. They are stored with the thread's
+// ring slot, and only this thread uses them. The size is fixed, but pages that are not written use no memory. Ranges at
+// a greater depth than kMaxDepth are dropped and counted; their allocations are recorded under the deepest stored
+// range.
+#ifndef TRACKER_TORCH_RANGES_OPEN_RANGES_H_
+#define TRACKER_TORCH_RANGES_OPEN_RANGES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/ring/ring.h"
+
+namespace memoir {
+
+class OpenRanges {
+ public:
+  // Returns the open ranges of the calling thread, whose slot is `slot`; nullptr if there is no memory. The memory is
+  // mapped at the thread's first range. In a new epoch (RangeEpoch) the list is cleared, and the slot's depth is set to
+  // 0.
+  static OpenRanges* Of(ThreadSlot* slot, std::uint32_t epoch);
+
+  // Adds the innermost range. Call it only if full() is false. `accumulates`: the range accumulates a gradient.
+  void Push(const void* range, bool accumulates) { ranges_[depth_++] = Entry(range, accumulates); }
+  // Returns true if `range` is the innermost range, and accumulates a gradient.
+  bool IsAccumulating(const void* range) const { return depth_ > 0 && ranges_[depth_ - 1] == Entry(range, true); }
+  // Removes `range` and all ranges inside of it. False if the list does not contain `range`, because its begin was not
+  // recorded.
+  bool Pop(const void* range) {
+    std::size_t i = depth_;
+    while (i > 0 && (ranges_[i - 1] & ~kAccumulates) != Entry(range, false)) --i;
+    if (i == 0) return false;
+    depth_ = i - 1;
+    return true;
+  }
+  std::uint16_t depth() const { return static_cast<std::uint16_t>(depth_); }
+  bool full() const { return depth_ >= kMaxDepth; }
+
+ private:
+  static constexpr std::size_t kMaxDepth = 8190;
+  static constexpr std::uintptr_t kAccumulates = 1;  // ranges lie at even addresses
+  static std::uintptr_t Entry(const void* range, bool accumulates) {
+    return reinterpret_cast<std::uintptr_t>(range) | (accumulates ? kAccumulates : 0);
+  }
+
+  std::uint32_t thread_;  // thread to which the ranges belong; for the slot's next thread the list is empty
+  std::size_t depth_;
+  std::uintptr_t ranges_[kMaxDepth];
+};
+static_assert(sizeof(OpenRanges) == 64 * 1024);
+
+}  // namespace memoir
+
+#endif  // TRACKER_TORCH_RANGES_OPEN_RANGES_H_

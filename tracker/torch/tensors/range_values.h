@@ -1,0 +1,53 @@
+// Writes the arguments and results of a range into the ring: one kind byte for each value, the lengths of tensor lists,
+// and a record for each tensor. Reads only plain members of TensorImpl and StorageImpl. A query for the sizes or the
+// device of a tensor subclass would run its Python code, and a query for the data of a copy-on-write storage would copy
+// the data.
+//
+// Call the functions on the range's thread, when the range begins or ends. They do not allocate, and keep no reference.
+#ifndef TRACKER_TORCH_TENSORS_RANGE_VALUES_H_
+#define TRACKER_TORCH_TENSORS_RANGE_VALUES_H_
+
+#include <ATen/core/ivalue.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/ring/ring.h"
+#include "interpose/ring/ring_batch.h"
+
+namespace memoir {
+
+// The kinds of a range's values. They are gathered before the range's record is written, because the record contains
+// their counts.
+struct ValueKinds {
+  std::uint8_t kinds[kMaxArguments];
+  std::uint32_t list_lengths[kMaxLists];
+  std::uint16_t count = 0;
+  std::uint16_t lists = 0;
+  std::uint32_t tensors = 0;
+
+  // Number of bytes that the kinds and the list lengths need in a record.
+  std::size_t RecordBytes() const;
+  void Write(std::uint8_t* place) const;
+};
+
+// Fills `kinds`. FindKinds and AddTensors ignore values beyond kMaxArguments, and lists beyond kMaxLists.
+void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
+
+// Adds a record for each tensor that FindKinds counted, in order. A record for which there is no room is dropped and
+// counted.
+void AddTensors(RingBatch& batch, std::uint16_t depth, c10::ArrayRef<const c10::IValue> values,
+                const ValueKinds& kinds);
+
+// Records one tensor. `impl` is nullptr for an undefined element of a list. `flags` are added to the flags of the
+// record.
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags = 0);
+// Returns the tensor that contains the values of a sparse tensor; nullptr if `impl` is not sparse.
+const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl);
+// Returns the address of the first byte of the tensor's storage, without a call of the tensor's functions; 0 if it has
+// no storage.
+std::uint64_t StorageAddress(const c10::TensorImpl& impl);
+
+}  // namespace memoir
+
+#endif  // TRACKER_TORCH_TENSORS_RANGE_VALUES_H_
