@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -38,10 +39,12 @@ int AnalyzeRun(const std::vector<std::string>& arguments) {
   return capture.ok() && AnalyzePeakOwners(*capture, {}).ok() ? kExitFine : kExitError;
 }
 
-int DiffWithItself(const std::vector<std::string>& arguments) {
-  std::vector<std::string> twice = arguments;
-  twice.push_back(arguments.back());
-  return DiffVerb(twice);
+int DiffWithCopy(const std::vector<std::string>& arguments) {
+  const TemporaryFolder copy;
+  std::filesystem::copy(arguments.back(), copy.path(), std::filesystem::copy_options::recursive);
+  std::vector<std::string> both = arguments;
+  both.push_back(copy.path());
+  return DiffVerb(both);
 }
 
 struct Case {
@@ -66,25 +69,23 @@ TEST_P(Replays, AreFew) {
   ::testing::internal::CaptureStdout();
   const int code = one.verb(arguments);
   const std::string text = ::testing::internal::GetCapturedStdout();
-  EXPECT_NE(code, kExitError) << text;
+  EXPECT_TRUE(code == kExitFine || code == kExitFinding) << code << ": " << text;
   EXPECT_EQ(TotalReplayWork().replays - replays, one.replays);
-  constexpr std::uint64_t kChunks = 4;
-  EXPECT_EQ(TotalReplayWork().decoded_chunks - chunks, kChunks * (one.verb == DiffWithItself ? 2 : 1));
+  constexpr std::uint64_t kChunks = 6;
+  EXPECT_EQ(TotalReplayWork().decoded_chunks - chunks, kChunks * (one.verb == DiffWithCopy ? 2 : 1));
 }
 
 // A third replay is for the causes of leaks, and for what an out-of-memory error is compared with. Without categories a
 // summary first looks for a GPU, then for library workspaces, and learns only then of the errors.
-INSTANTIATE_TEST_SUITE_P(OfVerbs, Replays,
-                         ::testing::Values(Case{"show", ShowVerb, {"show"}, 0},
-                                           Case{"show_category", ShowVerb, {"show", "--by", "category"}, 0},
-                                           Case{"show_at", ShowVerb, {"show", "--at", "end"}, 0},
-                                           Case{"show_over_time", ShowVerb, {"show", "--over", "time"}, 0},
-                                           Case{"show_checkpoint", ShowVerb, {"show", "--by", "checkpoint"}, 0},
-                                           Case{"check", CheckVerb, {"check"}, 0},
-                                           Case{"check_leaks", CheckVerb, {"check", "leaks"}, 0},
-                                           Case{"diff", DiffWithItself, {"diff"}, 0},
-                                           Case{"report", AnalyzeWholeReport, {}, 0}, Case{"run", AnalyzeRun, {}, 0}),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    OfVerbs, Replays,
+    ::testing::Values(Case{"show", ShowVerb, {}, 5}, Case{"show_category", ShowVerb, {"--by", "category"}, 3},
+                      Case{"show_at", ShowVerb, {"--at", "end"}, 2},
+                      Case{"show_over_time", ShowVerb, {"--over", "time"}, 2},
+                      Case{"show_checkpoint", ShowVerb, {"--by", "checkpoint"}, 2}, Case{"check", CheckVerb, {}, 3},
+                      Case{"check_leaks", CheckVerb, {"leaks"}, 3}, Case{"diff", DiffWithCopy, {}, 6},
+                      Case{"report", AnalyzeWholeReport, {}, 3}, Case{"run", AnalyzeRun, {}, 3}),
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace memoir

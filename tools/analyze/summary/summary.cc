@@ -36,7 +36,7 @@ Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping,
 // Separates workspaces only if there is a device with a caching allocator. The first pass searches for such a device,
 // so a capture without one needs no other pass. If another analysis needs the categories, they contain the workspaces.
 Task<absl::StatusOr<Summary>> SummaryWithWorkspaces(Grouping& grouping, SharedCategories& shared,
-                                                    const SummaryOptions& options) {
+                                                    const SummaryOptions& options, SummaryAdditions& additions) {
   JointReplays& replays = shared.replays();
   bool may_stop = Grouping::SeparatesWorkspaces(options.by);
   if (may_stop && shared.is_wanted()) {
@@ -47,7 +47,9 @@ Task<absl::StatusOr<Summary>> SummaryWithWorkspaces(Grouping& grouping, SharedCa
   }
   auto summary = co_await SummaryBy(grouping, replays, options, may_stop);
   if (summary.ok() && !summary->has_value()) {
-    absl::StatusOr<LibraryWorkspaces> workspaces = co_await FindLibraryWorkspaces(replays);
+    const Task<absl::StatusOr<LibraryWorkspaces>> find_workspaces = FindLibraryWorkspaces(replays);
+    additions.Start(co_await LookForFailures(replays));
+    absl::StatusOr<LibraryWorkspaces>& workspaces = co_await find_workspaces;
     if (!workspaces.ok()) co_return workspaces.status();
     grouping.SeparateWorkspaces(*std::move(workspaces));
     summary = co_await SummaryBy(grouping, replays, options, false);
@@ -69,10 +71,10 @@ Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOp
   SummaryAdditions additions(shared, options, ChooseCheckpoints(options), options.endings);
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
   // The replay for the categories also shows which additions can start beside the summary.
-  if (NeedsCategories(options.by)) additions.Start(co_await LookForFailures(replays));
+  if (NeedsCategories(options.by) || shared.is_wanted()) additions.Start(co_await LookForFailures(replays));
   absl::StatusOr<Grouping>& grouping = co_await make_grouping;
   if (!grouping.ok()) co_return grouping.status();
-  absl::StatusOr<Summary> summary = co_await SummaryWithWorkspaces(*grouping, shared, options);
+  absl::StatusOr<Summary> summary = co_await SummaryWithWorkspaces(*grouping, shared, options, additions);
   if (!summary.ok()) co_return summary.status();
   if (const absl::Status added = co_await additions.AddTo(*summary); !added.ok()) co_return added;
   const ImportSource source = ImportSourceOf(replays.capture());

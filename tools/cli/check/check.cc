@@ -113,7 +113,8 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
 }
 
 // Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks,
-// so the summary, which starts later, takes library workspaces from there.
+// so the summary, which starts later, takes library workspaces from there. The summary is always needed: it says what
+// the recording lacks.
 void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
   if (!shown.asked.only_conditions) {
@@ -121,6 +122,7 @@ void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
       if (all || name == shown.asked.check) analyses.Start(name);
     }
   }
+  analyses.Start("oom");
   if (!shown.asked.conditions.empty()) analyses.StartFigures();
 }
 
