@@ -184,7 +184,10 @@ std::optional<ProgramChange> FindFirstShape(const CaptureHoldings& a, const Capt
 std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts) {
   std::erase_if(parts, AlwaysStays);
   for (MatchedPart& part : parts) {
-    for (Amount* const amount : {&part.a, &part.b}) amount->bytes = amount->requested = amount->before_step;
+    const std::uint64_t more_in_b = part.b.before_step - part.a.before_step;  // modulo 2^64
+    if (part.b.bytes == 0) part.a.bytes = part.a.requested = part.a.before_step;
+    if (part.b.bytes > 0) part.b.bytes = part.a.bytes + more_in_b;
+    if (part.b.bytes > 0) part.b.requested = part.a.requested + more_in_b;
   }
   return parts;
 }

@@ -20,8 +20,8 @@ struct MatchedDevice {
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names);
 
-// Returns the parts of the tensors that are kept from step to step, with their bytes from before the step. Leaves out
-// tensors that always stay, such as parameters.
+// Returns the parts of the tensors that may be kept from step to step. The parts differ only in bytes from before the
+// step. Leaves out tensors that always stay, such as parameters.
 std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts);
 
 // Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
