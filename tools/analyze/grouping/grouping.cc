@@ -22,7 +22,7 @@ std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
 }  // namespace
 
 Task<absl::StatusOr<Grouping>> Grouping::Make(SharedCategories& shared, GroupBy by, std::string own) {
-  Grouping grouping(by, std::move(own));
+  Grouping grouping(by, own);
   if (NeedsCategories(by)) {
     const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
     if (!categories.ok()) co_return categories.status();

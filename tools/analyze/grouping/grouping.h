@@ -49,7 +49,7 @@ class Grouping {
   static Grouping FromCategories(GroupBy by, KnownCategories categories);
   static Grouping FromShapes(BlockShapeTable shapes);
   // For a grouping that needs no earlier replay.
-  static Grouping Of(GroupBy by, std::string own) { return Grouping(by, std::move(own)); }
+  static Grouping Of(GroupBy by, const std::string& own) { return Grouping(by, own); }
 
   // Returns true for groupings by operator, module and line. On devices with a caching allocator, these groupings have
   // a separate row for workspaces of libraries, because a workspace does not belong to one caller of the library.

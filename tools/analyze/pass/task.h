@@ -43,8 +43,11 @@ class [[nodiscard]] Task {
     void await_suspend(std::coroutine_handle<> waiting) const { task.promise().waiting_.push_back(waiting); }
     Result& await_resume() const { return *task.promise().result_; }
   };
-  struct WaitForValue : Wait {
-    Result await_resume() const { return std::move(Wait::await_resume()); }
+  struct WaitForValue {
+    Wait wait;
+    bool await_ready() const { return wait.await_ready(); }
+    void await_suspend(std::coroutine_handle<> waiting) const { wait.await_suspend(waiting); }
+    Result await_resume() const { return std::move(wait.await_resume()); }
   };
   // `co_await task` waits until the task is done, and returns a reference to its result. Several tasks may wait for one
   // task. `co_await Count(replays)` returns the result itself, because the task ends with the expression.
