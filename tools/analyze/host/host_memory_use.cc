@@ -14,9 +14,7 @@ class HostPass final : public WindowedVisitor {
   using WindowedVisitor::WindowedVisitor;
   std::vector<ProcessHostMemory> Take() { return std::move(processes_); }
 
- private:
-  static constexpr std::size_t kMostInstants = 512;
-
+ protected:
   void SeeProcessBegin(const ProcessEvent& event) override {
     now_ = {};
     now_.process = event.process;
@@ -39,7 +37,7 @@ class HostPass final : public WindowedVisitor {
     if (instant.headroom().value_or(UINT64_MAX) < now_.nearest.headroom().value_or(UINT64_MAX)) now_.nearest = instant;
     now_.last = instant;
     if (now_.readings++ % every_ != 0) return;
-    now_.over_time.push_back(std::move(instant));
+    now_.over_time.push_back(instant);
     if (now_.over_time.size() == kMostInstants) Thin();
   }
   void SeeProcessEnd(const ProcessEvent&) override {
@@ -48,6 +46,9 @@ class HostPass final : public WindowedVisitor {
     if (now_.over_time.back().ns != now_.last.ns) now_.over_time.push_back(now_.last);
     processes_.push_back(std::exchange(now_, {}));
   }
+
+ private:
+  static constexpr std::size_t kMostInstants = 512;
 
   void Thin() {
     every_ *= 2;
