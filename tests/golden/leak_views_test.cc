@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
-#include "tools/analyze/lives/leaks.h"
+#include "tools/analyze/lives/leak_causes.h"
 #include "tools/view/lives/leak_view.h"
 
 namespace memoir {
