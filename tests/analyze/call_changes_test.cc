@@ -152,7 +152,7 @@ TEST_F(CallChanges, GradientsAreACauseOnlyOfTheirOwnBytes) {
   EXPECT_THAT(comparison.focus()->causes, IsEmpty());
 }
 
-// A forward operator of `table`, and its backward, which may make a graph of its own.
+// Runs a forward operator of `table`, and its backward. With `makes_graph`, autograd is on in backward.
 void RunBackward(ProcessBuilder& process, const std::string& operator_name, bool makes_graph, std::uint64_t bytes) {
   process.EnterModule("", "Net", "Net")
       .EnterModule("table", "Embedding", "Net")

@@ -85,8 +85,7 @@ TEST(Leaks, WhoHoldsThem) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
-  const Leaks leaks = *AnalyzeLeaks(capture, {});
-  const LeakHolders holders = *FindLeakHolders(capture, {}, leaks);
+  const auto [leaks, holders] = *AnalyzeLeaks(capture, {});
   ASSERT_EQ(leaks.leaks.size(), 1u);
   ASSERT_TRUE(holders.looked);
   ASSERT_EQ(holders.all.size(), 1u);
@@ -107,7 +106,7 @@ TEST(Leaks, HoldersOfTheFirstStepAloneAreLeftOut) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
-  const LeakHolders holders = *FindLeakHolders(capture, {}, *AnalyzeLeaks(capture, {}));
+  const LeakHolders holders = AnalyzeLeaks(capture, {})->holders;
   ASSERT_EQ(holders.all.size(), 1u);
   ASSERT_EQ(holders.all[0].size(), 1u);
   EXPECT_EQ(holders.all[0][0].name, "kept (list)");
@@ -140,8 +139,9 @@ TEST(Leaks, OfOneCauseAreTensorsComputedFromEachOther) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  absl::StatusOr<Leaks> leaks = AnalyzeLeaks(*capture, {});
-  ASSERT_TRUE(leaks.ok()) << leaks.status();
+  absl::StatusOr<LeakAnswer> answer = AnalyzeLeaks(*capture, {});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  Leaks* const leaks = &answer->leaks;
   ASSERT_EQ(leaks->leaks.size(), 3u);
   EXPECT_TRUE(leaks->causes.empty()) << "nothing says that autograd keeps them";
   RuleNumber graph = 0;

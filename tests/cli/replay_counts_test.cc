@@ -33,7 +33,7 @@ int AnalyzeWholeReport(const std::vector<std::string>& arguments) {
   return capture.ok() && AnalyzeReport(*capture, {}).ok() ? kExitFine : kExitError;
 }
 
-// What `memoir run` prints at its end.
+// The analysis for the lines that `memoir run` prints at its end.
 int AnalyzeRun(const std::vector<std::string>& arguments) {
   const auto capture = Capture::Open(arguments.back());
   return capture.ok() && AnalyzePeakOwners(*capture, {}).ok() ? kExitFine : kExitError;

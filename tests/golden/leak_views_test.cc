@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
-#include "tools/analyze/lives/leak_causes.h"
+#include "tools/analyze/lives/leak_holders.h"
 #include "tools/view/lives/leak_view.h"
 
 namespace memoir {
@@ -23,12 +23,12 @@ TEST(LeakViews, CheckLeaks) {
   }
   process.WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
-  const auto leaks = AnalyzeLeaks(capture, {});
-  ASSERT_TRUE(leaks.ok()) << leaks.status();
+  const auto found = AnalyzeLeaks(capture, {});
+  ASSERT_TRUE(found.ok()) << found.status();
   testing::ExpectGolden("check_leaks.txt",
-                        RenderLeaks(capture, *leaks, *FindLeakHolders(capture, {}, *leaks), 0, "run1", {.width = 80}));
+                        RenderLeaks(capture, found->leaks, found->holders, 0, "run1", {.width = 80}));
 
-  Leaks in_known_steps = *leaks;
+  Leaks in_known_steps = found->leaks;
   in_known_steps.leaks[1].inferred_blocks = 9;
   const std::string text = RenderLeaks(capture, in_known_steps, {}, 0, "run1", {.width = 200});
   EXPECT_NE(text.find("10 blocks (operator and module of 9 inferred)"), std::string::npos) << text;
@@ -50,10 +50,10 @@ TEST(LeakViews, WhoHoldsThem) {
   process.Mark("memoir.held_by 105000 seen[\xe2\x80\xa6] (dict, global of train.py)");
   process.Step(12).WriteTo(folder.path());
   const Capture capture = *Capture::Open(folder.path());
-  const auto leaks = AnalyzeLeaks(capture, {});
-  ASSERT_TRUE(leaks.ok()) << leaks.status();
+  const auto found = AnalyzeLeaks(capture, {});
+  ASSERT_TRUE(found.ok()) << found.status();
   testing::ExpectGolden("check_leaks_holders.txt",
-                        RenderLeaks(capture, *leaks, *FindLeakHolders(capture, {}, *leaks), 0, "run1", {.width = 80}));
+                        RenderLeaks(capture, found->leaks, found->holders, 0, "run1", {.width = 80}));
 }
 
 }  // namespace

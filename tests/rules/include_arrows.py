@@ -91,7 +91,7 @@ SIMCUDA = {
 }
 for room, others in SIMCUDA.items():
     ARROWS[f"simcuda/{room}"] = (("proto", *(f"simcuda/{other}" for other in others.split())), {"cuda"} if room == "api" else set())
-# Values of tensors on the simulated device: a library of its own, which finds the device by the names of its functions.
+# Values of tensors on the simulated device: a separate library, which finds the device by the names of its functions.
 ARROWS["simcuda/torch_values/memory"] = ((), {"torch"})
 ARROWS["simcuda/torch_values/host"] = (("interpose", "simcuda/torch_values/memory"), {"torch"})
 ARROWS["simcuda/torch_values/operators"] = (("simcuda/torch_values/memory", "simcuda/torch_values/host"), {"torch"})

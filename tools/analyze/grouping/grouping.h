@@ -40,8 +40,8 @@ inline NameId MakerOf(const Block& block) {
 
 class Grouping {
  public:
-  // The shape, category and parameter of a block are known only after its allocation. So groupings by these wait for a
-  // replay, which must be of the same rank as the replay that uses the grouping. `own`: Selection::own.
+  // The shape, category and parameter of a block are known only after its allocation. So a grouping by shape, category
+  // or parameter waits for a replay. The grouping is valid for replays of the same rank. `own`: Selection::own.
   static Task<absl::StatusOr<Grouping>> Make(SharedCategories& shared, GroupBy by, std::string own);
 
   // FromCategories and FromShapes make a grouping from the result of such a replay: FromCategories makes a grouping

@@ -187,18 +187,4 @@ Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selecti
   co_return absl::OkStatus();
 }
 
-Task<absl::StatusOr<Leaks>> AnalyzeLeaks(SharedCategories& shared, Selection selection) {
-  absl::StatusOr<Leaks> leaks = co_await FindLeaks(shared, selection);
-  if (!leaks.ok()) co_return leaks;
-  const absl::Status status = co_await AddLeakCauses(shared.replays(), selection, *leaks);
-  if (!status.ok()) co_return status;
-  co_return leaks;
-}
-
-absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection) {
-  JointReplays replays(capture, selection);
-  SharedCategories categories(replays);
-  return replays.Finish(AnalyzeLeaks(categories, selection));
-}
-
 }  // namespace memoir

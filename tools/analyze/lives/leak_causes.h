@@ -10,23 +10,16 @@
 #define TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
-#include "tools/model/capture.h"
 
 namespace memoir {
 
 // Sets `leaks.causes`. `leaks`: the result of LeakPass. Needs one replay if at least two leaks may have one cause. The
 // arguments must outlive the task.
 Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks);
-
-// Finds the leaks and their causes.
-Task<absl::StatusOr<Leaks>> AnalyzeLeaks(SharedCategories& shared, Selection selection);
-absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analyze/lives/leak_causes.h"
 #include "tools/model/holder_note.h"
 
 namespace memoir {
@@ -152,9 +153,23 @@ Task<absl::StatusOr<LeakHolders>> FindLeakHolders(JointReplays& replays, const S
   co_return pass.Take();
 }
 
-absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks) {
+Task<absl::StatusOr<LeakAnswer>> AnalyzeLeaks(SharedCategories& shared, Selection selection) {
+  LeakAnswer answer;
+  absl::StatusOr<Leaks> leaks = co_await FindLeaks(shared, selection);
+  if (!leaks.ok()) co_return leaks.status();
+  answer.leaks = *std::move(leaks);
+  Task<absl::Status> add_causes = AddLeakCauses(shared.replays(), selection, answer.leaks);
+  absl::StatusOr<LeakHolders> holders = co_await FindLeakHolders(shared.replays(), selection, answer.leaks);
+  if (const absl::Status causes = co_await std::move(add_causes); !causes.ok()) co_return causes;
+  if (!holders.ok()) co_return holders.status();
+  answer.holders = *std::move(holders);
+  co_return answer;
+}
+
+absl::StatusOr<LeakAnswer> AnalyzeLeaks(const Capture& capture, const Selection& selection) {
   JointReplays replays(capture, selection);
-  return replays.Finish(FindLeakHolders(replays, selection, leaks));
+  SharedCategories categories(replays);
+  return replays.Finish(AnalyzeLeaks(categories, selection));
 }
 
 }  // namespace memoir

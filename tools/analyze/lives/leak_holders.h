@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
@@ -32,7 +33,15 @@ struct LeakHolders {
 // outlive the task.
 Task<absl::StatusOr<LeakHolders>> FindLeakHolders(JointReplays& replays, const Selection& selection,
                                                   const Leaks& leaks);
-absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks);
+
+// The leaks with their causes, and their holders.
+struct LeakAnswer {
+  Leaks leaks;
+  LeakHolders holders;
+};
+// Needs two replays, and a third for the causes and the holders if there are leaks.
+Task<absl::StatusOr<LeakAnswer>> AnalyzeLeaks(SharedCategories& shared, Selection selection);
+absl::StatusOr<LeakAnswer> AnalyzeLeaks(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir
 

@@ -36,9 +36,9 @@ void JointReplays::ReplayOnce() {
   VisitorGroup all(passes);
   report_ = capture_.Replay(passes.size() == 1 ? *passes.front() : all, options);
   while (!resumed_.empty()) {
-    const PassInReplay& next = *resumed_.back();
+    const std::coroutine_handle<> task = resumed_.back()->task_;
     resumed_.pop_back();
-    next.task_.resume();
+    task.resume();
   }
 }
 

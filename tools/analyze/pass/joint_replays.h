@@ -28,7 +28,7 @@
 
 namespace memoir {
 
-// What a replay must find for a pass, as in ReplayOptions.
+// The parts of ReplayOptions that depend on the pass.
 struct ReplayNeeds {
   bool tensors = false;
   bool first_seen = false;
@@ -76,7 +76,7 @@ class JointReplays {
   // outlive the wait.
   PassInReplay Next(Visitor& pass, ReplayNeeds needs = {}) { return {*this, pass, std::move(needs)}; }
 
-  // The same as a task of its own, for a caller that is no task.
+  // The same as a task, for a caller that is not a coroutine: `Finish(Run(pass, needs))`.
   Task<absl::StatusOr<ReplayReport>> Run(Visitor& pass, ReplayNeeds needs);
 
   // Replays the capture until the task is done. Other tasks that wait are in the same replays.

@@ -70,7 +70,7 @@ Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOp
   JointReplays& replays = shared.replays();
   SummaryAdditions additions(shared, options, ChooseCheckpoints(options), options.endings);
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
-  // The replay for the categories also shows which additions can start beside the summary.
+  // The replay for the categories also shows which additions can start together with the summary.
   if (NeedsCategories(options.by) || shared.is_wanted()) additions.Start(co_await LookForFailures(replays));
   absl::StatusOr<Grouping>& grouping = co_await make_grouping;
   if (!grouping.ok()) co_return grouping.status();

@@ -1,4 +1,4 @@
-// What a summary has besides its rows: out-of-memory errors, bad ends and the effect of checkpointing. Few captures
+// The parts of a summary that are no rows: out-of-memory errors, bad ends and the effect of checkpointing. Few captures
 // have errors or bad ends, so their analyses run only if there are signs of them.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_ADDITIONS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_ADDITIONS_H_

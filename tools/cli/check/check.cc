@@ -113,8 +113,8 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
 }
 
 // Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks,
-// so the summary, which starts later, takes library workspaces from there. The summary is always needed: it says what
-// the recording lacks.
+// so the summary, which starts later, takes library workspaces from there. The summary is always needed: its report
+// lists what the recording lacks.
 void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
   if (!shown.asked.only_conditions) {
@@ -156,8 +156,8 @@ absl::StatusOr<CheckResult> CheckCapture(const std::string& path, const CheckArg
   SummaryOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
   options.progress = progress.callback();
-  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   const Capture::SharedDecoding shared(*capture);
+  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   CheckAnalyses analyses(*capture, options, asked.at);
   // The path contains --run for the selected run, because otherwise commands with this path would show the last run.
   const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";

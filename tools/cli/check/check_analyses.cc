@@ -134,20 +134,6 @@ absl::StatusOr<CheckResult> CheckHost(CheckAnalyses& analyses, const CheckContex
   return checked;
 }
 
-// Finds the causes and the holders of the leaks in the same replay.
-Task<absl::StatusOr<LeakAnswer>> AnalyzeLeaksWithHolders(SharedCategories& shared, const Selection& selection) {
-  LeakAnswer answer;
-  absl::StatusOr<Leaks> leaks = co_await FindLeaks(shared, selection);
-  if (!leaks.ok()) co_return leaks.status();
-  answer.leaks = *std::move(leaks);
-  Task<absl::Status> add_causes = AddLeakCauses(shared.replays(), selection, answer.leaks);
-  absl::StatusOr<LeakHolders> holders = co_await FindLeakHolders(shared.replays(), selection, answer.leaks);
-  if (const absl::Status causes = co_await std::move(add_causes); !causes.ok()) co_return causes;
-  if (!holders.ok()) co_return holders.status();
-  answer.holders = *std::move(holders);
-  co_return answer;
-}
-
 }  // namespace
 
 const Task<absl::StatusOr<Summary>>& CheckAnalyses::StartSummary() {
@@ -166,7 +152,7 @@ const Task<absl::StatusOr<Balance>>& CheckAnalyses::StartBalance() {
 }
 
 const Task<absl::StatusOr<LeakAnswer>>& CheckAnalyses::StartLeaks() {
-  if (!leaks_) leaks_.emplace(AnalyzeLeaksWithHolders(categories_, options_));
+  if (!leaks_) leaks_.emplace(AnalyzeLeaks(categories_, options_));
   return *leaks_;
 }
 

@@ -13,9 +13,7 @@
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/host/host_memory_use.h"
-#include "tools/analyze/lives/leak_causes.h"
 #include "tools/analyze/lives/leak_holders.h"
-#include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
 #include "tools/analyze/segments/fragmentation.h"
@@ -34,11 +32,6 @@ struct CheckResult {
   std::vector<std::string> failures;  // checks and conditions that could not be evaluated, one line each
   BudgetReport budget;                // results of the conditions
   bool grew = false;                  // true: compared with the baseline, a figure grew by more than a condition allows
-};
-
-struct LeakAnswer {
-  Leaks leaks;
-  LeakHolders holders;
 };
 
 // One capture and its analyses. Each analysis starts when it is first wanted. Analyses that have started run in the

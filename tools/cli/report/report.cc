@@ -202,8 +202,8 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   static_cast<Selection&>(options) = SelectionOf(arguments);
   ProgressLine progress("reading " + arguments.capture);
   options.progress = progress.callback();
-  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   JointReplays replays(*capture, options);
+  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   SharedCategories categories(replays);
   const Task<absl::StatusOr<ReportContent>> analyze = AnalyzeReport(categories, options);
   const auto find_fragmentation = AnalyzeFragmentation(replays, options.WithAllBlocks());
