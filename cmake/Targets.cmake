@@ -121,6 +121,12 @@ function(memoir_test name)
   endif()
 endfunction()
 
+# memoir_folder_test(<name> [DEPS ...]): the same of all *_test.cc of this folder.
+function(memoir_folder_test name)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc")
+  memoir_test(${name} SRCS ${sources} ${ARGN})
+endfunction()
+
 # Entries with the label `long` are left to `./dev test --all`.
 # memoir_python_test(<name> <files or folder> [INSTALLED] [PYTHON interpreter] [LABELS ...]): pytest, one ctest entry. With INSTALLED it
 # runs after the tree was installed into <build>/installed, and finds it in $TESTED_TREE (fixture `tree` of tests/conftest.py).

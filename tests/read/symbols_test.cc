@@ -13,8 +13,8 @@
 namespace memoir {
 namespace {
 
-using testing::ElementsAre;
-using testing::Property;
+using ::testing::ElementsAre;
+using ::testing::Property;
 
 void AddName(v1::SymbolObject& object, std::uint32_t offset, const std::string& name) {
   v1::SymbolAddress& address = *object.add_address();
@@ -23,7 +23,7 @@ void AddName(v1::SymbolObject& object, std::uint32_t offset, const std::string& 
 }
 
 std::string NewFolder(const char* name) {
-  const std::string folder = testing::TempDir() + name + std::to_string(getpid());
+  const std::string folder = ::testing::TempDir() + name + std::to_string(getpid());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;

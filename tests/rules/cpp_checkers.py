@@ -22,6 +22,7 @@ SHARES = pathlib.Path(__file__).parent / "clang_tidy_shares.txt"
 CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "memoir" / "clang-tidy"
 PRODUCT = ("interpose/", "simcuda/", "tracker/", "tools/")
 
+INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* \[(?P<check>[\w.,-]+)\]$", re.MULTILINE)
 
 # Functions of libc that concurrency-mt-unsafe refuses and that are safe here.
@@ -40,10 +41,16 @@ def commands():
     """Source (from the root) to (folder, flags), the first of each."""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        path = os.path.relpath(entry["file"], ROOT)
-        if path.startswith(PRODUCT) and path not in found:
-            found[path] = entry["directory"], flags(shlex.split(entry["command"])[1:])
+        for source in sources_of(entry["file"]):
+            path = os.path.relpath(source, ROOT)
+            if path.startswith(PRODUCT) and path not in found:
+                found[path] = entry["directory"], flags(shlex.split(entry["command"])[1:])
     return found
+
+
+def sources_of(compiled):
+    """Those that are compiled together are included by a file that CMake wrote."""
+    return INCLUDED.findall(pathlib.Path(compiled).read_text()) if "/Unity/" in compiled else [compiled]
 
 
 def flags(arguments):

@@ -35,7 +35,7 @@ ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& li
 }
 
 // Returns the change of autograd between calls of which all, or none, had it on.
-std::optional<Kind> AutogradChange(const CallCounts& a, const CallCounts& b) {
+std::optional<Kind> AutogradChange(const AutogradCalls& a, const AutogradCalls& b) {
   if (a.with_autograd == 0 && b.without_autograd == 0) return Kind::kAutogradOn;
   if (a.without_autograd == 0 && b.with_autograd == 0) return Kind::kAutogradOff;
   return std::nullopt;

@@ -60,7 +60,7 @@ absl::Status BadValue(std::string_view source, std::string_view value, std::stri
 
 std::span<const RecordOption> RecordOptions() { return kOptions; }
 
-std::string AbsolutePath(const std::string& path) {
+std::string AbsoluteOrGivenPath(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   return error ? path : absolute.string();
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
   switch (option.kind) {
     case OptionKind::kPath:
       if (value.empty()) return BadValue(source, value, "a path");
-      return AbsolutePath(std::string(value));
+      return AbsoluteOrGivenPath(std::string(value));
     case OptionKind::kSize:
       if (const auto bytes = ParseSize(value)) return std::to_string(*bytes);
       return BadValue(source, value, "a size such as 512MiB, 2.4GiB or plain bytes");

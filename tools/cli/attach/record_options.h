@@ -52,7 +52,7 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
                                             std::string_view value);
 
 // Returns `path` unchanged if the working folder was deleted, because it cannot be made absolute then.
-std::string AbsolutePath(const std::string& path);
+std::string AbsoluteOrGivenPath(const std::string& path);
 
 // Returns one line for each variable MEMOIR_* of `environment` ("NAME=value" strings) that has no meaning.
 std::vector<std::string> UnknownVariables(std::span<const std::string> environment);

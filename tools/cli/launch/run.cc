@@ -150,7 +150,7 @@ bool IsQuiet(const EnvironmentVariables& variables) {
 
 std::string OutputOf(const EnvironmentVariables& variables) {
   const auto given = variables.find("MEMOIR_OUTPUT");
-  return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
+  return given == variables.end() ? AbsoluteOrGivenPath(DefaultOutputFolder()) : given->second;
 }
 
 // Returns a name for this run, unique on all hosts. The name contains the launcher's name of the job, so that readers

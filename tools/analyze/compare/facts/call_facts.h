@@ -16,7 +16,8 @@
 
 namespace memoir {
 
-struct CallCounts {
+// How often something was called with autograd and without.
+struct AutogradCalls {
   std::size_t with_autograd = 0, without_autograd = 0;  // without: under torch.no_grad(), for example
   std::size_t all() const { return with_autograd + without_autograd; }
   void Add(bool has_autograd) { ++(has_autograd ? with_autograd : without_autograd); }
@@ -25,7 +26,7 @@ struct CallCounts {
 // A line that calls an outermost module.
 struct Caller {
   SourceLine line;
-  CallCounts calls;
+  AutogradCalls calls;
 };
 
 struct ModelCalls {
@@ -36,7 +37,7 @@ struct ModelCalls {
 // The calls of one module in forward.
 struct ModuleUse {
   Module module;
-  CallCounts calls;
+  AutogradCalls calls;
 };
 
 // How a program treats the gradients of the previous step.
@@ -51,7 +52,7 @@ struct CallFacts {
   std::map<std::string, ModuleUse> modules;  // by Module::full_path(); outermost modules and modules inside of them
   GradientUse gradients;                     // all false: no optimizer's zero_grad() between two steps
   std::map<std::string, Module> sparse;      // modules with sparse gradients, by Module::full_path()
-  bool has_backward_with_autograd = false;   // backward makes a graph of its own: create_graph=True
+  bool has_backward_with_autograd = false;   // backward makes a graph, too: create_graph=True
   std::size_t steps = 0;                     // steps of optimizers
 };
 
@@ -89,7 +90,7 @@ class CallFactsPass : public Visitor {
   SourceLines lines_;
   CallFacts facts_;
   std::map<ThreadId, std::vector<OpenCall>> open_;  // outermost first
-  std::map<ModuleId, CallCounts> uses_;
+  std::map<ModuleId, AutogradCalls> uses_;
   std::map<ModuleId, std::size_t> calls_;  // since the last step
 };
 
