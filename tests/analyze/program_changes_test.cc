@@ -150,6 +150,19 @@ TEST_F(ProgramChanges, TrainingMayGetTheBatchOfEvaluation) {
   EXPECT_EQ(comparison.changes[0].b, "float32[48, 64]");
 }
 
+// Half of B's calls have a smaller batch. A has an odd last batch, which B lacks.
+TEST_F(ProgramChanges, AnOddBatchOfOneRecordingIsNoReasonToFail) {
+  ProcessBuilder a, b;
+  Write(a, {});
+  for (const std::int64_t batch : {16, 16, 16, 16, 3}) Call(a, "Net", {batch, 64});
+  Write(b, {});
+  for (const std::int64_t batch : {16, 16, 8, 8, 8}) Call(b, "Net", {batch, 64});
+  const Comparison comparison = Compare(a, b);
+  ASSERT_THAT(comparison.changes, SizeIs(1));
+  EXPECT_EQ(comparison.changes[0].a, "float32[16, 64]");
+  EXPECT_EQ(comparison.changes[0].b, "float32[8, 64]");
+}
+
 TEST_F(ProgramChanges, AWiderModelIsTheCause) {
   const Comparison comparison = Compare(Made(), {.width = 96});
   ASSERT_THAT(comparison.focus()->causes, ::testing::Not(IsEmpty()));

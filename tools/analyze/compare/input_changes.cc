@@ -32,9 +32,9 @@ std::optional<TensorShape> OwnInput(const Inputs& inputs, const Inputs& others) 
   return own == nullptr ? std::nullopt : std::optional(own->first);
 }
 
-// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. Both recordings have the
-// returned shape, but it is more frequent in `inputs`, by about as many calls as `others` has with `own`. For example,
-// training now has the batch that evaluation had before.
+// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. The returned shape is more
+// frequent in `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training now
+// has the batch that evaluation had before.
 std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs& others, const TensorShape& own) {
   const std::uint64_t calls = others.at(own);
   std::uint64_t all = 0;
@@ -43,7 +43,8 @@ std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs&
   std::optional<TensorShape> most;
   std::uint64_t largest = 0;
   for (const auto& [shape, count] : inputs) {
-    const std::uint64_t before = others.at(shape);  // `others` contains all shapes of `inputs`
+    const auto same = others.find(shape);
+    const std::uint64_t before = same == others.end() ? 0 : same->second;
     const std::uint64_t more = count > before ? count - before : 0;
     if (more <= largest || 2 * more < calls || more > 2 * calls) continue;
     largest = more;
