@@ -46,6 +46,35 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
 }
 
+// An FSDP rank at whose peak the buffers of collectives have `gathered` and `scattered` bytes.
+v1::RecordingSummary WithBuffers(std::uint32_t rank, std::uint64_t gathered, std::uint64_t scattered,
+                                 std::uint64_t activations) {
+  v1::RecordingSummary recording = WithState(rank, 0, activations);
+  recording.set_shards_parameters(true);
+  recording.mutable_devices(0)->set_peak_allocated_bytes(gathered + scattered + activations);
+  for (const auto& [name, bytes] :
+       {std::pair("parameter (gathered)", gathered), std::pair("gradient (reduce-scatter)", scattered)}) {
+    v1::HeldRow& row = *recording.mutable_devices(0)->mutable_at_peak(0)->add_rows();
+    row.set_name(name);
+    row.set_bytes(bytes);
+  }
+  return recording;
+}
+
+// Other threads free the buffers of FSDP's collectives, in one step sooner than in another.
+TEST(ShardsTest, ABufferThatAnotherThreadFreesLaterIsHealthy) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank)
+    recordings.push_back(WithBuffers(rank, 9 * kMiB, (rank == 5 ? 5 : 2) * kMiB, 20 * kMiB));
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[5] = WithBuffers(5, 12 * kMiB, 2 * kMiB, 20 * kMiB);
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[5] = WithBuffers(5, 9 * kMiB, 2 * kMiB, 23 * kMiB);
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  recordings[5] = WithBuffers(5, 9 * kMiB, 30 * kMiB, 20 * kMiB);  // more than twice the usual bytes of buffers
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+}
+
 TEST(ShardsTest, AZeroOptimizerKeepsTheStateOfOtherParametersOnEachRank) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank)

@@ -32,9 +32,9 @@ std::optional<TensorShape> OwnInput(const Inputs& inputs, const Inputs& others) 
   return own == nullptr ? std::nullopt : std::optional(own->first);
 }
 
-// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. The returned shape is more
-// frequent in `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training now
-// has the batch that evaluation had before.
+// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. The returned shape is
+// more frequent in `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training
+// now has the batch that evaluation had before.
 std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs& others, const TensorShape& own) {
   const std::uint64_t calls = others.at(own);
   std::uint64_t all = 0;

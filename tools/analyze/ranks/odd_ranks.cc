@@ -147,6 +147,7 @@ class OddRankFinder {
       if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
         findings[i]->more_between_steps = value - usual.value;
       if (findings[i] || (judged.has_shards && peak_rows_->HasOtherShards(Member(i), value, usual))) continue;
+      if (judged.figure == OddFigure::kAllocated && peak_rows_->HasOtherBuffers(Member(i), value, usual)) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);

@@ -48,23 +48,40 @@ std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool m
   return rows;
 }
 
+std::map<std::string, PeakRows::MemberAndUsual> PeakRows::CategoriesOf(const RankFacts& member) const {
+  std::map<std::string, MemberAndUsual> categories;
+  for (const RankRow& row : member.rows[kByCategory]) categories[book_.NameOf(row.name)].bytes += row.bytes;
+  for (const auto& [name, bytes] : usual_[kByCategory]) categories[book_.NameOf(name)].usual = bytes;
+  return categories;
+}
+
 bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
   if ((!member.shards_parameters && !member.shards_optimizer) || member.rows[kByCategory].empty()) return false;
-  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> state;  // bytes and usual bytes, by category
-  for (const RankRow& row : member.rows[kByCategory]) state[book_.NameOf(row.name)].first += row.bytes;
-  for (const auto& [name, bytes] : usual_[kByCategory]) state[book_.NameOf(name)].second = bytes;
   std::uint64_t explained = 0;
-  for (const auto& [category, of] : state) {
+  for (const auto& [category, of] : CategoriesOf(member)) {
     const bool is_of_optimizer = category == "optimizer state";
     const bool is_sharded =
         is_of_optimizer || (member.shards_parameters && (category == "parameter" || category == "gradient"));
     if (!is_sharded) continue;
     // A rank with another optimizer has a category that the others lack, or lacks one. Another shard has all.
-    if (!member.shards_optimizer && (of.first == 0) != (of.second == 0)) return false;
-    if ((of.first > of.second) == (value > usual.value)) explained += ApartBy(of.first, of.second);
+    if (!member.shards_optimizer && (of.bytes == 0) != (of.usual == 0)) return false;
+    if ((of.bytes > of.usual) == (value > usual.value)) explained += ApartBy(of.bytes, of.usual);
   }
   const std::uint64_t temporaries = member.shards_optimizer ? explained : explained / kShareOfRounding;
   return ApartBy(value, usual.value) <= explained + temporaries + usual.tolerance;
+}
+
+bool PeakRows::HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
+  if (!member.shards_parameters) return false;
+  MemberAndUsual buffers;
+  for (const auto& [category, of] : CategoriesOf(member)) {
+    if (category != "parameter (gathered)" && category != "gradient (reduce-scatter)") continue;
+    buffers.bytes += of.bytes;
+    buffers.usual += of.usual;
+  }
+  if ((buffers.bytes > buffers.usual) != (value > usual.value)) return false;
+  const std::uint64_t explained = std::min(ApartBy(buffers.bytes, buffers.usual), buffers.usual);
+  return ApartBy(value, usual.value) <= explained + usual.tolerance;
 }
 
 }  // namespace memoir

@@ -28,7 +28,17 @@ class PeakRows {
   // member may keep the state of larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
+  // Returns true if the buffers of FSDP's collectives explain why the member's peak is `value` instead of `usual`.
+  // Threads of NCCL or gloo hold the buffer of an all-gather or a reduce-scatter until it has ended, so some peaks
+  // include one more. Buffers explain at most as many bytes as they usually have.
+  bool HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
+
  private:
+  struct MemberAndUsual {
+    std::uint64_t bytes = 0, usual = 0;
+  };
+  std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
+
   const RankBook& book_;
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
 };
