@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "interpose" / "simcuda"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "simcuda"))
 import generate_stubs as stubs  # noqa: E402
 
 HEADER = '''
