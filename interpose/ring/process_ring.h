@@ -1,5 +1,5 @@
-// The ring of this process: its state, its opening and its closing. This file declares the mutable globals that the
-// files of the ring share, except for those that hooks read inline (ring.h) and thread_works_for (thread_slots.h).
+// The state of this process's ring, which ring_opening.cc opens and closes. This file declares the mutable globals that
+// the files of the ring share, except for those that hooks read inline (ring.h) and thread_works_for (thread_slots.h).
 //
 // The state is never freed, so hooks may run until the process ends. A forked child inherits RingState from its parent,
 // but the kernel zeroes the child's ForkWipedPage. So only OpenRing(), which reads that page, shows whether this
@@ -24,6 +24,9 @@ struct ForkWipedPage {
   std::atomic<std::uint32_t> opened_here;          // 1: this process itself opened a ring, not only its parent
   alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; on a separate cache line
 };
+
+// The longest wait of a producer for an extent, unless RingState::max_wait_ns is set otherwise.
+inline constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
 
 struct RingState {
   std::atomic<ForkWipedPage*> page;

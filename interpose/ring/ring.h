@@ -74,6 +74,26 @@ struct RingCounters {
   std::uint64_t deep_calls;     // Python calls not recorded: nested too deeply
 };
 
+// A reading of three clocks at the same moment, as far as that is possible.
+struct RingClock {
+  std::uint64_t tick;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+// A defined name, as the reader returns it.
+struct NameView {
+  std::uint32_t id;
+  bool is_module;
+  bool is_code;
+  const char* text;  // the name, not terminated; module: path; code: function
+  std::size_t text_bytes;
+  const char* schema;  // module: class; code: file
+  std::size_t schema_bytes;
+  const std::uint8_t* written;  // one byte per argument; module: text of the root's name
+  std::size_t arguments;
+};
+
 enum class OnEmptyPool : std::uint8_t {
   // Waits for an extent: at most 5 s per stall, or 20 ms if threads hold all extents. Drops the record if no extent
   // becomes free in this time. Waits and drops are counted. Must not be used under an allocator's lock.

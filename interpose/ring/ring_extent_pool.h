@@ -12,9 +12,6 @@
 
 namespace memoir {
 
-// The longest wait of a producer for an extent, unless RingState::max_wait_ns is set otherwise.
-constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
-
 // Adds `count` extents to the pool, from number `first` on, and wakes all waiting producers. For a new ring, and for a
 // ring that grows.
 void AddExtents(const RingMap& ring, std::uint32_t first, std::uint32_t count);

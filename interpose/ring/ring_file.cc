@@ -176,8 +176,7 @@ bool CreateLargest(const char* folder, const ProcessIdentity& process, const Rin
   for (std::uint32_t count = wanted.first;; count = std::max(count / 2, least)) {
     const std::uint64_t total = OffsetsFor(count).total;
     const int short_of = total > room.file_limit ? EFBIG : total * room_factor > room.free ? ENOSPC : 0;
-    const int code =
-        short_of != 0 ? short_of : CreateOfSizeAndMore(folder, process, count, room, wanted.most, file);
+    const int code = short_of != 0 ? short_of : CreateOfSizeAndMore(folder, process, count, room, wanted.most, file);
     if (code == 0) return true;
     if (IsLackOfRoom(code) && count > least) continue;
     if (IsLackOfRoom(code)) {
@@ -258,7 +257,7 @@ const char* NetworkFileSystem(long type) {
 
 bool LockRingFile(int fd) {
   // Not flock, because a forked child would inherit that lock and hold it long after its parent's death.
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return fcntl(fd, F_SETLK, &lock) == 0;

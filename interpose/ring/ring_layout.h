@@ -13,7 +13,6 @@
 #include <cstdint>
 
 #include "interpose/ring/ring.h"
-#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 

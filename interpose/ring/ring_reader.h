@@ -42,24 +42,6 @@ struct ThreadView {
   bool retired;
 };
 
-struct NameView {
-  std::uint32_t id;
-  bool is_module;
-  bool is_code;
-  const char* text;  // the name, not terminated; module: path; code: function
-  std::size_t text_bytes;
-  const char* schema;  // module: class; code: file
-  std::size_t schema_bytes;
-  const std::uint8_t* written;  // one byte per argument; module: text of the root's name
-  std::size_t arguments;
-};
-
-struct RingClock {
-  std::uint64_t tick;
-  std::uint64_t monotonic_ns;
-  std::uint64_t realtime_ns;
-};
-
 class MEMOIR_INTERPOSE_API RingReader {
  public:
   struct State;  // ring_reader_state.h

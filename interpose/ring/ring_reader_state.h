@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "interpose/ring/ring_layout.h"
+#include "interpose/ring/ring_reader.h"
 
 namespace memoir {
 

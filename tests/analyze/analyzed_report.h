@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 
 namespace memoir::testing {

@@ -11,6 +11,7 @@
 
 #include "tests/analyze/compared_captures.h"
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/compare/facts/reserved_book.h"
 #include "tools/analyze/compare/match/line_match.h"
@@ -165,7 +166,10 @@ TEST(MatchLines, NeighboursSayWhereALineIs) {
 TEST(MatchLines, FunctionsAndFilesAreApart) {
   EXPECT_THAT(Matched({Seen(10, {"mm"})}, {Seen(10, {"mm"}, "/src/net.py", "Other.forward")}), IsEmpty());
   EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/net.py")}, {Seen(10, {"mm"}, "/b/net.py")}), ElementsAre(Pair(10u, 10u)));
-  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/net.py")}, {Seen(10, {"mm"}, "/b/train.py")}), IsEmpty());
+  // A copy of a script under another name, if no other file is left.
+  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/old.py")}, {Seen(10, {"mm"}, "/b/new.py")}), ElementsAre(Pair(10u, 10u)));
+  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/old.py")}, {Seen(10, {"mm"}, "/b/x.py"), Seen(10, {"mm"}, "/b/y.py")}),
+              IsEmpty());
   // Two files of one name: by the folders that they have in common, or not at all.
   EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/x/net.py"), Seen(20, {"mm"}, "/a/y/net.py")},
                       {Seen(10, {"mm"}, "/b/x/net.py"), Seen(20, {"mm"}, "/b/y/net.py")}),

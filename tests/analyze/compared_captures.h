@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 
 namespace memoir::testing {

@@ -11,6 +11,7 @@
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/model/kernel_name.h"
 

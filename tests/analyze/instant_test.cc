@@ -8,6 +8,7 @@
 #include "tools/analyze/time/live_block_table.h"
 #include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 
 namespace memoir {
 namespace {

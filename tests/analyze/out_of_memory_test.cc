@@ -9,6 +9,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/oom/input_followers.h"
+#include "tools/analyze/oom/out_of_memory_analysis.h"
 
 namespace memoir {
 namespace {

@@ -13,6 +13,7 @@
 #include "tests/analyze/analyzed_report.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/pass/window/groupings.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_block_table.h"

@@ -8,6 +8,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/analyze/tree/tree_stream.h"
 
 namespace memoir {

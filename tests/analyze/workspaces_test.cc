@@ -15,6 +15,7 @@
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/lives/block_lives.h"
 #include "tools/analyze/oom/out_of_memory.h"
+#include "tools/analyze/oom/out_of_memory_analysis.h"
 #include "tools/analyze/time/live_block_table.h"
 
 namespace memoir {

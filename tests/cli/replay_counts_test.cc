@@ -11,6 +11,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tests/fuzz/whole_captures.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/summary/peak_owners.h"
 #include "tools/cli/arguments/verbs.h"

@@ -29,6 +29,7 @@
 #include "tests/fuzz/whole_captures.h"
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/fit/fit_recording.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/peak_owners.h"

@@ -13,6 +13,7 @@
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/pass/window/groupings.h"
 #include "tools/analyze/summary/summary.h"

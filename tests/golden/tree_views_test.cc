@@ -10,6 +10,7 @@
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/calls/device_call_summary.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/view/calls/device_calls_view.h"
 #include "tools/view/tree/tree_json.h"

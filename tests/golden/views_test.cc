@@ -23,6 +23,7 @@
 #include "tools/analyze/time/operator_curve.h"
 #include "tools/analyze/time/over_time_curves.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"

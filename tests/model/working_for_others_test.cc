@@ -7,6 +7,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -252,6 +252,28 @@ def no_include_cycles(tree):
     yield from (f"rooms in a circle: {' -> '.join(c)}" for c in circles(by_room))
 
 
+def circles_of_units_are_small(tree):
+    """A unit is a header and its source. Two units may be one thing in two files; where three include each other, none can be read without the others."""
+    by_unit = {}
+    for source in cxx_sources(tree, *PRODUCTS):
+        targets = (include.rpartition(".")[0] for _, include, _ in source.includes)
+        by_unit.setdefault(source.path.rpartition(".")[0], set()).update(targets)
+    reached = {unit: reachable(by_unit, unit) for unit in by_unit}
+    together = {tuple(sorted(other for other in reached[unit] if unit in reached.get(other, ()))) for unit in by_unit}
+    for units in sorted(together):
+        if len(units) > 2:
+            yield f"{len(units)} units in a circle: {', '.join(units)}"
+
+
+def reachable(graph, start):
+    found, waiting = set(), [start]
+    while waiting:
+        new = graph.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
 def circles(graph):
     """One circle for each back edge of a depth-first walk."""
     found, done = [], set()
@@ -311,6 +333,16 @@ RULES = (
                 **_include("tracker/writer/a.h", '"tracker/session/b.h"'),
                 **_include("tracker/session/c.h", '"tracker/writer/d.h"'),
                 **{"tracker/writer/d.h": "", "tracker/session/b.h": ""},
+            },
+        ),
+    ),
+    Rule(
+        circles_of_units_are_small,
+        (
+            {
+                **_include("tools/read/a.cc", '"tools/read/b.h"'),
+                **_include("tools/read/b.cc", '"tools/read/c.h"'),
+                **_include("tools/read/c.h", '"tools/read/a.h"'),
             },
         ),
     ),

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/view/report/report_facts.h"
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/import/files/byte_source.h"
 #include "tools/import/snapshot/snapshot_capture.h"
+#include "tools/import/snapshot/snapshot_reader.h"
 #include "tools/import/snapshot/torch_snapshot.h"
 #include "tools/import/trace/profiler_capture.h"
 #include "tools/import/trace/profiler_trace.h"

@@ -1,10 +1,11 @@
-// Compares two recordings at their peaks or at another instant. The result has for each device the difference, and rows
-// whose differences sum to it.
+// A comparison of two recordings at their peaks or at another instant: for each device the difference, and rows whose
+// differences sum to it.
 //
 // A is the first recording, B is the second. A difference is B's value minus A's value. Names are B's names.
 #ifndef TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 #define TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "tools/analyze/compare/facts/capture_holdings.h"
 #include "tools/analyze/compare/facts/line_peaks.h"
 #include "tools/analyze/compare/match/module_names.h"
@@ -25,7 +25,10 @@
 namespace memoir {
 
 enum class RowState : std::uint8_t { kNew, kGone, kGrown, kShrunk, kSame };
-std::string_view ToString(RowState state);  // "new", "gone", ...
+inline std::string_view ToString(RowState state) {
+  constexpr std::string_view kWords[] = {"new", "gone", "grown", "shrunk", "same"};
+  return kWords[static_cast<std::size_t>(state)];
+}
 
 struct Amount {
   std::uint64_t bytes = 0;
@@ -43,7 +46,12 @@ struct ComparedRow {
   Amount a, b;
   std::int64_t difference() const { return static_cast<std::int64_t>(b.bytes) - static_cast<std::int64_t>(a.bytes); }
   std::int64_t more_blocks() const { return static_cast<std::int64_t>(b.blocks) - static_cast<std::int64_t>(a.blocks); }
-  RowState state() const;
+  RowState state() const {
+    if (difference() == 0) return RowState::kSame;
+    if (a.bytes == 0) return RowState::kNew;
+    if (b.bytes == 0) return RowState::kGone;
+    return difference() > 0 ? RowState::kGrown : RowState::kShrunk;
+  }
 };
 
 // The main cause of a device's difference: the line whose requested bytes changed most in the direction of the
@@ -95,10 +103,30 @@ struct ComparedDevice {
   bool has_both() const { return sides[0] && sides[1]; }
   const ComparedSide& a() const { return *sides[0]; }
   const ComparedSide& b() const { return *sides[1]; }
-  std::int64_t difference() const;           // of the live bytes at the instant
-  std::int64_t peak_difference() const;      // of the peaks of allocated bytes
-  std::int64_t reserved_difference() const;  // of the peaks of reserved bytes if reserved_cause is known; otherwise 0
-  bool is_same() const;                      // true if no row differs
+  // Returns the difference of the live bytes at the instant, of the peaks of allocated bytes, and of the peaks of
+  // reserved bytes (0 if reserved_cause is unknown).
+  std::int64_t difference() const {
+    return Difference([](const ComparedSide& side) { return side.held.bytes; });
+  }
+  std::int64_t peak_difference() const {
+    return Difference([](const ComparedSide& side) { return side.device.peak_allocated_bytes; });
+  }
+  std::int64_t reserved_difference() const {
+    if (!has_both() || reserved_cause.bytes == 0) return 0;
+    return Difference([](const ComparedSide& side) { return side.device.peak_reserved_bytes; });
+  }
+  bool is_same() const {  // no row differs
+    return difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
+             return row.difference() == 0 && row.more_blocks() == 0;
+           });
+  }
+
+ private:
+  template <class Bytes>  // std::uint64_t(const ComparedSide&)
+  std::int64_t Difference(Bytes bytes) const {
+    const std::uint64_t in_a = sides[0] ? bytes(*sides[0]) : 0, in_b = sides[1] ? bytes(*sides[1]) : 0;
+    return static_cast<std::int64_t>(in_b) - static_cast<std::int64_t>(in_a);
+  }
 };
 
 // A difference between the recordings other than memory: "torch", "2.11.0", "2.15.0". For "modules", `a` lists modules
@@ -124,16 +152,6 @@ struct Comparison {
     return devices.empty() || !devices.front().has_both() ? nullptr : &devices.front();
   }
 };
-
-struct CompareOptions {
-  Selection a, b;  // equal, except that each recording may define steps in its own way
-  InstantChoice at;
-  std::optional<GroupBy> by;  // nullopt: by line if a recording has stacks, else by module, else by operator
-  std::vector<Rename> renames;
-};
-
-// Returns the errors that the analysis of a recording returns.
-absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options);
 
 }  // namespace memoir
 

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/driver/refusal.h"
 #include "tools/analyze/grouping/holdings.h"
 #include "tools/analyze/grouping/source_lines.h"
@@ -21,11 +19,11 @@
 #include "tools/analyze/oom/out_of_memory_leaks.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/loop_position.h"
-#include "tools/analyze/pass/task.h"
-#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
+
+inline constexpr std::size_t kMostOutOfMemory = 256;  // errors that an analysis keeps
 
 struct OutOfMemory {
   std::string device;
@@ -79,14 +77,6 @@ struct OutOfMemory {
     return !refusal || (!refusal->of_host && refusal->library.starts_with("libc10_cuda"));
   }
 };
-
-// Returns the errors, ordered by process, then by time. If there are more than `most` errors, returns the last `most`
-// of this order. Summary::refusals and DeviceRow::num_ooms are a cheaper way to find out whether there are errors.
-inline constexpr std::size_t kMostOutOfMemory = 256;
-Task<absl::StatusOr<std::vector<OutOfMemory>>> AnalyzeOutOfMemory(SharedCategories& shared, Selection selection,
-                                                                  std::size_t most = kMostOutOfMemory);
-absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection,
-                                                            std::size_t most = kMostOutOfMemory);
 
 // Returns the error that is reported for a job: the earliest of the processes' last errors. `errors` must not be empty.
 const OutOfMemory& DecisiveError(const std::vector<OutOfMemory>& errors);

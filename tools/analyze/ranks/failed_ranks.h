@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <set>
 
-#include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/analyze/ranks/odd_rank.h"
 
 namespace memoir {
 

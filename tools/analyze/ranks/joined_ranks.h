@@ -4,7 +4,7 @@
 #ifndef TOOLS_ANALYZE_RANKS_JOINED_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_JOINED_RANKS_H_
 
-#include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/analyze/ranks/odd_rank.h"
 
 namespace memoir {
 

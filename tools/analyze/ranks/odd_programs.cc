@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/ranks/usual_value.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/analyze/ranks/odd_rank.h"
 #include "tools/analyze/ranks/rank_book.h"
 
 namespace memoir {

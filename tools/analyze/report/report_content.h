@@ -14,11 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/iterations.h"
-#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/analyze/summary/summary.h"
@@ -190,13 +187,6 @@ struct ReportOptions : Selection {
   std::size_t most_blocks = 400'000;  // blocks that are kept individually, over all devices
   std::size_t most_others = 400'000;  // omitted blocks that are kept (ReportDevice::others), for each device
 };
-
-// With a selected time all figures cover this time, and blocks that were live at its begin count from then. With
-// selected blocks all figures cover these blocks, except for active and reserved bytes, segments and out-of-memory
-// errors, which cover the device.
-// Needs two replays, and a third if there are leaks or errors.
-Task<absl::StatusOr<ReportContent>> AnalyzeReport(SharedCategories& shared, ReportOptions options);
-absl::StatusOr<ReportContent> AnalyzeReport(const Capture& capture, const ReportOptions& options);
 
 }  // namespace memoir
 

@@ -9,18 +9,11 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/task.h"
-#include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/summary/figures/summary_figures.h"
+#include "tools/analyze/summary/summary_options.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct SummaryOptions : Selection {
-  GroupBy by = GroupBy::kOperator;
-  // True: also estimate the effect of checkpointing for kCategory, and after an out-of-memory error.
-  bool checkpointing = true;
-  bool endings = false;  // find Summary::endings
-};
 
 // NotFound: the window does not occur (the message lists existing ranges or steps), or the device or rank does not
 // exist.

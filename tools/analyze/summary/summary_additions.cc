@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/analyze/driver/refusal.h"
+#include "tools/analyze/oom/out_of_memory_analysis.h"
 
 namespace memoir {
 namespace {

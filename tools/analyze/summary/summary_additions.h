@@ -14,7 +14,8 @@
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
 #include "tools/analyze/summary/endings.h"
-#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/summary/figures/summary_figures.h"
+#include "tools/analyze/summary/summary_options.h"
 
 namespace memoir {
 

@@ -9,8 +9,9 @@
 
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
+#include "tools/analyze/summary/figures/summary_figures.h"
 #include "tools/analyze/summary/pass/summary_handlers.h"
-#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/summary/summary_options.h"
 
 namespace memoir {
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/tree/memory_action.h"
 #include "tools/model/capture.h"
@@ -97,9 +96,6 @@ struct RangeTreeOptions : Selection {
   std::string grep;
   TreeCalls calls = TreeCalls::kOwn;
 };
-
-// NotFound: the selection or the thread does not occur.
-absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options);
 
 }  // namespace memoir
 

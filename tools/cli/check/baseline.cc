@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/pass/window/groupings.h"
 #include "tools/analyze/pass/window/step_counter.h"

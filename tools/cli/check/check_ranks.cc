@@ -12,14 +12,6 @@
 
 namespace memoir {
 
-std::string RanksComplaint(const CheckArguments& arguments) {
-  if (!arguments.fail_if.empty() || !arguments.baseline.empty() || arguments.format != "text")
-    return "check ranks compares the ranks of one job with each other; leave out --fail-if, --baseline and --format";
-  if (!arguments.takes_all() || arguments.at)
-    return "check ranks compares whole recordings; leave out the choice of a part of them";
-  return "";
-}
-
 absl::StatusOr<CheckResult> CheckRanks(const std::string& path, const CheckArguments& arguments) {
   absl::StatusOr<ComparedJob> compared = CompareRanks(path, RunOf(arguments.run));
   if (!compared.ok()) return compared.status();

@@ -11,11 +11,6 @@
 
 namespace memoir {
 
-inline constexpr char kRanksCheck[] = "ranks";
-
-// Describes an unsuitable argument; empty if all are valid.
-std::string RanksComplaint(const CheckArguments& arguments);
-
 absl::StatusOr<CheckResult> CheckRanks(const std::string& path, const CheckArguments& arguments);
 
 }  // namespace memoir

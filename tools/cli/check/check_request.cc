@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/brief/brief_answer.h"
-#include "tools/cli/check/check_ranks.h"
 #include "tools/cli/terminal/nearest.h"
 
 namespace memoir {
@@ -92,6 +91,15 @@ namespace {
 bool IsCapture(const std::string& word) {
   std::error_code error;
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
+}
+
+// Describes an argument that does not suit the check of ranks; empty if all are valid.
+std::string RanksComplaint(const CheckArguments& arguments) {
+  if (!arguments.fail_if.empty() || !arguments.baseline.empty() || arguments.format != "text")
+    return "check ranks compares the ranks of one job with each other; leave out --fail-if, --baseline and --format";
+  if (!arguments.takes_all() || arguments.at)
+    return "check ranks compares whole recordings; leave out the choice of a part of them";
+  return "";
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct CheckRequest {
 
 // The checks that run without a name, in order. `ranks` describes a job and runs only by its name.
 const std::vector<std::string>& CheckNames();
+inline constexpr char kRanksCheck[] = "ranks";
 VerbHelp CheckHelp();
 void AddCheckOptions(CLI::App& app, CheckArguments& arguments);
 // Describes an invalid argument; empty if all are valid.

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
 #include "tools/analyze/pass/instant_choice.h"
 #include "tools/analyze/pass/window/groupings.h"

@@ -15,6 +15,7 @@
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/step_counter.h"
+#include "tools/analyze/report/report_analysis.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/cli/arguments/arguments.h"

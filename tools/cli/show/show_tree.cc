@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 #include "tools/cli/show/show_view.h"
 #include "tools/cli/terminal/nearest.h"
 #include "tools/view/tree/tree_view.h"

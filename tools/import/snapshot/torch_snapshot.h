@@ -12,9 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "tools/import/files/byte_source.h"
-
 namespace memoir {
 
 enum class TraceKind : std::uint8_t {
@@ -107,10 +104,6 @@ struct TorchSnapshot {
   std::vector<std::uint64_t> streams;
   std::vector<Pool> pools;
 };
-
-// Executes nothing in the pickle. InvalidArgument: another kind of file, which the message names. DataLoss: damaged,
-// with the place. Messages contain no path.
-absl::StatusOr<TorchSnapshot> ReadTorchSnapshot(ByteSource& source);
 
 }  // namespace memoir
 

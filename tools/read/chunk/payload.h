@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "memoir/v1/capture.pb.h"
 #include "tools/read/chunk/run.h"
+#include "tools/read/chunk/run_check.h"
 #include "tools/read/chunk/step_pattern.h"
 #include "tools/read/chunk/varint.h"
 
@@ -55,15 +55,6 @@ struct Payload {
 
   std::uint64_t memory_bytes() const;  // approximate
 };
-
-// The numbers of column values that an event with one signature takes. SignatureCountsById has the counts of all
-// signatures of a part, by the signature's id; clear it at the begin of each part.
-struct SignatureCounts {
-  std::uint64_t tensors = 0;
-  std::uint64_t names = 0;  // only for signatures of MODULE_HOLDS and HOLDS_MORE events
-  bool operator==(const SignatureCounts&) const = default;
-};
-using SignatureCountsById = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 
 // Parses decompressed bytes, and adds the chunk's own signatures to `signature_counts`. An error message has the form
 // of Damage::what.

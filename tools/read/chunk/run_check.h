@@ -4,11 +4,21 @@
 
 #include <cstdint>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "tools/read/chunk/payload.h"
+#include "tools/read/chunk/run.h"
 #include "tools/read/chunk/varint.h"
 
 namespace memoir {
+
+// The numbers of column values that an event with one signature takes. SignatureCountsById has the counts of all
+// signatures of a part, by the signature's id; clear it at the begin of each part.
+struct SignatureCounts {
+  std::uint64_t tensors = 0;
+  std::uint64_t names = 0;  // only for signatures of MODULE_HOLDS and HOLDS_MORE events
+  bool operator==(const SignatureCounts&) const = default;
+};
+using SignatureCountsById = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 
 // An error message has the form of Damage::what.
 absl::Status CheckRun(const Run& run, const SignatureCountsById& signature_counts);

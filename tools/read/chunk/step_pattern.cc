@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tools/read/chunk/payload.h"
 #include "tools/read/chunk/run.h"
 #include "tools/read/chunk/run_check.h"
 

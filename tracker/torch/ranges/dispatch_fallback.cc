@@ -10,16 +10,14 @@
 #include <cstdio>
 #include <string>
 
-#include "interpose/imports/thread_start.h"
 #include "interpose/ring/ring.h"
 #include "tracker/modules/direct_calls.h"
+#include "tracker/torch/ranges/dispatch_key.h"
 #include "tracker/torch/ranges/operator_names.h"
 #include "tracker/torch/ranges/range_record.h"
 
 namespace memoir {
 namespace {
-
-constexpr c10::DispatchKey kKey = c10::DispatchKey::Fake;
 
 using Values = c10::ArrayRef<const c10::IValue>;
 
@@ -30,7 +28,6 @@ Values Top(const torch::jit::Stack& stack, std::size_t count) {
 }
 
 constinit std::atomic<bool> recording_operators{false};
-constinit std::atomic<bool> shown{false};  // true: each new thread includes kKey in its dispatch keys
 
 bool AnyRequiresGrad(Values values) {
   for (const c10::IValue& value : values) {
@@ -109,8 +106,8 @@ class alignas(8) RunningOperator {  // its address identifies the range
 bool BeginsOrEndsUserRange(const c10::FunctionSchema& schema) { return schema.name().starts_with("profiler::"); }
 
 void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  const c10::impl::ExcludeDispatchKeyGuard inside(kKey);
-  const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
+  const c10::impl::ExcludeDispatchKeyGuard inside(kFallbackKey);
+  const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kFallbackKey);
   if (RangeEpoch() == 0 || !recording_operators.load(std::memory_order_relaxed)) {
     return op.redispatchBoxed(below, stack);
   }
@@ -128,8 +125,9 @@ void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
 bool KeyIsFree() {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   const std::optional<c10::OperatorHandle> add = dispatcher.findSchema({"aten::add", "Tensor"});
-  return !dispatcher.hasBackendFallbackForDispatchKey(kKey) && add.has_value() &&
-         !add->hasComputedKernelForDispatchKey(kKey) && dispatcher.getRegistrationsForDispatchKey(kKey).empty();
+  return !dispatcher.hasBackendFallbackForDispatchKey(kFallbackKey) && add.has_value() &&
+         !add->hasComputedKernelForDispatchKey(kFallbackKey) &&
+         dispatcher.getRegistrationsForDispatchKey(kFallbackKey).empty();
 }
 
 }  // namespace
@@ -144,7 +142,7 @@ bool RegisterDispatchFallback(char* problem, std::size_t size) {
   }
   try {
     handle = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
-        kKey, c10::KernelFunction::makeFromBoxedFunction<&OnOperator>(), "memoir"));
+        kFallbackKey, c10::KernelFunction::makeFromBoxedFunction<&OnOperator>(), "memoir"));
   } catch (const c10::Error& failure) {  // for example because another library has registered the key first
     const std::string text = failure.what_without_backtrace();
     std::snprintf(problem, size, "torch refuses the dispatch key \"Fake\" (%s)",
@@ -156,19 +154,7 @@ bool RegisterDispatchFallback(char* problem, std::size_t size) {
 
 void RecordDispatchedOperators(bool on) {
   recording_operators.store(on, std::memory_order_relaxed);
-  if (!on) return;
-  if (!shown.exchange(true, std::memory_order_relaxed) && !RunAtThreadStart(&ShowOperatorsOfThisThread)) {
-    std::fputs(
-        "memoir: ops=dispatch: no permission to change the slots by which threads are started: operators of other "
-        "threads "
-        "are recorded from their first range or allocation on\n",
-        stderr);
-  }
-  ShowOperatorsOfThisThread();
-}
-
-void ShowOperatorsOfThisThread() {
-  if (shown.load(std::memory_order_relaxed)) c10::impl::tls_set_dispatch_key_included(kKey, true);
+  if (on) ShowOperatorsOfAllThreads();
 }
 
 }  // namespace memoir

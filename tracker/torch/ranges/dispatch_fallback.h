@@ -1,11 +1,6 @@
 // Records every operator below autograd, as a TorchDispatchMode would see it. It uses a boxed fallback for a dispatch
-// key that is directly above the key Python.
-//
-// The key (DispatchKey::Fake) belongs to torch, and no kernel uses it in torch 2.11 and 2.15. Only one library can
-// register a fallback for it. A thread calls the fallback when the key is among the thread's included keys. The guards
-// of compiled graphs compare these keys. So Memoir includes the key once on each thread and never removes it. While
-// nothing is recorded, the fallback only forwards calls. Kernels run with the key excluded, so operators that a kernel
-// calls are not seen, as with a Python mode.
+// key that is directly above the key Python (dispatch_key.h). While nothing is recorded, the fallback only forwards
+// calls. Kernels run with the key excluded, so operators that a kernel calls are not seen, as with a Python mode.
 #ifndef TRACKER_TORCH_RANGES_DISPATCH_FALLBACK_H_
 #define TRACKER_TORCH_RANGES_DISPATCH_FALLBACK_H_
 
@@ -22,10 +17,6 @@ bool RegisterDispatchFallback(char* problem, std::size_t size);
 // calling thread and of each thread that starts later. On other threads it sees operators after the thread's next range
 // or allocation. Called by one thread.
 void RecordDispatchedOperators(bool on);
-
-// Includes the key on the calling thread, if RecordDispatchedOperators(true) was ever called. Cheap if the thread has
-// already included the key.
-void ShowOperatorsOfThisThread();
 
 }  // namespace memoir
 

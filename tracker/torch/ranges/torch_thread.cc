@@ -2,7 +2,7 @@
 
 #include <ATen/record_function.h>
 
-#include "tracker/torch/ranges/dispatch_fallback.h"
+#include "tracker/torch/ranges/dispatch_key.h"
 
 namespace memoir {
 

@@ -61,6 +61,11 @@ std::map<std::string, std::string> MatchFiles(absl::Span<const SeenLine> a, absl
     const auto nearest = Nearest(file, of_b);
     if (nearest && Nearest(*nearest, of_a) == file) files[file] = *nearest;
   }
+  for (const auto& [file, same] : files) {
+    of_a.erase(file);
+    of_b.erase(same);
+  }
+  if (of_a.size() == 1 && of_b.size() == 1) files[*of_a.begin()] = *of_b.begin();
   return files;
 }
 

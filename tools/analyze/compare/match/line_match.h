@@ -1,7 +1,8 @@
 // Matches the lines of two recordings of a program, even if an edit has moved the lines.
 //
 // Two files match if they have the same path, or if the ends of their paths agree in more parts than with any other
-// file. Within a function of the same name in such a file, lines match in this order:
+// file, or if no other file is left, as for a copy of the script under another name. Within a function of the same name
+// in such a file, lines match in this order:
 //
 //     1. lines with the same operators in the same modules, if both sides have the same number of them: in their order,
 //        at any place. Exception: the lines moved by different distances, and their bytes match in another order

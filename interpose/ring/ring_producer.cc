@@ -1,5 +1,4 @@
 // The producers' side of ring.h: the functions that hooks call on their cold path.
-#include "interpose/ring/ring.h"
 
 #include <pthread.h>
 
@@ -8,6 +7,7 @@
 #include "interpose/ring/closed_rings.h"
 #include "interpose/ring/name_table.h"
 #include "interpose/ring/process_ring.h"
+#include "interpose/ring/ring.h"
 #include "interpose/ring/ring_extent_count.h"
 #include "interpose/ring/ring_extent_pool.h"
 #include "interpose/ring/thread_slots.h"

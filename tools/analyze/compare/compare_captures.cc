@@ -1,4 +1,4 @@
-#include "tools/analyze/compare/comparison.h"
+#include "tools/analyze/compare/compare_captures.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -160,42 +160,6 @@ auto Rank(const ComparedDevice& device) {
 }
 
 }  // namespace
-
-std::string_view ToString(RowState state) {
-  constexpr std::string_view kWords[] = {"new", "gone", "grown", "shrunk", "same"};
-  return kWords[static_cast<std::size_t>(state)];
-}
-
-RowState ComparedRow::state() const {
-  if (difference() == 0) return RowState::kSame;
-  if (a.bytes == 0) return RowState::kNew;
-  if (b.bytes == 0) return RowState::kGone;
-  return difference() > 0 ? RowState::kGrown : RowState::kShrunk;
-}
-
-std::int64_t ComparedDevice::difference() const {
-  const auto bytes = [](const std::optional<ComparedSide>& side) { return side ? side->held.bytes : 0; };
-  return static_cast<std::int64_t>(bytes(sides[1])) - static_cast<std::int64_t>(bytes(sides[0]));
-}
-
-std::int64_t ComparedDevice::peak_difference() const {
-  const auto bytes = [](const std::optional<ComparedSide>& side) {
-    return side ? side->device.peak_allocated_bytes : 0;
-  };
-  return static_cast<std::int64_t>(bytes(sides[1])) - static_cast<std::int64_t>(bytes(sides[0]));
-}
-
-std::int64_t ComparedDevice::reserved_difference() const {
-  if (!has_both() || reserved_cause.bytes == 0) return 0;
-  return static_cast<std::int64_t>(b().device.peak_reserved_bytes) -
-         static_cast<std::int64_t>(a().device.peak_reserved_bytes);
-}
-
-bool ComparedDevice::is_same() const {
-  return difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
-           return row.difference() == 0 && row.more_blocks() == 0;
-         });
-}
 
 absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options) {
   const absl::StatusOr<CaptureAnalysis> analysed_a = Analyse(a, options.a, options);

@@ -1,4 +1,4 @@
-#include "tools/import/snapshot/torch_snapshot.h"
+#include "tools/import/snapshot/snapshot_reader.h"
 
 #include <algorithm>
 #include <iterator>

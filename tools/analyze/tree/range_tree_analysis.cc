@@ -1,4 +1,4 @@
-#include "tools/analyze/tree/range_tree.h"
+#include "tools/analyze/tree/range_tree_analysis.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tools/analyze/report/report_content.h"
+#include "tools/analyze/report/report_analysis.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,0 +1,17 @@
+// Reads a pickle of torch.cuda.memory._dump_snapshot().
+#ifndef TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_READER_H_
+#define TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_READER_H_
+
+#include "absl/status/statusor.h"
+#include "tools/import/files/byte_source.h"
+#include "tools/import/snapshot/torch_snapshot.h"
+
+namespace memoir {
+
+// Executes nothing in the pickle. InvalidArgument: another kind of file, which the message names. DataLoss: damaged,
+// with the place. Messages contain no path.
+absl::StatusOr<TorchSnapshot> ReadTorchSnapshot(ByteSource& source);
+
+}  // namespace memoir
+
+#endif  // TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_READER_H_
