@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <utility>
+#include <map>
+#include <string>
 
 #include "tests/analyze/summarized_rank.h"
 
@@ -13,16 +14,22 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-v1::RecordingSummary WithState(std::uint32_t rank, std::uint64_t state, std::uint64_t activations) {
-  v1::RecordingSummary recording = Recording(rank, state + activations, {"a"});
+v1::RecordingSummary WithPeak(std::uint32_t rank, const std::map<std::string, std::uint64_t>& categories) {
+  std::uint64_t all = 0;
+  for (const auto& [name, bytes] : categories) all += bytes;
+  v1::RecordingSummary recording = Recording(rank, all, {"a"});
   v1::Composition& composition = *recording.mutable_devices(0)->add_at_peak();
   composition.set_by("category");
-  for (const auto& [name, bytes] : {std::pair("optimizer state", state), std::pair("activation", activations)}) {
+  for (const auto& [name, bytes] : categories) {
     v1::HeldRow& row = *composition.add_rows();
     row.set_name(name);
     row.set_bytes(bytes);
   }
   return recording;
+}
+
+v1::RecordingSummary WithState(std::uint32_t rank, std::uint64_t state, std::uint64_t activations) {
+  return WithPeak(rank, {{"optimizer state", state}, {"activation", activations}});
 }
 
 // FSDP2 divides 22 rows among eight ranks: three rows for each rank but the last, which has one.
@@ -49,15 +56,10 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
 // An FSDP rank at whose peak the buffers of collectives have `gathered` and `scattered` bytes.
 v1::RecordingSummary WithBuffers(std::uint32_t rank, std::uint64_t gathered, std::uint64_t scattered,
                                  std::uint64_t activations) {
-  v1::RecordingSummary recording = WithState(rank, 0, activations);
+  v1::RecordingSummary recording = WithPeak(
+      rank,
+      {{"parameter (gathered)", gathered}, {"gradient (reduce-scatter)", scattered}, {"activation", activations}});
   recording.set_shards_parameters(true);
-  recording.mutable_devices(0)->set_peak_allocated_bytes(gathered + scattered + activations);
-  for (const auto& [name, bytes] :
-       {std::pair("parameter (gathered)", gathered), std::pair("gradient (reduce-scatter)", scattered)}) {
-    v1::HeldRow& row = *recording.mutable_devices(0)->mutable_at_peak(0)->add_rows();
-    row.set_name(name);
-    row.set_bytes(bytes);
-  }
   return recording;
 }
 
@@ -72,6 +74,10 @@ TEST(ShardsTest, ABufferThatAnotherThreadFreesLaterIsHealthy) {
   recordings[5] = WithBuffers(5, 9 * kMiB, 2 * kMiB, 23 * kMiB);
   EXPECT_THAT(Found(recordings).odd, SizeIs(1));
   recordings[5] = WithBuffers(5, 9 * kMiB, 30 * kMiB, 20 * kMiB);  // more than twice the usual bytes of buffers
+  EXPECT_THAT(Found(recordings).odd, SizeIs(1));
+  recordings[5] = WithBuffers(5, 6 * kMiB, 2 * kMiB, 20 * kMiB);
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+  recordings[5].mutable_devices(0)->clear_at_peak();  // the rows of its peak are unknown
   EXPECT_THAT(Found(recordings).odd, SizeIs(1));
 }
 

@@ -72,7 +72,7 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
 }
 
 bool PeakRows::HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
-  if (!member.shards_parameters) return false;
+  if (!member.shards_parameters || member.rows[kByCategory].empty()) return false;
   MemberAndUsual buffers;
   for (const auto& [category, of] : CategoriesOf(member)) {
     if (category != "parameter (gathered)" && category != "gradient (reduce-scatter)") continue;

@@ -30,7 +30,8 @@ class PeakRows {
 
   // Returns true if the buffers of FSDP's collectives explain why the member's peak is `value` instead of `usual`.
   // Threads of NCCL or gloo hold the buffer of an all-gather or a reduce-scatter until it has ended, so some peaks
-  // include one more. Buffers explain at most as many bytes as they usually have.
+  // include one more. Buffers explain at most as many bytes as they usually have. False if the rows of the peak are
+  // unknown.
   bool HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
  private:
