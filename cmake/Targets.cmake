@@ -121,7 +121,7 @@ function(memoir_test name)
   endif()
 endfunction()
 
-# memoir_folder_test(<name> [DEPS ...]): the same of all *_test.cc of this folder.
+# memoir_folder_test(<name> [DEPS ...] [LABELS ...]): memoir_test() of all *_test.cc in this folder.
 function(memoir_folder_test name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc")
   memoir_test(${name} SRCS ${sources} ${ARGN})

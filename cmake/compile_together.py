@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
-MOST_LINES = 1800   # of a group: it takes 10 to 20 s
+MOST_LINES = 1800   # in a group, which takes up to 40 s to compile
 MOST_SOURCES = 12
 
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\n]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)

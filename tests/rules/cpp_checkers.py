@@ -49,7 +49,7 @@ def commands():
 
 
 def sources_of(compiled):
-    """Those that are compiled together are included by a file that CMake wrote."""
+    """The sources of one compilation. CMake writes a file that includes those that are compiled together (cmake/compile_together.py)."""
     return INCLUDED.findall(pathlib.Path(compiled).read_text()) if "/Unity/" in compiled else [compiled]
 
 

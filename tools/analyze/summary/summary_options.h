@@ -1,4 +1,4 @@
-// What a summary covers, and which of its parts are wanted.
+// The options of a summary: the selection, the grouping of its rows, and its optional parts.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_OPTIONS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_OPTIONS_H_
 
