@@ -39,19 +39,26 @@ def font_source():
     )
     return ["tools/view/font_file.cc"]
 
+def text_header(library, headers):
+    """Headers with the text of a file as a constant, in one library, as memoir_text_header() makes them: {header: (file, variable)}."""
+    for header, (text, variable) in headers.items():
+        native.genrule(
+            name = header.replace("/", "_").replace(".", "_"),
+            srcs = [text],
+            outs = [header],
+            cmd = "(echo 'constexpr char %s[] = R\"text(' && cat $< && echo ')text\";') > $@" % variable,
+        )
+    cc_library(name = library, hdrs = headers.keys())
+
 def simulated_device_sources():
     """The device's tables as text, in the library `simcuda_tables`, and default functions for everything that a CUDA header declares.
 
     Returns the sources of the default functions.
     """
-    for table in ["Profiles", "Workspaces"]:
-        native.genrule(
-            name = "built_in_%s_h" % table.lower(),
-            srcs = ["simcuda/%s.txt" % table.lower()],
-            outs = ["simcuda/configuration/built_in_%s.h" % table.lower()],
-            cmd = "(echo 'constexpr char kBuiltIn%s[] = R\"table(' && cat $< && echo ')table\";') > $@" % table,
-        )
-    cc_library(name = "simcuda_tables", hdrs = ["simcuda/configuration/built_in_profiles.h", "simcuda/configuration/built_in_workspaces.h"])
+    text_header("simcuda_tables", {
+        "simcuda/configuration/built_in_profiles.h": ("simcuda/profiles.txt", "kBuiltInProfiles"),
+        "simcuda/configuration/built_in_workspaces.h": ("simcuda/workspaces.txt", "kBuiltInWorkspaces"),
+    })
     includes = " ".join(["--include '%s'" % folder for folder in CUDA_INCLUDE_FOLDERS])
     for library in _CUDA_LIBRARIES:
         native.genrule(

@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@system_libraries//:versions.bzl", "FMT_IS_9", "MEMOIR_VERSION")
-load("//bazel-compat:made_sources.bzl", "font_source")
+load("//bazel-compat:made_sources.bzl", "font_source", "text_header")
 load("//bazel-compat:rules.bzl", "memoir_library", "memoir_program", "memoir_shared_library", "quoted", "sources", "system")
 
 _MODEL = ["tools/follow", "tools/import", "tools/model", "tools/read"]
@@ -34,6 +34,8 @@ def tools_targets():
     )
     memoir_library(name = "analyze", srcs = sources("tools/analyze"), deps = [":model"] + system("json"))
 
+    text_header("torch_names", {"tools/redact/built_in_torch_names.h": ("tools/redact/data/torch_names.txt", "kTorchNames")})
+
     # Every other folder of tools/.
     memoir_library(
         name = "tools",
@@ -43,7 +45,7 @@ def tools_targets():
             quoted("MEMOIR_LIB_DIR", "lib/memoir"),
             quoted("MEMOIR_PYTHON_DIR", "lib/memoir/python"),
         ],
-        deps = [":analyze", ":fmt", ":nanoarrow", ":user_tables"] + system("cli11", "json", "protozero", "sodium", "sqlite", "stb"),
+        deps = [":analyze", ":fmt", ":nanoarrow", ":torch_names", ":user_tables"] + system("cli11", "json", "protozero", "sodium", "sqlite", "stb"),
     )
     memoir_program(name = "memoir", srcs = ["tools/cli/main.cc"], local_defines = _VERSION, deps = [":tools"])
 

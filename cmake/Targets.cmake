@@ -95,6 +95,15 @@ function(memoir_program name)
   memoir_link_for_old_glibc(${name})
 endfunction()
 
+# memoir_text_header(<text file> <header> <variable>): a header in the build folder with the file's text as a constant, so that data stays a file.
+function(memoir_text_header file header variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" text)
+  set(built "${CMAKE_BINARY_DIR}/generated/${header}")
+  file(WRITE "${built}.new" "// ${file}, as the build made it.\nconstexpr char ${variable}[] = R\"text(\n${text})text\";\n")
+  configure_file("${built}.new" "${built}" COPYONLY)
+endfunction()
+
 # memoir_test_cost(<entry>): ctest begins with what takes longest, so that both ends of a run keep all cores busy; tests/costs.txt says what that is.
 file(STRINGS "${CMAKE_SOURCE_DIR}/tests/costs.txt" memoir_test_costs REGEX "^[0-9]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/costs.txt")

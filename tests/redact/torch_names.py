@@ -1,21 +1,14 @@
-"""Writes tools/redact/torch_names.def: names that everybody finds in PyTorch, which a redacted capture keeps.
+"""Writes tools/redact/data/torch_names.txt: names that everybody finds in PyTorch, which a redacted capture keeps: operators with their overloads,
+autograd nodes, classes of torch.nn and torch.optim, ranges of torch's own code. All other names are hashed.
 
     python torch_names.py > one.txt            # with each torch that is supported
-    python torch_names.py one.txt other.txt > tools/redact/torch_names.def
+    python torch_names.py one.txt other.txt > tools/redact/data/torch_names.txt
 """
 
 import inspect
 import pathlib
 import re
 import sys
-
-START = """// Names from PyTorch that a redacted capture keeps: operators with their overloads, autograd nodes, classes of torch.nn
-// and torch.optim, ranges of torch's own code. All other names are hashed.
-//
-// tests/redact/torch_names.py writes this file from torch itself.
-
-"""
-
 
 def operators(torch):
     for schema in torch._C._jit_get_all_schemas():
@@ -68,7 +61,7 @@ def main():
         print("\n".join(sorted(of_this_torch())))
         return
     names = {line for path in sys.argv[1:] for line in pathlib.Path(path).read_text().splitlines() if line}
-    print(START + "\n".join(f'MEMOIR_TORCH_NAME("{name}")' for name in sorted(names)))
+    print("\n".join(sorted(names)))
 
 
 if __name__ == "__main__":

@@ -4,17 +4,13 @@
 #include <array>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_split.h"
+#include "tools/redact/built_in_torch_names.h"
 
 namespace memoir {
 namespace {
 
 using Names = absl::flat_hash_set<std::string_view>;
-
-constexpr std::string_view kTorchNames[] = {
-#define MEMOIR_TORCH_NAME(name) name,
-#include "tools/redact/torch_names.def"
-#undef MEMOIR_TORCH_NAME
-};
 
 // Names of torch's wrapper modules, words of Python, and texts of the recorder.
 constexpr std::string_view kOtherNames[] = {
@@ -226,8 +222,9 @@ bool IsOneOf(const std::string_view (&list)[N], std::string_view word) {
 
 const Names& AllNames() {
   static const Names& names = *[] {
-    auto* const all = new Names(std::begin(kTorchNames), std::end(kTorchNames));
-    all->insert(std::begin(kOtherNames), std::end(kOtherNames));
+    auto* const all = new Names(std::begin(kOtherNames), std::end(kOtherNames));
+    for (const absl::string_view name : absl::StrSplit(kTorchNames, '\n', absl::SkipEmpty()))
+      all->insert({name.data(), name.size()});
     return all;
   }();
   return names;

@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// Returns true for PyTorch's operators, nodes, classes and ranges (torch_names.def), and for names in its wrappers and
-// in Python's protocols.
+// Returns true for PyTorch's operators, nodes, classes and ranges (data/torch_names.txt), and for names in its wrappers
+// and in Python's protocols.
 bool IsPublicName(std::string_view name);
 // Returns true for folders that reveal nothing: "home", "site-packages", "python3.12".
 bool IsPublicFolder(std::string_view folder);
