@@ -82,7 +82,7 @@ MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
 /* A PyCFunction with METH_O: the callback of a weak reference to a module. Calls `gone` with the reference. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
-/* The vectorcall of a function that has no Python frame and returns False (python/_torch_memoir/_in_dynamo.py). */
+/* The vectorcall of a function that has no Python frame and returns False (modules/_in_dynamo.py of the package). */
 MEMOIR_API void* memoir_python_in_dynamo(void* function, void* const* arguments, size_t count, void* names);
 /* Returns 1 while this process records calls of Python functions (stacks=calls). May be called without the GIL. */
 MEMOIR_API int memoir_recording_calls(void);

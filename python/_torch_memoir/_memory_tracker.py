@@ -14,8 +14,9 @@ from collections.abc import Callable  # noqa: TC003  # typing.get_type_hints eva
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
-from _torch_memoir import _controls, _program, _recording
+from _torch_memoir import _controls, _recording
 from _torch_memoir._lazy import Lazy
+from _torch_memoir.captures import _program
 
 if TYPE_CHECKING:
     import torch

@@ -10,17 +10,21 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from _torch_memoir import _compiler, _coordinates, _dispatch, _holders, _library, _modules, _processes, _stopped, _tracing, _uncaught
+from _torch_memoir import _dispatch, _library, _stopped, _tracing, _uncaught
 from _torch_memoir._lazy import Lazy
 from _torch_memoir._terminal import say
+from _torch_memoir.compiled import _compiler
+from _torch_memoir.holders import _holders
+from _torch_memoir.modules import _modules
+from _torch_memoir.processes import _coordinates, _processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typing
 
-    from _torch_memoir import _capture
+    from _torch_memoir.captures import _capture
 else:
-    globals().update(typing=Lazy("typing"), _capture=Lazy("_torch_memoir._capture"))
+    globals().update(typing=Lazy("typing"), _capture=Lazy("_torch_memoir.captures._capture"))
 
 StrOrBytesPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -117,9 +121,8 @@ def _start(given: dict[str, typing.Any]) -> None:
             say(f"memoir: memoir.start() ignored: this process is being recorded already, into {_folder(_tracker)}")
         return
     options = {name: value for name, value in (*given.items(), *given["unknown"].items()) if name != "unknown" and value is not None}
-    output = options.get("output")
-    quiet = options.get("quiet", False) or not _processes.is_reporting_process()
-    if output is not None and not quiet and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
+    speaks = not options.get("quiet") and _processes.is_reporting_process()
+    if speaks and (output := options.get("output")) and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
         say(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it")
     _begin(torch.__version__, options)
     _by_environment, _passed_over = False, 0
@@ -132,8 +135,7 @@ def start_by_environment(torch_version: str) -> None:
         return
     tracker = _begin(torch_version, {"automatic": True})
     _by_environment = True
-    if not os.environ.get("MEMOIR_OUTPUT"):  # no folder was given: child processes record into this process's folder
-        os.environ["MEMOIR_OUTPUT"] = _folder(tracker)
+    os.environ["MEMOIR_OUTPUT"] = os.environ.get("MEMOIR_OUTPUT") or _folder(tracker)  # child processes record into this process's folder
 
 
 def watch_by_environment(torch_version: str) -> None:

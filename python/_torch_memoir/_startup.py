@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from _torch_memoir import _processes
 from _torch_memoir._terminal import say
+from _torch_memoir.processes import _processes
 
 _OFF = {"", "0", "false", "off", "no"}
 
@@ -29,7 +29,7 @@ def _check_cuda() -> None:
 
 
 def _enter_world() -> None:
-    from _torch_memoir import _world
+    from _torch_memoir.simulated import _world
 
     try:
         _world.enter()
@@ -52,7 +52,7 @@ def _take_role() -> None:
 
 def _compute_values() -> None:
     try:
-        from _torch_memoir import _values
+        from _torch_memoir.simulated import _values
 
         if not _values.is_requested():
             return

@@ -26,11 +26,11 @@ from _torch_memoir._recording import is_recording, mark, output, output_dir, rec
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
-    from _torch_memoir._capture import Capture, load
     from _torch_memoir._memory_tracker import MemoryTracker
-    from _torch_memoir._program import CaptureError
+    from _torch_memoir.captures._capture import Capture, load
+    from _torch_memoir.captures._program import CaptureError
 else:
-    _LATER = {"Capture": "_capture", "CaptureError": "_program", "MemoryTracker": "_memory_tracker", "load": "_capture"}
+    _LATER = {"Capture": "captures._capture", "CaptureError": "captures._program", "MemoryTracker": "_memory_tracker", "load": "captures._capture"}
 
     def __getattr__(name):
         if name in _LATER:  # imported when it is used: a program that only calls start() needs none of them

@@ -46,7 +46,7 @@ SILENT = [
 
 ASKED = '''
 import json, os, sys, torch, memoir
-from _torch_memoir import _processes
+from _torch_memoir.processes import _processes
 plain = dict(os.environ)
 for number, case in enumerate(json.loads(sys.argv[1])):
     for name in set(os.environ) - set(plain):

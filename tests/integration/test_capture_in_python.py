@@ -271,7 +271,7 @@ import sys, torch, memoir
 assert memoir.stop() is None
 memoir.start(sys.argv[1], quiet=True)
 torch.ones(1000)
-assert "_torch_memoir._capture" not in sys.modules
+assert "_torch_memoir.captures._capture" not in sys.modules
 capture = memoir.stop()
 assert isinstance(capture, memoir.Capture) and capture.path == memoir.output_dir() == sys.argv[1]
 assert "aten::ones" in capture.show().text and len(capture.blocks) == 1

@@ -20,7 +20,7 @@ def lines_of(call):
     return count
 x = torch.ones(1)
 memoir.start("capture")
-from _torch_memoir import _module_names
+from _torch_memoir.modules import _module_names
 for kind in (nn.Identity, lambda: nn.Linear(1, 1)):
     roots = [kind() for _ in range(1000)]
     for root in roots[:500]:

@@ -8,12 +8,10 @@ MAX_ROOM_LINES = 400
 MAX_FUNCTION_LINES = 80
 MAX_COLUMNS = 120
 MAX_FOLDER_SOURCES = 25
-# Folders with more sources. The first are flat: each file is one call, or a few calls, of NVIDIA's libraries. The last is not divided yet, and may only
-# shrink.
+# Folders with more sources. They are flat: each file is one call, or a few calls, of NVIDIA's libraries.
 LARGE_FOLDERS = {
     "interpose/cuda": 43,
     "simcuda/api": 40,
-    "python/_torch_memoir": 38,
 }
 
 

@@ -5,7 +5,7 @@ import re
 from sources import Rule
 
 TABLE = "proto/memoir/launchers.def"
-COPY = "python/_torch_memoir/_launchers.py"
+COPY = "python/_torch_memoir/processes/_launchers.py"
 
 
 def copies_have_every_launcher(tree):

@@ -34,11 +34,17 @@ FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads 
 
 def modules(tree):
     """name -> syntax tree of each module of the package."""
-    found = {}
-    for source in sources(tree):
-        if source.folder == FOLDER and source.suffix == ".py":
-            found["_torch_memoir" if source.stem == "__init__" else f"_torch_memoir.{source.stem}"] = ast.parse(source.text, source.path)
-    return found
+    return {source.path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", "."): ast.parse(source.text, source.path)
+            for source in package_sources(tree)}
+
+
+def package_sources(tree):
+    return (source for source in sources(tree) if source.path.startswith(f"{FOLDER}/") and source.suffix == ".py")
+
+
+def packages(tree):
+    """The folders of the package, as modules: _torch_memoir.holders."""
+    return {f"_torch_memoir.{source.folder.removeprefix(f'{FOLDER}/')}" for source in package_sources(tree) if source.folder != FOLDER}
 
 
 def imported(node, known):
@@ -52,10 +58,16 @@ def imported(node, known):
 
 
 def no_import_circles(tree):
-    """No module of the package imports one that imports it, in a function or for types either: each can be read after those it needs."""
+    """No module of the package imports one that imports it, in a function or for types either: each can be read after those it needs. So it is of the
+    folders of the package."""
     found = modules(tree)
     graph = {name: set().union(*(imported(node, set(found)) for node in ast.walk(body))) for name, body in found.items()}
     yield from (f"modules in a circle: {' -> '.join(circle)}" for circle in circles(graph))
+    folder = {name: name.split(".")[1] if name.count(".") > 1 or name in packages(tree) else name for name in found}
+    rooms = {room: set() for room in folder.values()}
+    for name, others in graph.items():
+        rooms[folder[name]] |= {folder[other] for other in others} - {folder[name]}
+    yield from (f"folders of the package in a circle: {' -> '.join(circle)}" for circle in circles(rooms))
 
 
 def options(tree):
@@ -91,11 +103,10 @@ def start_takes_every_option(tree):
 
 def exceptions_have_reasons(tree):
     """A comment that silences mypy or ruff names one rule, and the reason."""
-    for source in sources(tree):
-        if source.folder == FOLDER and source.suffix == ".py":
-            for number, line in enumerate(source.lines, 1):
-                if re.search(r"#\s*(type:\s*ignore|noqa)", line) and not re.search(r"# (type: ignore\[[\w-]+\]|noqa: \w+)  # \w", line):
-                    yield f"{source.path}:{number}: write `# type: ignore[CODE]  # WHY` or `# noqa: CODE  # WHY`"
+    for source in package_sources(tree):
+        for number, line in enumerate(source.lines, 1):
+            if re.search(r"#\s*(type:\s*ignore|noqa)", line) and not re.search(r"# (type: ignore\[[\w-]+\]|noqa: \w+)  # \w", line):
+                yield f"{source.path}:{number}: write `# type: ignore[CODE]  # WHY` or `# noqa: CODE  # WHY`"
 
 
 _ROWS = 'MEMOIR_OPTION("MEMOIR_A", "--a", "a", kPath, "", "")\nMEMOIR_OPTION("MEMOIR_B", "--b", "b", kSize, "2GiB", "")\nMEMOIR_OPTION("MEMOIR_C", "", "", kFlag, "", "")\n'
@@ -117,6 +128,7 @@ RULES = (
             {f"{FOLDER}/_a.py": "from _torch_memoir import _b\n", f"{FOLDER}/_b.py": "def f():\n    from _torch_memoir import _a\n"},
             {f"{FOLDER}/_a.py": "import _torch_memoir._b\n", f"{FOLDER}/_b.py": "from _torch_memoir._c import x\n", f"{FOLDER}/_c.py": "from ._a import x\n"},
             {f"{FOLDER}/__init__.py": "from _torch_memoir._a import x\n", f"{FOLDER}/_a.py": "def f():\n    from _torch_memoir import start\n"},
+            {f"{FOLDER}/one/_a.py": "from _torch_memoir.two import _b\n", f"{FOLDER}/two/_b.py": "", f"{FOLDER}/two/_c.py": "from _torch_memoir.one import _a\n"},
             {f"{FOLDER}/_a.py": "if TYPE_CHECKING:\n    from . import _b\n", f"{FOLDER}/_b.py": "from _torch_memoir import _a\n"},
         ),
     ),

@@ -97,7 +97,7 @@ class Trainer:
             self.losses.append((self.model(torch.ones(256, 256)) ** 2).mean())
             if step == 20: raise RuntimeError("in the middle")
 Trainer().fit(int(sys.argv[1]))
-print("searched", "_torch_memoir._search" in sys.modules)
+print("searched", "_torch_memoir.holders._search" in sys.modules)
 """
 
 
@@ -224,10 +224,10 @@ def main():
         assert seen == [], (step, seen[:9])
         assert before[0::2] == (gc.isenabled(), torch.is_grad_enabled())
         assert torch._C._is_cow_tensor(cow), "materialised"
-    assert "_torch_memoir._search" in sys.modules
+    assert "_torch_memoir.holders._search" in sys.modules
     del temporary
     assert gone() is None, "kept"
-    assert not [thing for thing in gc.get_objects() if type.__getattribute__(type(thing), "__module__") == "_torch_memoir._search"], "kept until the garbage collector comes"
+    assert not [thing for thing in gc.get_objects() if type.__getattribute__(type(thing), "__module__") == "_torch_memoir.holders._search"], "kept until the garbage collector comes"
     kept.clear()
     assert sys.getrefcount(own[0]) == 2, sys.getrefcount(own[0])
     assert locals()["step"] == 12

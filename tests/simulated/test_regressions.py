@@ -1,7 +1,6 @@
 """`memoir diff` names, in its first line, regressions of programs that differ in kind, each in a program whose lines an edit has moved at the same time.
 
-    MEMOIR_ALL_REGRESSIONS=1 pytest tests/simulated/test_regressions.py     all of them; without it four of one program
-    MEMOIR_ALL_REGRESSIONS=FILE ...                                         also writes their first lines into FILE
+    pytest -rP tests/simulated/test_regressions.py     prints the first line for each
 """
 
 import ast
@@ -20,9 +19,19 @@ LAUNCHED = {"job": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-
 TWO_DEVICES = {"job", "allocator", "allocator fixed"}
 OF_SNAPSHOTS = {"server"}
 
+# The first program is recorded in every run of the tests, because its regressions are unlike those of test_diff.py: in reserved bytes, on other devices.
 # For each program (its file, and a second argument) its regressions, and words of the first line for each, besides one of the lines that the program has marked
 # with its name.
 SEEDED = {
+    "allocator": {
+        "not_expandable": ["no difference", "reserved +", "no expandable segments"],
+        "second_stream": ["no difference", "reserved +", "another stream"],
+        "slices": ["aten::clone"],
+        "second_device": ["only B has cuda:1, 24.0 MiB"],
+        "pinned": ["no difference", "pinned", "+40.0 MiB"],
+        "host": ["no difference", "cpu", "+48.0 MiB"],
+        "graph": ["aten::cat"],
+    },
     "images": {
         "layer_norm": ["aten::to.dtype", "blocks.*", "activation"],
         "expanded": ["activation"],
@@ -58,24 +67,10 @@ SEEDED = {
     "transformer small": {"clipped": ["aten::cat"], "foreach": ["aten::_foreach"]},
     "transformer evaluating": {"training_mode": ["dropout"], "float_evaluation": []},
     "compiled": {"eager": ["activation"]},
-    "allocator": {
-        "not_expandable": ["no difference", "reserved +", "no expandable segments"],
-        "second_stream": ["no difference", "reserved +", "another stream"],
-        "slices": ["aten::clone"],
-        "second_device": ["only B has cuda:1, 24.0 MiB"],
-        "pinned": ["no difference", "pinned", "+40.0 MiB"],
-        "host": ["no difference", "cpu", "+48.0 MiB"],
-        "graph": ["aten::cat"],
-    },
     "allocator fixed": {"not_warmed": ["no difference", "reserved +"]},
     "server": {"with_gradients": ["activation"], "sessions": ["aten::clone"]},
     "job": {"longer": ["rank 1", "layers."], "logged": ["rank 0", "layers."]},
 }
-
-
-ALL = os.environ.get("MEMOIR_ALL_REGRESSIONS", "")
-# Those that are unlike the regressions of test_diff.py: in reserved bytes, and on other devices.
-CHOSEN = SEEDED if ALL else {"allocator": ["not_expandable", "second_stream", "second_device", "host"]}
 
 
 def edited(text):
@@ -126,36 +121,25 @@ def misses(folder, program, name, first):
     return missing + ([" or ".join(lines)] if lines and not any(f"{line} " in first for line in lines) else [])
 
 
-@pytest.fixture(scope="module")
-def captures(tree, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("regressions")
-    todo = [(program, name) for program, names in CHOSEN.items() for name in ["before", "again", *names]]
-    (folder / "edited").mkdir()
+@pytest.mark.in_turn(always=1)
+@pytest.mark.parametrize("program", SEEDED)
+def test_each_is_named_in_the_first_line(tree, tmp_path, program):
+    (tmp_path / "edited").mkdir()
     for source in FOLDER.glob("*.py"):
-        (folder / "edited" / source.name).write_text(edited(source.read_text()))
-    with ThreadPoolExecutor(1 if ALL else 2) as pool:
-        list(pool.map(lambda one: record(tree, folder, *one), todo))
-    return folder
+        (tmp_path / "edited" / source.name).write_text(edited(source.read_text()))
+    names = list(SEEDED[program])
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: record(tree, tmp_path, program, name), ["before", "again", *names]))
+    outputs = {name: diff(tree, recorded(tmp_path, program, "before"), recorded(tmp_path, program, name)) for name in ("again", *names)}
+    assert not {name: done.stderr for name, done in outputs.items() if done.returncode}
+    firsts = {name: done.stdout.splitlines()[0] for name, done in outputs.items()}
+    print("".join(f"{program} {name}: {first}\n" for name, first in firsts.items()))
+    assert not {name: (firsts[name], missing) for name in names if (missing := misses(tmp_path, program, name, firsts[name]))}
+    # An edit alone is no regression.
+    assert firsts["again"].startswith("no difference at ")
+    assert ";" not in firsts["again"]
+    assert "\n! " not in outputs["again"].stdout
 
 
-def first_line(tree, folder, program, name):
-    done = diff(tree, recorded(folder, program, "before"), recorded(folder, program, name))
-    assert done.returncode == 0, (program, name, done.stderr)
-    return done.stdout.splitlines()[0]
-
-
-def test_each_is_named_in_the_first_line(tree, captures):
+def test_there_are_many():
     assert sum(len(names) for names in SEEDED.values()) >= 50
-    firsts = {(program, name): first_line(tree, captures, program, name) for program, names in CHOSEN.items() for name in names}
-    if os.sep in ALL:
-        Path(ALL).write_text("".join(f"{program} {name}: {first}\n" for (program, name), first in firsts.items()))
-    wrong = {(program, name): (first, missing) for (program, name), first in firsts.items() if (missing := misses(captures, program, name, first))}
-    assert not wrong
-
-
-def test_an_edit_is_no_regression(tree, captures):
-    for program in CHOSEN:
-        done = diff(tree, recorded(captures, program, "before"), recorded(captures, program, "again"))
-        assert done.stdout.startswith("no difference at "), (program, done.stdout)
-        assert ";" not in done.stdout.splitlines()[0], program
-        assert "\n! " not in done.stdout, program

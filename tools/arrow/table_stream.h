@@ -1,5 +1,6 @@
 // libmemoir_arrow.so reads a table that `memoir export arrow` wrote as a stream, and returns the structs of Arrow's C
-// interface, which pandas, polars, DuckDB and pyarrow accept. python/_torch_memoir/_tables.py loads the library.
+// interface, which pandas, polars, DuckDB and pyarrow accept. python/_torch_memoir/captures/_tables.py loads the
+// library.
 //
 // The file is mapped and never copied. Arrays point into the mapping, which exists until the last of them is released.
 // Every function may be called on any thread.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from _torch_memoir import _program
+from _torch_memoir.captures import _program
 from _torch_memoir.pytest_plugin import _child, _child_plugin, _fixture, _judgement, _mark, _paths
 
 if TYPE_CHECKING:

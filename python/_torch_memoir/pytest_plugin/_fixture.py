@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from _torch_memoir import _capture
+from _torch_memoir.captures import _capture
 from _torch_memoir.pytest_plugin import _child, _mark, _paths
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from _torch_memoir import _capture, _program
+from _torch_memoir.captures import _capture, _program
 
 if TYPE_CHECKING:
     import pathlib

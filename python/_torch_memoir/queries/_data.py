@@ -120,7 +120,7 @@ def _manifest(folder: str, read_text: Callable[[str], str]) -> dict[str, Any]:
     if version != VERSION:
         age = "a newer" if version > VERSION else "an older"
         raise DataError(f"{folder} was written by {age} Memoir (tables of version {version}, these queries know {VERSION}); export it again, or query it with that one")
-    return manifest  # type: ignore[no-any-return]
+    return manifest  # type: ignore[no-any-return]  # json.loads returns Any
 
 
 def _check(manifest: dict[str, Any]) -> None:

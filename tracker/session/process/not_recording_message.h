@@ -1,5 +1,5 @@
 // Prints why this process is not recorded, if a recording cannot start and no caller receives the error.
-// python/_torch_memoir/_processes.py does the same.
+// python/_torch_memoir/processes/_processes.py does the same.
 #ifndef TRACKER_SESSION_PROCESS_NOT_RECORDING_MESSAGE_H_
 #define TRACKER_SESSION_PROCESS_NOT_RECORDING_MESSAGE_H_
 

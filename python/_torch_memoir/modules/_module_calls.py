@@ -30,7 +30,7 @@ def open_calls() -> Iterator[Module]:
     for _ in range(_MOST_FRAMES):
         if frame is None:
             return
-        if frame.f_code.co_name == "_wrapped_call_impl" and frame.f_globals.get("__name__") == "_torch_memoir._modules":
+        if frame.f_code.co_name == "_wrapped_call_impl" and frame.f_globals.get("__name__") == "_torch_memoir.modules._modules":
             yield frame.f_locals["self"]
         frame = frame.f_back
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from _torch_memoir import _compiled_code
+from _torch_memoir.compiled import _compiled_code
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")  # the folder of the package
 MOST_ITEMS = 4096  # of a container; a longer one is read from both ends
 
 _OPTIMIZED = 1  # CO_OPTIMIZED: locals are in the frame, not in a dict

@@ -17,7 +17,7 @@ import time
 import types
 from array import array
 
-from _torch_memoir import _holder_names, _referents
+from _torch_memoir.holders import _holder_names, _referents
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

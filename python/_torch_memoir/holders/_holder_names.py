@@ -14,7 +14,7 @@ import functools
 import os
 import types
 
-from _torch_memoir import _referents
+from _torch_memoir.holders import _referents
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ import io
 import os
 import threading
 
-from _torch_memoir import _library, _program
+from _torch_memoir import _library
 from _torch_memoir._lazy import Lazy
+from _torch_memoir.captures import _program
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 
-from _torch_memoir import _answer, _program, _tables
+from _torch_memoir.captures import _answer, _program, _tables
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Time = str | int | float  # "20ms"; a number: seconds
@@ -214,6 +214,7 @@ class Capture:
         import warnings
 
         frame, level = sys._getframe(), 1  # the caller's line, however many frames of this package are above it
-        while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        package = os.path.dirname(os.path.dirname(__file__))
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(os.path.join(package, "")):
             frame, level = frame.f_back, level + 1
         warnings.warn(f"{self.path}: {line}", UserWarning, stacklevel=level)

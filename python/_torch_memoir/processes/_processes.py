@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import sys
 
-from _torch_memoir import _coordinates
-from _torch_memoir._launchers import launchers_rank
 from _torch_memoir._terminal import say
+from _torch_memoir.processes import _coordinates
+from _torch_memoir.processes._launchers import launchers_rank
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -242,7 +242,7 @@ def _module(stack: Any) -> tuple[str, str, str]:
     entries = list(stack.items())
     (_, (first, _)), (key, (path, kind)) = entries[0], entries[-1]
     module = kind if isinstance(kind, str) else kind.__name__
-    names = getattr(sys.modules.get("_torch_memoir._module_names"), "current", None)
+    names = getattr(sys.modules.get("_torch_memoir.modules._module_names"), "current", None)
     address = key.partition("@")[0] if isinstance(key, str) else ""
     known = getattr(names, "_known", {}).get(int(address)) if address.isdigit() else None  # modules by address
     if known is not None and known.number != 0:

@@ -14,7 +14,7 @@ import sys
 import time
 import weakref
 
-from _torch_memoir import _module_calls
+from _torch_memoir.modules import _module_calls
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import ctypes
 import functools
 import sys
 
-from _torch_memoir import _frames, _in_dynamo, _module_names, _optimizers, _stand_in, _unseen
+from _torch_memoir import _frames, _stand_in, _unseen
+from _torch_memoir.modules import _in_dynamo, _module_names, _optimizers
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ import sys
 import time
 import weakref
 
-from _torch_memoir import _holders, _in_dynamo, _stand_in, _unseen
+from _torch_memoir import _stand_in, _unseen
+from _torch_memoir.holders import _holders
+from _torch_memoir.modules import _in_dynamo
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def look() -> bool:
         sys.setswitchinterval(_ALONE)  # no other thread runs meanwhile, so nothing changes and no backward begins
         _look(library, sys.modules["torch"], collects)
     except Exception as error:
-        from _torch_memoir import _referents
+        from _torch_memoir.holders import _referents
 
         _referents.pass_on(error)
     finally:
@@ -123,7 +123,7 @@ def _cut(holder: str) -> str:
 def _look(of: ctypes.PyDLL, torch: Any, collects: bool) -> None:
     import ctypes
 
-    from _torch_memoir import _search
+    from _torch_memoir.holders import _search
 
     def record(addresses: str, holder: str) -> None:
         of.memoir_mark(f"memoir.held_by {addresses} {_cut(holder)}".encode("utf-8", "replace"))

@@ -1,0 +1,1 @@
+"""What torch.nn and torch.optim tell a recording: which module runs, what modules and optimizers hold."""

@@ -1,0 +1,1 @@
+"""Which processes of a job record, and where each stands in it."""
