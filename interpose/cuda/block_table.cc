@@ -37,7 +37,8 @@ TableEntry Load(const Slot& slot) {
 void Store(const TableEntry& entry, Slot* slot) {
   std::uint64_t words[2];
   std::memcpy(words, &entry, sizeof words);
-  // The count is written before the entry. So a reader that read parts of two entries reads another count afterwards.
+  // The count is written before the entry. So a thread that read words of two different entries finds a different count
+  // afterwards.
   const std::uint32_t count = (slot->mark.load(std::memory_order_relaxed) >> kMarkBits) + 1;
   slot->mark.store(count << kMarkBits, std::memory_order_relaxed);
   slot->more.store(0, std::memory_order_relaxed);

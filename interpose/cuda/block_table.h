@@ -1,6 +1,6 @@
-// A table of live driver allocations by address. A free is recorded only if the table contains the freed block; the
-// block's entry also has its device. The table has a fixed size and no locks. From an allocation to its free only one
-// thread at a time uses the address, so two threads never change one entry at the same time.
+// A table of live driver allocations (blocks) by address. A free is recorded only if the table contains the freed
+// block. The entry also has the device of the block. The table has a fixed size and no locks. From an allocation to its
+// free only one thread at a time uses the address, so two threads never change one entry at the same time.
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_BLOCK_TABLE_H_
@@ -13,7 +13,7 @@
 namespace memoir {
 
 // The kind of a key. Kinds keep equal numbers apart: a handle of physical memory may be any number, and a mapping may
-// begin at a block's address.
+// begin at a block's address. kRecordedHandle is the id under which physical memory is recorded (physical_memory.h).
 enum class KeyKind : std::uint8_t { kBlock = 1, kHandle = 2, kMapping = 3, kRecordedHandle = 4 };
 
 struct TableEntry {
@@ -33,7 +33,9 @@ bool PutEntry(KeyKind kind, std::uint64_t number, const TableEntry& entry);
 bool FindEntry(KeyKind kind, std::uint64_t number, TableEntry* entry);
 bool TakeEntry(KeyKind kind, std::uint64_t number, TableEntry* entry);
 
-// Adds or removes a hold on an existing block; false if there is no such block.
+// Memory of another process that the program has opened several times has one hold for each opening. AddBlockHold
+// returns false if the table has no such block. RemoveBlockHold returns false if the table has no such block, or if the
+// block has only one hold.
 bool AddBlockHold(std::uint64_t address);
 bool RemoveBlockHold(std::uint64_t address);
 

@@ -1,4 +1,4 @@
-// Returns the file name of the object that contains a return address. Results are cached, because each new address
+// Finds the file name of the object that contains a return address. Results are cached, because each new address
 // requires reading the loader's list. dladdr is not used: it would wait for a lock that dlopen holds while constructors
 // run, and a constructor may wait for a lock that the caller holds.
 //
@@ -17,7 +17,7 @@ struct LibraryName {
 };
 
 LibraryName LibraryAt(const void* code);
-// Returns the part of the path `name` behind its last slash.
+// Returns the file name at the end of the path `name`.
 LibraryName LibraryNamed(const char* name);
 
 // Empties the cache if objects were unloaded, because cached addresses may belong to them. Call it while holding a

@@ -1,6 +1,6 @@
-// Wraps calls that create and end contexts. No call reports the size of a context, so it is measured around the call
-// that creates it (context_watch.h). In a program that uses CUDA's runtime, the first call that needs a context also
-// creates it.
+// Wraps calls that create and end contexts. No call reports the size of a context, so Memoir measures the size around
+// the call that creates the context (context_watch.h). In a program that uses CUDA's runtime, the first call that needs
+// a context also creates it.
 #include <cerrno>
 #include <cstdint>
 

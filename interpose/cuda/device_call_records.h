@@ -1,8 +1,8 @@
 // Records CUDA calls that queue work on a device, wait for it, or make graphs (docs/event_schema.md, "Calls of CUDA").
 //
-// These calls are recorded while ranges are recorded. With --kernels off, launches are not recorded. Of nested calls
-// (cudaLaunchKernel calls cuLaunchKernel) only the outermost is recorded. libc only. Any thread, also under torch's
-// lock of a device. Only a launch may wait for room in the ring; other records are dropped instead.
+// These calls are recorded while ranges are recorded. With --kernels off, launches are not recorded. Only the outermost
+// of nested calls is recorded (cudaLaunchKernel calls cuLaunchKernel). libc only. Any thread, also under the lock of
+// torch's CUDA allocator. Only a launch may wait for room in the ring; other records are dropped instead.
 #ifndef INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
 #define INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
 

@@ -23,10 +23,10 @@ struct Device {
   std::atomic<bool> seen;
   std::atomic<bool> refused;  // an allocation was refused after the newest NVML sample
   std::atomic<bool> is_new;   // the device is in use, and has no NVML sample yet
-  std::atomic<bool> due;
+  std::atomic<bool> due;      // a regular sample is due
   std::atomic<Last> last;
-  DeviceSample last_here;  // the final sample without NVML's figures
-  std::atomic<std::uint64_t> given;
+  DeviceSample last_here;              // the final sample without NVML's figures
+  std::atomic<std::uint64_t> given;    // bytes of the device's live driver allocations
   std::atomic<std::uint64_t> read_at;  // allocated bytes at the newest kPeak sample
   std::atomic<std::uint64_t> total;    // cudaMemGetInfo's total; 0: not read yet
   DeviceSample regular;                // newest regular sample; used only by the sampling thread

@@ -2,7 +2,7 @@
 // used, when driver allocations reach a new maximum, after a refused allocation, every second, and at the end of a
 // recording (docs/event_schema.md). The record of a sample (DeviceReadingRecord) also contains its cause.
 //
-//   inside a call of the program    figures of cudaMemGetInfo only, because torch's lock of the device may be held
+//   inside a call of the program    figures of cudaMemGetInfo only, because torch's allocator may hold its lock
 //   on the sampling thread          figures of NVML, including the free bytes (sampling_thread.h)
 //
 // libc only. Any thread. Sizes are bytes.

@@ -1,7 +1,7 @@
-// Records driver allocations with an address: keeps the table of live driver allocations (block_table.h) and writes the
-// records of allocations and frees.
+// Records driver allocations that have an address (blocks): keeps the table of live driver allocations (block_table.h)
+// and writes the records of allocations and frees.
 //
-// libc only. Any thread, also under torch's lock of a device. Sizes are bytes; a device of -1 is the host.
+// libc only. Any thread, also under the lock of torch's CUDA allocator. Sizes are bytes; a device of -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_BLOCKS_H_
 #define INTERPOSE_CUDA_DRIVER_BLOCKS_H_
 
@@ -15,8 +15,8 @@ namespace memoir {
 
 // Records an allocation, after the call. If the program opens the same memory of another process a second time, the
 // first block only gets another hold. If the table still contains an older block at the address, Memoir missed the
-// older block's free (recording was paused, or the call was not wrapped). The older block is then recorded as freed
-// now.
+// older block's free (recording was paused, or the call was not wrapped). In this case the older block is recorded as
+// freed now.
 void NoteBlockAllocated(const DriverBlock& block, const LibraryName& library);
 
 // A free in progress: BeginBlockFree removes the block from the table before the call; EndBlockFree records the free,

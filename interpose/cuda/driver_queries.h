@@ -1,11 +1,12 @@
 // Queries of the driver that never create a CUDA context: they need no context, or one that is current on the calling
-// thread. The functions are found among the loaded objects; without a driver every query returns false.
+// thread. The functions are found among the loaded objects; without a driver every query fails.
 //
-// A library may be unloaded together with its functions (a probe opens libcuda.so.1 and closes it). So once any object
-// was unloaded, the next query looks up all functions again. Memoir does not keep the library loaded, because a program
-// that closes the driver before it forks expects to load a new driver in the child.
+// A library may be unloaded together with its functions (a probe opens libcuda.so.1 and closes it). So if any object
+// was unloaded, the next query looks up all functions again, unless a query has found a current context. Memoir does
+// not keep the library loaded, because a program that closes the driver before it forks expects to load a new driver in
+// the child.
 //
-// libc only. Any thread, also under torch's lock of a device; not in a forked child that does not record.
+// libc only. Any thread, also under the lock of torch's CUDA allocator; not in a forked child that does not record.
 #ifndef INTERPOSE_CUDA_DRIVER_QUERIES_H_
 #define INTERPOSE_CUDA_DRIVER_QUERIES_H_
 
@@ -34,9 +35,11 @@ int DeviceOfRuntime();
 // Whether the device has a primary context: 1 or 0. -1 if unknown.
 int HasContext(int device);
 
+// Each of the following functions stores its result and returns true. False on failure.
+
 // Free and total bytes of the current context's device.
 bool ReadFreeBytes(std::uint64_t* free, std::uint64_t* total);
-// Bytes that the device's default pool has reserved, whether they are used or not.
+// Bytes that the device's default pool of cudaMallocAsync has reserved, whether they are used or not.
 bool ReadPoolBytes(int device, std::uint64_t* bytes);
 // The device to which the block at an address belongs.
 bool ReadBlockDevice(std::uint64_t address, int* device);
@@ -44,7 +47,7 @@ bool ReadBlockDevice(std::uint64_t address, int* device);
 bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes);
 // The PCI bus id, by which NVML identifies the device: "00000000:10:00.0".
 bool ReadBusId(int device, char* text, std::size_t bytes);
-// The UUID; for a part of a GPU (MIG), the UUID of the part. `uuid`: 16 bytes.
+// The UUID; for a MIG instance (a slice of a GPU), the UUID of the instance. `uuid`: 16 bytes.
 bool ReadUuid(int device, unsigned char* uuid);
 // The mangled name of a kernel (CUDA 12.3 and later). Only for kernels that were launched: for another kernel the
 // runtime would set its last error, which the program would see.

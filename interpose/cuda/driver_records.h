@@ -1,7 +1,7 @@
 // Ring records of driver allocations, frees and refusals (docs/event_schema.md, "Driver allocations").
 //
-// Called under torch's lock of a device, so nothing waits or allocates. If the ring has no room, a record is dropped
-// and counted. libc only. Any thread. Sizes are bytes; device -1 is the host.
+// Called under the lock of torch's CUDA allocator, so nothing waits or allocates. If the ring has no room, a record is
+// dropped and counted. libc only. Any thread. Sizes are bytes; device -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_RECORDS_H_
 #define INTERPOSE_CUDA_DRIVER_RECORDS_H_
 
@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Returns the next serial of the process. For an allocation call it after the program's call, and for a free before the
-// program's call, so that the serials of one address are in the order of its allocations and frees.
+// Returns the next serial of the process. Call it after the program's call that allocates, and before the program's
+// call that frees, so that the serials of one address are in the order of its allocations and frees.
 std::uint64_t NextDriverSerial();
 
 struct DriverBlock {
@@ -23,7 +23,7 @@ struct DriverBlock {
   std::uint64_t bytes;
   // These fields are not in the record. They identify the context whose end frees the block.
   int home = -1;              // the device whose context was current
-  std::uint64_t context = 0;  // handle of the current context; 0: unknown, or the primary context
+  std::uint64_t context = 0;  // handle of the current context; 0: unknown, treated as the primary context
 };
 void RecordDriverBlock(const DriverBlock& block, const LibraryName& library, std::uint64_t serial);
 void RecordDriverFree(std::uint64_t address, int device, std::uint64_t serial);

@@ -33,7 +33,7 @@ constinit std::atomic<std::uint64_t> unloads_seen{0};
 // Used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
 constinit void* dlsym_hook = nullptr;
-constinit std::atomic<bool> undecided{false};     // some lazy slots have no known target, or slots were refused
+constinit std::atomic<bool> undecided{false};     // some lazy slots have no known target, or some slots were refused
 constinit std::atomic<std::uint32_t> refused{0};  // slots that the newest look could not write
 constinit std::atomic<std::uint64_t> refused_since{0};
 // LookAtUndecided skips `pause` calls between two looks; `left` of them remain.

@@ -1,5 +1,5 @@
-// Finds the names of kernels by the handle that launches them. Memoir queries CUDA once for each kernel and caches the
-// name.
+// Finds the name of a kernel from the handle that a launch receives. Memoir queries CUDA once for each kernel and
+// caches the name.
 //
 //   host function, CUfunction, CUkernel ──► table ──► id in the ring's name table
 //                                             └─ first time: cudaFuncGetName, cuFuncGetName, cuKernelGetName
@@ -22,7 +22,7 @@ enum class KernelHandle {
 };
 
 // Limits of one recording; further kernels have no name. The limits keep kernels from filling the ring's name table,
-// which operators use too.
+// which also has the names of operators.
 inline constexpr std::uint32_t kMostKernelNames = 4096;
 inline constexpr std::uint32_t kMostKernelNameBytes = 1u << 20;
 

@@ -1,4 +1,4 @@
-// Wraps kernel launches of the runtime and the driver. Not wrapped with --kernels off.
+// Wraps kernel launches of the runtime and the driver. With --kernels off, launches are not wrapped.
 #include <cstdint>
 
 #include "interpose/cuda/device_call_records.h"

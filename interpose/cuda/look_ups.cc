@@ -40,7 +40,8 @@ memoir_hidden_dlsym:
   .size memoir_hidden_dlsym, .-memoir_hidden_dlsym
 )");
 #elif defined(__aarch64__)
-// The same code for aarch64. A call through the linker's stubs may change x16 and x17. `hint #34` is `bti c`.
+// The same code for aarch64; `hint #34` is `bti c`. A call through the linker's stubs may change x16 and x17, so this
+// code may use these registers.
 asm(R"(
   .text
   .p2align 4
@@ -142,7 +143,7 @@ struct VersionedCall {
   const char* later_name;
 };
 constexpr VersionedCall kVersionedCalls[] = {
-    {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // cuGetProcAddress also finds itself
+    {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // cuGetProcAddress can also look up itself
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize", "cuCtxSynchronize_v2"},
     {"cuStreamBeginCapture", 10010, nullptr, "cuStreamBeginCapture_v2"},
     {"cuCtxCreate", 11040, nullptr, nullptr},  // changed again in CUDA 12.5

@@ -26,8 +26,8 @@ void* RealDlsym();
 // Turns the wrapping of results on when a recording begins, and off when it ends.
 void WrapLookUps(bool wrapped);
 
-// Makes `look` run after each look-up that found something, even before a recording. nullptr stops this. `look` itself
-// must restore dlerror if it changes it.
+// Makes `look` run after each look-up that found something, even before a recording. nullptr stops this. If `look`
+// changes the state of dlerror, `look` must restore that state.
 void WatchLookUps(void (*look)());
 
 }  // namespace memoir

@@ -64,7 +64,7 @@ void Get(void* from, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(find_function(from, name));
 }
 
-// In a forked child, NVML may be initialised already, by the program of an ancestor. Then NVML's state belongs to the
+// In a forked child, NVML may be initialized already, by an ancestor. In this case NVML's state belongs to the
 // ancestor, so Memoir does not use NVML.
 bool Begin() {
   unsigned count = 0;
@@ -73,8 +73,8 @@ bool Begin() {
   return library.init() == 0;
 }
 
-// Initialises NVML at the first call, which usually comes from a thread that creates the process's first context. If
-// another thread is initialising NVML, waits at most two seconds.
+// Initializes NVML at the first call, which usually comes from a thread that creates the process's first context. If
+// another thread is initializing NVML, waits at most two seconds.
 bool IsReady() {
   if (!is_loaded.load(std::memory_order_acquire)) return false;
   const pid_t own = getpid();
@@ -82,7 +82,7 @@ bool IsReady() {
   if (started_by.compare_exchange_strong(by, own, std::memory_order_acq_rel)) {
     start.store(Begin() ? Start::kReady : Start::kFailed, std::memory_order_release);
   } else if (by != own) {
-    return false;  // an ancestor initialised NVML
+    return false;  // an ancestor initialized NVML
   }
   constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 1'000'000};
   constexpr int kMostPauses = 2000;
@@ -91,9 +91,9 @@ bool IsReady() {
   return start.load(std::memory_order_acquire) == Start::kReady;
 }
 
-// Returns false if the handle's total memory is clearly larger than the device's. A part of a GPU (MIG) has the bus id
-// of the whole GPU, whose memory is larger. For one device, NVML's total is also a little larger than CUDA's, because
-// CUDA's total excludes memory that the driver keeps.
+// Returns false if the handle's total memory is clearly larger than the device's. A MIG instance (a slice of a GPU) has
+// the bus id of the whole GPU, whose memory is larger. For the same device, NVML's total is only a little larger than
+// CUDA's, because CUDA's total excludes memory that the driver keeps.
 bool Fits(Handle handle, const Identity& identity) {
   Memory memory{};
   if (library.memory == nullptr || library.memory(handle, &memory) != 0) return false;
@@ -112,7 +112,7 @@ Handle LookFor(const Identity& identity) {
 }
 
 // Returns the device's NVML handle. nullptr if NVML does not list the device; figures of another device, or of the
-// whole GPU for a part of it, are never used instead.
+// whole GPU for a MIG instance, are never used instead.
 Handle HandleOf(int device) {
   if (device < 0 || device >= kMaxCudaDevices) return nullptr;
   Identity& identity = identities[device];

@@ -2,9 +2,9 @@
 // it.
 //
 // A query takes microseconds to milliseconds, and takes locks. So queries are made only around a call that creates a
-// context, and on the sampling thread (sampling_thread.h). The first query initialises NVML, so a process without CUDA
-// never initialises NVML. A forked child never uses the NVML that its parent initialised. If a process has a part of a
-// GPU (MIG), the figures belong to the part. libc only. Any thread.
+// context, and on the sampling thread (sampling_thread.h). The first query initializes NVML, so a process without CUDA
+// never initializes NVML. A forked child never uses the NVML that its parent initialized. If a process has a MIG
+// instance (a slice of a GPU), the figures belong to the instance. libc only. Any thread.
 #ifndef INTERPOSE_CUDA_NVML_QUERIES_H_
 #define INTERPOSE_CUDA_NVML_QUERIES_H_
 
@@ -26,12 +26,12 @@ void SetLoader(void* (*open)(const char*, int), void* (*find)(void*, const char*
 // a CUDA call.
 void IdentifyDevice(int device);
 
-// Returns the device's free bytes in `free`. False if NVML does not report them.
+// Stores the device's free bytes in `free`. False if NVML does not report them.
 bool ReadNvmlFree(int device, std::uint64_t* free);
 
 // Sets the bytes of this process and of all other processes, and the free bytes if they are unknown. Figures that NVML
-// does not report stay unchanged. NVML may not list this process (in a container with its own process ids); then the
-// bytes by process stay unchanged.
+// does not report stay unchanged. NVML may not list this process (in a container with its own process ids). In this
+// case the bytes of processes stay unchanged.
 void ReadNvmlMemory(int device, DeviceSample* numbers);
 
 }  // namespace memoir

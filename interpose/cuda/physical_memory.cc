@@ -11,14 +11,14 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMost = 16384;  // 32 GiB if each entry has 2 MiB; torch's expandable segments use 20 MiB
+constexpr std::size_t kMost = 16384;  // entries: 32 GiB if each has 2 MiB; torch's expandable segments use 20 MiB
 constexpr std::uint64_t kGranularity = 2u << 20;
-constexpr int kOwnNumbers = 48;  // shift of Memoir's own ids: above the bits of addresses
+constexpr int kOwnNumbers = 48;  // Memoir's own ids differ from handles from this bit on
 constexpr std::uint64_t kMostOwnNumbers = 4095;
 
 struct Memory {
-  std::atomic<std::uint32_t> holds;    // references by handle and mappings; 0: unused entry
-  std::atomic<std::uint32_t> handles;  // the references by handle
+  std::atomic<std::uint32_t> holds;    // references by handles and mappings; 0: unused entry
+  std::atomic<std::uint32_t> handles;  // references by handles alone
   std::uint64_t number;                // the id under which it is recorded
   std::uint64_t bytes;                 // 0: imported, and not mapped yet
   DriverCall call;

@@ -5,9 +5,9 @@
 //                             └─ map ────► +1      unmap ───► -1       0: the driver has it back
 //
 // After a handle is released, the driver may use the same handle for new memory although the old memory is still
-// mapped. Then Memoir records the new memory under another id.
+// mapped. In this case Memoir records the new memory under another id.
 //
-// libc only. Any thread, also under torch's lock of a device. Sizes are bytes.
+// libc only. Any thread, also under the lock of torch's CUDA allocator. Sizes are bytes.
 #ifndef INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 #define INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 

@@ -89,7 +89,7 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"ncclCommInitRankScalable", &Communicate<Pointer, int, int, int, Pointer, Pointer>>(),
     Wrapped<"ncclCommInitAll", &Communicate<Pointer, int, Pointer>>(),
     Wrapped<"ncclCommSplit", &Communicate<Pointer, int, int, Pointer, Pointer>>(),
-    // A communicator takes most of its memory at its first use, which may be any of the next calls.
+    // A communicator takes most of its memory at its first use, which may be any of the calls below.
     Wrapped<"ncclGroupEnd", &Communicate<>>(),
     Wrapped<"ncclAllReduce", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),
     Wrapped<"ncclReduceScatter", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),

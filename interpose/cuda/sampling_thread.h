@@ -1,5 +1,6 @@
 // A thread that takes device samples with NVML, at the times that device_samples.cc sets. A query may take
-// milliseconds, or never return if a card has failed; neither the program nor the writer's thread waits for it.
+// milliseconds, or never return if a card has failed; neither the program nor the writer's thread waits for it. Only
+// the end of a recording does, for a limited time (AwaitSamples).
 //
 //   writer's look ─► RequestSamples ─► thread: ReadWanted ─► records
 //

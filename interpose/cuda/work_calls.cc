@@ -108,8 +108,8 @@ int EndCapture(const CallSite&, int (*original)(Stream, void**), Stream stream, 
       });
 }
 
-// Before CUDA 12 cudaGraphInstantiate takes five arguments. The wrapper passes on five argument registers in all
-// versions.
+// cudaGraphInstantiate has five arguments before CUDA 12, and three since. The wrapper passes on five argument
+// registers in all versions.
 using Word = std::uint64_t;
 template <class... More>
 int Instantiate(const CallSite&, int (*original)(void**, void*, Word, More...), void** exec, void* graph, Word flags,

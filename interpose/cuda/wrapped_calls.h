@@ -1,4 +1,4 @@
-// The table of wrapped functions by name, and the wrapper for each definition of a name.
+// The tables of the functions that Memoir wraps, and the wrapper for each definition of such a function.
 //
 //   a slot, or a look-up's result: F ──► WrapperFor("cudaMalloc", F) ──► variant n ──► records ──► F
 //
@@ -24,8 +24,8 @@ std::span<const WrappedCall> LaunchCalls();
 std::span<const WrappedCall> LookUpCalls();
 std::span<const WrappedCall> ProfilerCalls();
 
-// Sets whether WrapperFor wraps launches from now on. Launches that are already wrapped stay so, but are not recorded
-// while this is false.
+// Sets whether WrapperFor wraps launches from now on. Launches that are already wrapped stay wrapped, but are not
+// recorded while `wrapped` is false.
 void WrapLaunches(bool wrapped);
 bool LaunchesAreWrapped();
 

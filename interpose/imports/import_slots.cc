@@ -61,7 +61,7 @@ void ForEachSlot(const LoadedObject& object, const DynamicSection& imports, Visi
   for (int table = 0; table < 2; ++table) {
     const std::size_t count = imports.tables[table] == nullptr ? 0 : imports.bytes[table] / sizeof(ElfW(Rela));
     for (std::size_t i = 0; i < count; ++i) {
-      const ElfW(Rela) & entry = imports.tables[table][i];
+      const ElfW(Rela)& entry = imports.tables[table][i];
       if (!IsImport(entry)) continue;
       const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(entry.r_info));
       visit(Slot{imports.names + imports.symbols[symbol].st_name, symbol, object.At<void*>(entry.r_offset)});
@@ -139,7 +139,7 @@ struct Definers {
   const char* function;
   const char* version;
   ElfW(Addr) loader;
-  bool at_start;  // the visit has not passed the loader, the last object of the program's start
+  bool at_start;  // true until the visit has passed the loader, the last object of the program's start
   bool several;
   const void* defined;
 };
@@ -157,8 +157,8 @@ int CollectDefiners(dl_phdr_info* info, std::size_t, void* context) {
 
 // Returns the function that the loader would write into a lazy slot. The loader searches the objects of the program's
 // start, then globally loaded objects, then the importer's dependencies. Only the first list is visible here. So if
-// several objects define the function, the result is known only if one of them is in the first list. nullptr if it is
-// unknown.
+// several objects define the function, the result is known only if one of them is in the first list. nullptr if the
+// result is unknown.
 const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& imports, const Slot& slot) {
   const ElfW(Addr) loader = getauxval(AT_BASE);
   Definers definers{slot.name, NeededVersion(imports, slot.symbol), loader, loader != 0, false, nullptr};
@@ -168,7 +168,7 @@ const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& 
 }
 
 bool IsOwnDefinition(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, const void* now) {
-  const ElfW(Sym) & symbol = imports.symbols[slot.symbol];
+  const ElfW(Sym)& symbol = imports.symbols[slot.symbol];
   return symbol.st_shndx != SHN_UNDEF && object.At<const void>(symbol.st_value) == now;
 }
 

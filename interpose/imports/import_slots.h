@@ -1,11 +1,12 @@
 // Import slots: the entries of a loaded object in which it keeps the addresses of other objects' functions. Overwriting
-// a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen (RTLD_LOCAL
-// too).
+// a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen (also with
+// RTLD_LOCAL). A slot is lazy until the first call through it: it leads to a stub in the object that contains the slot.
+// At the first call the loader stores the function's address.
 //
-// Memoir never uses dlsym(RTLD_NEXT): torch's libraries are loaded RTLD_LOCAL, so it would not find their functions.
-// Memoir never redirects dlopen, because dlopen resolves paths by the run path of its caller. Each function here visits
-// the objects that are loaded when it is called; ObjectsLoadedSoFar shows whether more objects were loaded since. libc
-// only. Any thread, but not in a signal handler; nothing allocates.
+// Memoir never uses dlsym(RTLD_NEXT): torch's libraries are loaded with RTLD_LOCAL, so dlsym would not find their
+// functions. Memoir never redirects dlopen, because dlopen resolves paths by the run path of its caller. Each function
+// here visits the objects that are loaded when it is called; ObjectsLoadedSoFar shows whether more objects were loaded
+// since. libc only. Any thread, but not in a signal handler; nothing allocates.
 #ifndef INTERPOSE_IMPORTS_IMPORT_SLOTS_H_
 #define INTERPOSE_IMPORTS_IMPORT_SLOTS_H_
 
@@ -18,7 +19,7 @@ namespace memoir {
 
 // Returns the current target of calls of `function`: the content of a slot. If all slots are lazy, returns the
 // definition in the first object that defines `function`. For a variable, returns the address that importers use.
-// nullptr if no object imports or defines the name; then there is nothing to hook.
+// nullptr if no object imports or defines the name.
 MEMOIR_INTERPOSE_API const void* FindImported(const char* function);
 
 // Redirects every loaded object's calls of `function` to `replacement`, except for the object that contains
@@ -42,8 +43,8 @@ std::size_t RestoreImports(const char* function, const void* original, const voi
 // object defines it.
 MEMOIR_INTERPOSE_API const void* FindDefinition(const char* function);
 
-// Returns the new value of a slot through which calls go to `original`; nullptr leaves it unchanged. For a lazy slot
-// `original` is the value that the loader would write.
+// Returns the new value of a slot through which calls go to `original`; nullptr leaves the slot unchanged. For a lazy
+// slot `original` is the value that the loader would write.
 using SlotChoice = void* (*)(const char* function, const void* original);
 
 // Objects that RedirectImportsBy has finished and need not visit again. One caller at a time.
@@ -63,7 +64,8 @@ struct ChoiceCounts {
 };
 
 // Calls `choose` for every import slot for whose function `wanted` returns true, in every object that is not in `seen`,
-// except for the object that contains `choose`. An empty slot (a weak import without a definition) stays empty.
+// and stores the result in the slot. A slot of the object that contains the result stays unchanged. An empty slot (a
+// weak import without a definition) stays empty.
 ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, VisitedObjects* seen);
 
 // How many objects the loader has loaded, and how many it has unloaded, since the process began.

@@ -32,7 +32,7 @@ class LoadedObject {
 
   bool Contains(const void* address) const { return Within(PT_LOAD, address); }
   // Whether the page of `address` becomes read-only after loading. Like the loader, counts only whole pages: a partial
-  // page at the end of the read-only part stays writable.
+  // page at the end of the read-only pages stays writable.
   bool IsReadOnlyAfterLoading(const void* address) const;
   // Whether the loader has finished the object: the pages that become read-only after loading are read-only. Always
   // true for an object without such pages.
@@ -56,7 +56,7 @@ class LoadedObject {
   }
   void Read(const ElfW(Dyn) & entry, DynamicSection* found) const;
   bool Within(std::uint32_t segment_type, const void* address) const;
-  // Returns begin and end of the pages that are read-only after loading; equal if there are no such pages.
+  // Stores begin and end of the pages that are read-only after loading; both are equal if there are no such pages.
   void FindSealed(ElfW(Addr) * begin, ElfW(Addr) * end) const;
 
   const dl_phdr_info& info_;

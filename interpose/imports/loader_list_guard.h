@@ -1,6 +1,6 @@
 // Guards the reading of the loader's list of objects. dl_iterate_phdr takes a lock of the loader. If the process forked
-// meanwhile, the child would inherit this lock in the locked state. So one thread reads at a time, and a fork waits for
-// it.
+// meanwhile, the child would inherit this lock in the locked state. So one thread reads at a time, and a fork waits
+// until that thread has finished.
 //
 // libc only. Any thread, but not in a signal handler.
 #ifndef INTERPOSE_IMPORTS_LOADER_LIST_GUARD_H_

@@ -2,12 +2,12 @@
 // nvtxDomainRangePushEx, nvtxDomainRangePop, torch.cuda.nvtx, the Python package nvtx.
 //
 //   NVTX's headers, at the first call of a library ──► dlopen(NVTX_INJECTION64_PATH) ──► InitializeInjectionNvtx2 here
-//   each push and pop ──► callbacks here ──► the observer, on the thread of the range
+//   each push and pop ──► callbacks here ──► the follower, on the thread of the range
 //
-// Memoir sets the variable NVTX_INJECTION64_PATH only if it is not set, so another profiler keeps its ranges. ABI:
-// nvtx3/nvtxDetail/nvtxTypes.h, nvtxInitDecls.h. Not reported: ranges that end on another thread (nvtxRangeStart),
-// marks, colours, payloads, and the ranges of CUB, Thrust and NCCL. The ranges of all other domains form one stack for
-// each thread. libc only.
+// Memoir sets the variable NVTX_INJECTION64_PATH only if it is not set, so another profiler keeps its ranges. The ABI
+// is defined in nvtx3/nvtxDetail/nvtxTypes.h and nvtxInitDecls.h. Not reported: ranges that end on another thread
+// (nvtxRangeStart), marks, colors, payloads, and the ranges of CUB, Thrust and NCCL. The ranges of all other domains
+// form one stack for each thread. libc only.
 #ifndef INTERPOSE_IMPORTS_NVTX_INJECTION_H_
 #define INTERPOSE_IMPORTS_NVTX_INJECTION_H_
 
@@ -24,8 +24,7 @@ struct NvtxFollower {
   void (*end)(std::uint32_t depth);
 };
 
-// Reports all further ranges to `follower`, which decides itself what it records. There is no way to stop. `follower`
-// must never be freed.
+// Reports all further ranges to `follower`, whether recording is on or off. `follower` must never be freed.
 MEMOIR_INTERPOSE_API void FollowNvtx(const NvtxFollower* follower);
 
 }  // namespace memoir

@@ -6,7 +6,7 @@
 
 namespace memoir {
 
-// Also false if nothing is mapped at `address`. Any thread.
+// Whether the page of `address` is writable. False if nothing is mapped there. Any thread.
 bool IsWritable(std::uintptr_t address);
 
 }  // namespace memoir

@@ -20,7 +20,7 @@ using Parallel = void (*)(Body, void*, unsigned threads, unsigned flags);
 
 constexpr const char* kParallel = "GOMP_parallel";
 // The number of copies of libgomp that are followed. A process may load several copies, because many wheels contain
-// one. Regions of other copies are not followed.
+// one. Regions of further copies are not followed.
 constexpr std::size_t kVariants = 4;
 
 constinit std::array<std::atomic<Parallel>, kVariants> originals{};

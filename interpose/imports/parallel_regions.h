@@ -1,8 +1,8 @@
-// Finds the thread that an OpenMP worker thread works for: the thread that began the parallel region.
-// ThreadSlot::works_for contains its number from the worker's first event on.
+// Finds the thread that an OpenMP worker thread works for: the thread that began the parallel region. The worker's
+// ThreadSlot::works_for contains the number of that thread, from the worker's first event on.
 //
 // Redirects GOMP_parallel, which code compiled by GCC calls to begin a region; torch's wheels are compiled by GCC. For
-// threads of other pools (Clang's OpenMP, the program's pools) works_for stays 0. libc only.
+// other worker threads (of Clang's OpenMP, of the program) works_for stays 0. libc only.
 #ifndef INTERPOSE_IMPORTS_PARALLEL_REGIONS_H_
 #define INTERPOSE_IMPORTS_PARALLEL_REGIONS_H_
 
@@ -10,10 +10,11 @@
 
 namespace memoir {
 
-// Redirects the calls of all objects that are loaded now, until the process ends. Any thread, one at a time.
+// Redirects the calls of GOMP_parallel in all objects that are loaded now. They stay redirected until the process ends.
+// Any thread, one at a time.
 MEMOIR_INTERPOSE_API void FollowParallelRegions();
 
-// Redirects the calls of objects that were loaded since the last call. Cheap without new objects; does nothing before
+// Redirects the calls in objects that were loaded since the last call. Cheap without new objects; does nothing before
 // FollowParallelRegions. Any thread.
 MEMOIR_INTERPOSE_API void FollowParallelRegionsOfLateObjects();
 

@@ -1,5 +1,5 @@
-// Symbol versions: which version an import requires, and whether a definition has it, by the loader's rules. Pointers
-// are valid as long as the object's dynamic section is. libc only.
+// Symbol versions: which version an import requires, and whether a definition has it, by the loader's rules. Returned
+// pointers are valid as long as the object's dynamic section. libc only.
 #ifndef INTERPOSE_IMPORTS_SYMBOL_VERSIONS_H_
 #define INTERPOSE_IMPORTS_SYMBOL_VERSIONS_H_
 

@@ -14,7 +14,7 @@ bool Load(const std::uint8_t* at, std::size_t bytes, Record* record) {
   return true;
 }
 
-// Bytes of the argument kinds, padded, and of the list lengths behind a range record.
+// Returns the bytes of the argument kinds and list lengths that follow the struct of a record, with their padding.
 std::uint64_t ArgumentBytes(const RecordHeader& header, std::uint32_t list_count) {
   return RoundUp(RoundUp(header.count, 4) + std::uint64_t{list_count} * 4, 8);
 }
@@ -57,9 +57,9 @@ std::uint64_t NeededStack(const std::uint8_t* at, std::size_t bytes) {
   return sizeof record + std::uint64_t{record.header.count} * sizeof(StackFrame);
 }
 
-// Returns the bytes that the record needs by its kind and the lengths in it. The lengths have 32 bits and their sum has
-// 64 bits, so the sum cannot overflow, and the caller compares only the sum. UINT64_MAX for an unknown kind. An unknown
-// kind is damage, not a newer format, because the ring's version was checked earlier.
+// Returns how many bytes a record of this kind with these lengths must have. The sum has 64 bits and cannot overflow:
+// each length has at most 32 bits or is checked first. UINT64_MAX for an unknown kind, which is damage and not a newer
+// format, because the ring's version was checked earlier.
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {
 #define MEMOIR_LENGTH_Fixed(Name, Struct) sizeof(Struct)
 #define MEMOIR_LENGTH_Varies(Name, Struct) Needed##Name(at, bytes)

@@ -2,7 +2,7 @@
 //
 // A record is plain data in shared memory, 8-byte aligned, in the byte order of the machine, and never leaves the
 // machine. This is not the capture format (docs/capture_format.md), and not an API: both sides are built from this
-// header, and RingHeader::version guards against an old ring file. Meanings: docs/event_schema.md.
+// header, and RingHeader::version guards against an old ring file. docs/event_schema.md defines the meanings.
 #ifndef INTERPOSE_RECORDS_RING_RECORD_H_
 #define INTERPOSE_RECORDS_RING_RECORD_H_
 
@@ -24,7 +24,7 @@ enum class RecordKind : std::uint8_t {
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3, kNvtx = 4 };
 
-// Begins every record. `words` is the record's length in words of 8 bytes, including this header.
+// The first field of every record. `words` is the record's length in words of 8 bytes, including this header.
 struct RecordHeader {
   std::uint16_t words;
   RecordKind kind;
@@ -34,7 +34,7 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// flags: RangeSource in the low three bits, kInlineName. After the struct: `count` argument kinds (one byte each),
+// flags: RangeSource in the low three bits; kInlineName. After the struct: `count` argument kinds (one byte each),
 // padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
 // padded to 8. Then `tensor_count` tensors, as separate records (TensorRecord).
 struct RangeBeginRecord {
@@ -44,7 +44,7 @@ struct RangeBeginRecord {
   std::uint32_t name;     // id in the ring's name table; with kInlineName the length of the text
   std::uint32_t tensor_count;
   std::uint32_t list_count;
-  std::uint32_t forward_thread;  // torch's thread number; kBackward only
+  std::uint32_t forward_thread;  // torch's number for the thread of the forward pass; kBackward only
 };
 static_assert(sizeof(RangeBeginRecord) == 40);
 inline constexpr std::uint8_t kRangeSourceMask = 0x07;
@@ -63,7 +63,7 @@ static_assert(sizeof(RangeEndRecord) == 24);
 struct TensorRecord {
   RecordHeader header;
   std::uint64_t impl;     // TensorImpl address; 0: an undefined element of a list
-  std::uint64_t storage;  // address of the storage's first byte; 0: none or empty
+  std::uint64_t storage;  // address of the storage's first byte; 0: no storage, or an empty storage
   std::uint64_t storage_bytes;
   std::uint8_t dtype;        // c10::ScalarType
   std::uint8_t device_type;  // c10::DeviceType
@@ -76,9 +76,9 @@ inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
 inline constexpr std::uint8_t kWantsGradient = 0x08;  // a leaf of autograd with requires_grad
-inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler does not find this tensor at its holder
+inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler does not read the place that holds this tensor
 
-// A device_type beyond c10::DeviceType, with device_index 0: page-locked host memory that a program took from torch.
+// The device_type of page-locked host memory that a program took from torch. Not in c10::DeviceType. device_index is 0.
 inline constexpr std::uint8_t kPinnedMemory = 0x80;
 
 struct AllocateRecord {
@@ -106,11 +106,11 @@ struct DeallocateRecord {
 };
 static_assert(sizeof(DeallocateRecord) == 40);
 
-// The stream of the memory, and the private pool of torch's allocator (of a CUDA graph or a MemPool). 0: the default.
+// Device, stream and pool of memory. If both numbers of the pool are 0, it is the default pool of torch's allocator.
 struct DevicePlace {
-  std::uint64_t stream;
-  std::uint32_t pool_graph;
-  std::uint32_t pool_user;
+  std::uint64_t stream;      // 0: the default stream
+  std::uint32_t pool_graph;  // private pool of a CUDA graph
+  std::uint32_t pool_user;   // private pool of a MemPool
   std::uint8_t device_type;
   std::int8_t device_index;
   std::uint16_t reserved0;
@@ -122,7 +122,7 @@ struct BlockRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint64_t address;
-  std::uint64_t bytes;  // as the allocator rounded them
+  std::uint64_t bytes;  // `requested`, rounded up by the allocator
   std::uint64_t requested;
   std::uint64_t serial;
   DevicePlace place;
@@ -180,15 +180,15 @@ enum class DriverCall : std::uint8_t {
   kHostRegister = 6,
   kIpcOpen = 7,
   kContext = 8,        // `address` is the context
-  kModuleLoad = 9,     // `address` is the module
-  kLibrary = 10,       // simulated device only
-  kCommunicator = 11,  // refused only
-  kHandle = 12,        // refused only
+  kModuleLoad = 9,     // `address` is the CUmodule or CUlibrary
+  kLibrary = 10,       // only on a simulated device
+  kCommunicator = 11,  // only in DriverRefusedRecord
+  kHandle = 12,        // only in DriverRefusedRecord
 };
 
 inline constexpr std::size_t kMaxLibraryName = 40;
 
-// flags: DriverCall. `library`: file name of the object that called, cut; terminated by NUL unless it fills the array.
+// flags: DriverCall. `library`: file name of the calling object, perhaps cut; ends with NUL unless it fills the array.
 struct DriverBlockRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -312,11 +312,11 @@ static_assert(sizeof(StepRecord) == 24);
 enum class RecordingLevel : std::uint8_t {
   kOff = 0,
   kMemory = 1,  // allocations, deallocations, marks, steps
-  kAll = 2,     // ranges, too
+  kAll = 2,     // these, and ranges
 };
 
 // The record of kPause and kResume. flags: the new level in the low two bits, the previous level in the next two.
-// Ranges that were open before are no longer open afterwards, on any thread.
+// The switch closes all open ranges, on every thread.
 struct SwitchRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -345,7 +345,7 @@ struct CallRecord {
 };
 static_assert(sizeof(CallRecord) == 24);
 
-// Tensors that a module or an optimizer holds. flags: HolderKind. Parts of the record, in order:
+// Tensors that a module or an optimizer holds. flags: HolderKind. Contents, in order:
 // 1. The struct.
 // 2. Argument kinds and list lengths, as in RangeBeginRecord, padded to 8. The lists of a module: parameters, their
 //    gradients, buffers. The lists of an optimizer: parameters, their gradients, and one list for each parameter with

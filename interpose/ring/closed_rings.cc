@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// The most closed rings that can be kept. If this many are kept already, a further closed ring is never unmapped.
+// The maximum number of closed rings that are kept. A further closed ring is never unmapped.
 constexpr std::size_t kMost = 64;
 constinit RingMap kept[kMost]{};
 constinit std::size_t kept_count = 0;

@@ -17,8 +17,8 @@ namespace memoir {
 void KeepClosedRing(const RingMap& ring);
 // Unmaps the kept rings that every thread has left.
 void UnmapClosedRings();
-// Forgets the kept rings without unmapping them. For a forked child: the parent's threads do not exist in it, and so
-// can never leave.
+// Forgets the kept rings without unmapping them. For a forked child: the parent's threads do not exist in the child, so
+// they can never leave.
 void ForgetClosedRings();
 
 // Marks the calling thread's slot as left: the thread will not touch the slot's ring again. Must not be called inside a

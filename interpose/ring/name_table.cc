@@ -18,8 +18,8 @@ struct Entry {
   NameKind kind;
 };
 
-// A lock that is held while one entry is copied. A waiting thread sleeps instead of spinning, because the holder may
-// have lost its processor.
+// A lock that is held while one entry is copied. A waiting thread sleeps instead of spinning, because the thread that
+// holds the lock may have lost its processor.
 class NameLock {
  public:
   explicit NameLock(RingHeader* header) : word_(header->name_lock) {
@@ -42,7 +42,7 @@ std::uint8_t* Append(std::uint8_t* at, const void* bytes, std::size_t size) {
   return at + size;
 }
 
-// The parts of an entry besides its lengths.
+// The three byte strings of an entry.
 struct Parts {
   const void* text;
   const void* schema;

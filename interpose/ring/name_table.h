@@ -2,7 +2,7 @@
 // path. The ring's file contains all that is needed to read the table.
 //
 // An entry consists of three lengths, its kind, and three byte strings. Operator: name, schema, one byte for each
-// argument. Module: path, class, root. Code: function, file, an empty string.
+// argument (1 if the operator writes to it). Module: path, class, root. Code: function, file, an empty string.
 #ifndef INTERPOSE_RING_NAME_TABLE_H_
 #define INTERPOSE_RING_NAME_TABLE_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Each returns the new id, from 1. 0 if the table is full.
+// These functions add an entry and return its id, from 1. 0 if the table is full.
 std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
                          std::size_t arguments);
 std::uint32_t DefineModule(const RingMap& ring, const char* root, const char* path, const char* class_name);

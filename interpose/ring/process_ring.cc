@@ -23,8 +23,8 @@ constinit thread_local bool thread_has_left = false;
 
 extern "C" {
 constinit thread_local ThreadSlot* memoir_thread_slot = nullptr;
-// Points to read-only memory until MakeForkWipedPage, so that a program that sets the flag without a ring crashes at
-// once.
+// Points to read-only memory until MakeForkWipedPage sets it, so that a program that sets the flag without a ring
+// crashes at once.
 constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(never_enabled);
 constinit bool memoir_tick_is_counter = false;
 const std::uint32_t memoir_ring_layout_13 = kRingVersion;
@@ -32,8 +32,8 @@ const std::uint32_t memoir_ring_layout_13 = kRingVersion;
 
 RingVisit::RingVisit() : page_(ring_state.page.load(std::memory_order_acquire)) {
   if (page_ == nullptr) return;
-  // The visit is counted before the generation is read. RingClose clears the generation first and waits for visitors
-  // then, so it cannot miss a visitor that saw the ring open.
+  // The visit is counted before the generation is read. RingClose clears the generation before it waits for visitors,
+  // so it cannot miss a thread whose visit saw the ring open.
   page_->visitors.fetch_add(1, std::memory_order_seq_cst);
   if (page_->generation.load(std::memory_order_seq_cst) != 0) map_ = ring_state.map;
 }

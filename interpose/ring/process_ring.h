@@ -33,10 +33,10 @@ struct RingState {
   RingMap map;                             // the newest ring; read it through OpenRing or RingVisit
   std::uint32_t generation;                // generation of the newest ring; children continue the count
   std::uint32_t range_epoch;               // the newest epoch; children continue the count
-  std::atomic<std::uint64_t> max_wait_ns;  // longest wait of one stall
+  std::atomic<std::uint64_t> max_wait_ns;  // the longest wait of a producer for an extent
   pthread_key_t exit_key;
   bool exit_key_made;
-  int fd;                // descriptor of the ring file in Memoir's table; its lock marks the ring as in use
+  int fd;                // descriptor of the ring file on the files thread; the file's lock marks the ring as in use
   char path[4096 + 64];  // "" while no ring is open
 };
 
@@ -50,8 +50,8 @@ extern constinit thread_local bool thread_has_left;
 // use a RingVisit.
 const RingMap* OpenRing();
 
-// A visit of a thread to the ring for anything but the fast path of a record. RingClose waits for all visits to end, so
-// a visit never spans two rings. Any thread.
+// The use of the ring by one thread, for everything except the fast path of a record. RingClose waits at most one
+// second for all visits to end. A visit uses the same ring until its end. Any thread.
 class RingVisit {
  public:
   RingVisit();
@@ -61,7 +61,7 @@ class RingVisit {
 
   // The ring that was open when the visit began. nullptr if no ring was open.
   const RingMap* ring() const { return map_.header == nullptr ? nullptr : &map_; }
-  // False if RingClose stopped waiting for this visit and closed the ring.
+  // False once RingClose has begun to close this ring.
   bool IsStillOpen() const;
 
  private:

@@ -5,13 +5,13 @@
 //     thread B ──► extent 2 ───┼─► full ─► writer thread ─► chunk in the file ┘  (extents return only after the write)
 //     thread C ──► extent 9 ───┘
 //
-// Each thread owns one extent at a time and is its only producer. It exchanges a full extent for a free one. The file
-// outlives the process, so committed records are recovered after SIGKILL (ring_reader.h). One ring per process. libc
-// only.
+// Each thread owns one extent at a time, and only the owner writes to an extent. A thread exchanges a full extent for a
+// free one. The file outlives the process, so committed records are recovered after SIGKILL (ring_reader.h). One ring
+// per process. libc only.
 //
 // Any thread may call any function here, unless its comment says otherwise. RingOpen and RingClose belong to the thread
-// that starts and stops recording. All other functions never allocate or throw, and take no lock that another thread
-// could hold while it waits.
+// that starts and stops recording. All other functions never allocate or throw. Their only lock is held while one name
+// is copied.
 #ifndef INTERPOSE_RING_RING_H_
 #define INTERPOSE_RING_RING_H_
 
@@ -29,7 +29,8 @@ inline constexpr std::size_t kSegmentBytes = 32 * 1024;
 inline constexpr std::size_t kDefaultRingBytes = 32u << 20;
 inline constexpr std::size_t kMinRingBytes = 2u << 20;
 
-// The state of one recording thread, in the ring's shared memory. Only the owner uses the first 64 bytes.
+// The state of one recording thread, in the ring's shared memory. Only the owner uses the first 64 bytes, but RingClose
+// clears `limit`.
 struct alignas(64) ThreadSlot {
   std::uint8_t* cursor;                   // next free byte of the owned extent; nullptr without an extent
   std::uint8_t* limit;                    // end of the owned extent; nullptr without an extent
@@ -39,17 +40,17 @@ struct alignas(64) ThreadSlot {
   std::uint16_t depth;                    // open ranges, counted by the range hooks; read it through RingDepth
   std::uint16_t exit_passes;              // how often the thread's exit handler has run for this slot
   std::uint32_t segment;                  // number of the owned extent; kNoSegment without an extent
-  std::uint64_t scratch;                  // the tracker's mapping; 0 in a new ring; the slot's next thread reuses it
+  std::uint64_t scratch;                  // address of memory that the tracker maps for the slot's threads; 0: not yet
   std::uint32_t generation;               // generation of the slot's ring; see RingThread
   std::uint32_t range_epoch;              // the epoch in which `depth` is valid; see RingDepth
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState
-  std::uint32_t thread;                          // number from 1, never reused in this process
+  std::uint32_t thread;                          // number from 1, never reused in this ring
   std::uint64_t os_id;
   std::atomic<std::uint64_t> torch_id;
   char name[16];
   std::atomic<std::uint32_t> segments;   // extents of this thread that are not yet back in the pool
-  std::atomic<std::uint32_t> works_for;  // number of the thread whose parallel region it runs; 0: none
+  std::atomic<std::uint32_t> works_for;  // number of the thread in whose parallel region this thread works; 0: none
   std::atomic<std::uint32_t> left;       // 1: the thread ended or moved to another slot; it never touches this one
   std::uint32_t scratch_bytes;           // bytes of the mapping at `scratch`
   std::uint32_t stack_is_known;          // 1: the extent has a Stack record and no dropped record after it
@@ -71,10 +72,10 @@ struct RingCounters {
   std::uint64_t parts;          // parts that the writer began after the first
   std::uint64_t cut_stacks;     // Python stacks recorded without their outermost frames
   std::uint64_t unread_stacks;  // Python stacks that were inconsistent, and so not recorded
-  std::uint64_t deep_calls;     // Python calls not recorded: nested too deeply
+  std::uint64_t deep_calls;     // Python calls that are not recorded, because they are nested too deeply
 };
 
-// A reading of three clocks at the same moment, as far as that is possible.
+// Three clocks, read as close together in time as possible.
 struct RingClock {
   std::uint64_t tick;
   std::uint64_t monotonic_ns;
@@ -95,8 +96,9 @@ struct NameView {
 };
 
 enum class OnEmptyPool : std::uint8_t {
-  // Waits for an extent: at most 5 s per stall, or 20 ms if threads hold all extents. Drops the record if no extent
-  // becomes free in this time. Waits and drops are counted. Must not be used under an allocator's lock.
+  // Waits for an extent: at most 5 s, or 20 ms if threads hold all extents. Drops the record if no extent becomes free
+  // in this time, and drops further records at once until an extent is free. Waits and drops are counted. Must not be
+  // used under an allocator's lock.
   kWait,
   kDrop,  // drops the record at once; counted. For hooks that run under an allocator's lock
 };
@@ -115,7 +117,7 @@ MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std:
 // pointers; a later RingOpen unmaps them once each thread that recorded has recorded in another ring or has ended.
 // Waits for at most one second for threads inside a RingVisit.
 //
-// Call it only after the enable flag is off, all records are drained, and the reader is destroyed. In a later ring,
+// Call it only after the enable flag is off, all records are consumed, and the reader is destroyed. In a later ring,
 // thread numbers, operator ids and counters start anew. Returns how many records were committed and never consumed.
 // These records are lost and no counter contains them. Either the reader failed before it consumed them, or they were
 // committed after the reader's last scan, by hooks that had started while the flag was on.
@@ -127,25 +129,25 @@ MEMOIR_INTERPOSE_API const char* RingPath();
 // it is longer than 4,000 bytes. May be called again with more information, by one thread at a time.
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
-// Returns the calling thread's slot, and claims one at the thread's first call. nullptr if recording is off or no slot
-// is free (counted as a dropped record). A thread keeps an extent from its first record to its end. So the number of
-// extents (1,024 in the default ring, more once it has grown) limits how many threads record at once; records of
-// further threads are dropped until a thread ends or fills its extent.
+// Returns the calling thread's slot. The thread's first call claims a slot. nullptr if recording is off or no slot is
+// free (counted as a dropped record). A thread holds an extent from its first record until the thread ends. So the
+// number of extents (1,024 in the default ring, more once it has grown) limits how many threads record at once; records
+// of further threads are dropped until a thread ends or fills its extent.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
 // Returns room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's extent.
 // nullptr if the record is dropped; the drop is counted.
 MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
-  // The difference is signed, because RingClose sets the limits of abandoned slots to nullptr. The pointers are
-  // subtracted as integers, because both may be nullptr.
+  // The difference is signed, because RingClose sets the limit of every slot to nullptr. The pointers are subtracted as
+  // integers, because both may be nullptr.
   const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot->limit, __ATOMIC_RELAXED));
   const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(slot->cursor);
   if (static_cast<std::ptrdiff_t>(room) >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
     return slot->cursor;
   return RingReserveSlow(slot, bytes, on_empty);
 }
-// Publishes the record written at the place that RingReserve returned.
+// Publishes the record that was written at the place that RingReserve returned.
 inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
   slot->cursor += bytes;
   slot->next_record += 1;
@@ -158,8 +160,8 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
 MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
 // Defines an operator and returns its id, from 1, in the ring's name table, which memoir-drain can read. `written` has
-// one byte per argument. `schema` may have further lines with the schemas of all operators with the same name. Returns
-// 0 if the table is full; then the caller records the name inline.
+// one byte per argument: 1 if the operator writes to the argument. `schema` may have further lines with the schemas of
+// all operators with the same name. Returns 0 if the table is full; then the caller records the name inline.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                                       std::size_t arguments);
 
@@ -181,9 +183,9 @@ extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL ThreadSlot* memoir_thread_slot;
 
 // Two words on a page that the kernel zeroes in forked children. Every hook reads one of them first. So in a child
 // (also after _Fork and clone) all hooks do nothing.
-//   [0] hooks on memory: the ring's generation while they record, else 0.
-//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. The epoch changes each time that
-//       ranges are switched on, because ranges that were open before may have ended unseen.
+//   [0] for hooks on memory: the ring's generation while they record, else 0.
+//   [1] for hooks on ranges and modules: the epoch of ranges while they record, else 0. The epoch changes each time
+//       that ranges are switched on, because ranges that were open before may have ended unseen.
 // Hooks read a word with acquire order: a hook that sees it non-zero also sees what was prepared before (the tick's
 // source, the tracker's tables). On x86-64 this is an ordinary load.
 extern "C" MEMOIR_INTERPOSE_API std::atomic<std::uint32_t>* memoir_enabled_flag;
@@ -201,7 +203,7 @@ inline void SetRecordingEnabled(bool enabled) {
   SetRecordingLevel(enabled ? RecordingLevel::kAll : RecordingLevel::kOff);
 }
 
-// Returns the value of RecordHeader::depth. Ranges that were open when ranges were switched off are excluded.
+// Returns the value for RecordHeader::depth. Ranges that were open when ranges were switched off are excluded.
 inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoch == RangeEpoch() ? slot->depth : 0; }
 
 // The name of this symbol contains the version of the layout of records and ring. A tracker that was built for another

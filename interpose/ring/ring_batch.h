@@ -2,8 +2,8 @@
 // room for all of them, a reader of the ring sees all or none, and the committed count is stored once. Otherwise the
 // batch publishes the records that fit, and continues in the next extent.
 //
-// For the slot's thread, during one hook. No other code on the thread may write to the ring between Reserve and the end
-// of the batch.
+// Used by the slot's thread during one hook. No other code on the thread may write to the ring between Reserve and the
+// end of the batch.
 #ifndef INTERPOSE_RING_RING_BATCH_H_
 #define INTERPOSE_RING_RING_BATCH_H_
 

@@ -2,7 +2,7 @@
 // change count against the ABA problem.
 //
 // When less than half of the extents are free, a producer wakes the reader. When all extents are in use, a producer
-// that may wait waits for a limited time.
+// with OnEmptyPool::kWait waits for a limited time.
 #ifndef INTERPOSE_RING_RING_EXTENT_POOL_H_
 #define INTERPOSE_RING_RING_EXTENT_POOL_H_
 
@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Adds `count` extents to the pool, from number `first` on, and wakes all waiting producers. For a new ring, and for a
-// ring that grows.
+// Adds `count` extents to the pool, from number `first` on, and wakes all waiting producers. Used for a new ring, and
+// for a ring that grows.
 void AddExtents(const RingMap& ring, std::uint32_t first, std::uint32_t count);
 
 // Takes a free extent and returns its number. kNoSegment if all extents are in use. The extent's header still marks it

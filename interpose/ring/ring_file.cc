@@ -23,8 +23,8 @@ namespace memoir {
 namespace {
 
 constexpr std::uint32_t kMinSegments = kMinRingBytes / kSegmentBytes;
-// The number of names to try. A program that was replaced by exec keeps its process id and start time, and its ring may
-// still wait for memoir-drain.
+// The number of file names to try. A process keeps its id and start time when it calls exec, so the ring file of its
+// earlier program, which waits for memoir-drain, may have the first name.
 constexpr int kMaxNameTries = 100;
 
 struct FileSystem {
@@ -58,7 +58,7 @@ std::uint64_t FileSizeLimit() {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-// Sets `refusal` if the folder cannot be used at all.
+// Returns the folder's room. Sets `refusal` and returns 0 free bytes if the folder cannot be used at all.
 Room RoomIn(const char* folder, Refusal* refusal) {
   struct statfs kind;
   struct statvfs room;
@@ -168,7 +168,7 @@ struct RingSizeRequest {
 };
 
 // Creates the largest ring that fits into this folder: tries `wanted.first` extents, and halves this number until the
-// ring fits or has `least` extents.
+// ring fits or has `least` extents. A ring fits if the folder has `room_factor` times its size.
 bool CreateLargest(const char* folder, const ProcessIdentity& process, const RingSizeRequest& wanted,
                    std::uint32_t least, std::uint64_t room_factor, RingFile* file, Refusal* refusal) {
   const Room room = RoomIn(folder, refusal);
@@ -211,8 +211,9 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, const RingSizeRequest& 
   const char* temporary = std::getenv("TMPDIR");
   const char* folders[] = {"/dev/shm", temporary != nullptr && temporary[0] == '/' ? temporary : nullptr, "/tmp"};
   Refusal refusals[3] = {};
-  // Prefers memory. But the program may need /dev/shm itself (data loaders), so this folder is used only if it has room
-  // for twice the size.
+  // Prefers /dev/shm, which is in memory. But the program may need this folder itself (data loaders), so it is used for
+  // a ring of the full size only if it has room for twice the size. If no folder has room for the full size, a smaller
+  // ring is created.
   if (CreateLargest(folders[0], process, wanted, wanted.first, 2, file, &refusals[0])) return true;
   for (int place = 1; place < 3; ++place) {
     if (folders[place] != nullptr &&

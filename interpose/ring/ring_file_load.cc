@@ -1,4 +1,4 @@
-// The reader's file mode: reads a dead process's ring into private memory and trusts nothing in it.
+// Reads a dead process's ring file into private memory for a RingReader, and trusts nothing in the file.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -86,7 +86,7 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
 }
 
 // Makes the extent of a dead owner readable: marks it as full and not consumed, and cuts it after its last valid
-// record. Returns how many of its records were consumed.
+// record. Returns how many of its records the dead process had consumed.
 std::uint64_t MendSegment(const RingMap& ring, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_relaxed);

@@ -41,8 +41,8 @@ void GrowIfHeld(const RingMap& ring, const char* path) {
   if (!MayGrow(ring) || HeldByThreads(header, in_use) < in_use / 2) return;
   const std::uint32_t more = std::min(kStep, ring.segment_count - in_use);
   const std::size_t bytes = std::size_t{more} * kSegmentBytes;
-  // Allocates the pages before any thread gets an extent, so that no store can fault later. madvise fails if the folder
-  // has no room.
+  // Allocates the pages before any thread gets one of the new extents, so that no store can fault later. madvise fails
+  // if the folder has no room.
   if (!HasTwice(path, bytes) || madvise(ring.ExtentBytes(in_use), bytes, MADV_POPULATE_WRITE) != 0) {
     header.may_grow.store(0, std::memory_order_relaxed);
     return;

@@ -18,8 +18,8 @@ inline constexpr std::size_t kMostRingBytes = 128u << 20;
 // Whether the ring has extents that it may still put into use.
 bool MayGrow(const RingMap& ring);
 
-// Puts another 32 MiB of extents into use if threads hold half of all extents and the ring's folder has room for twice
-// 32 MiB. The reader calls it after each wait. Opens no file.
+// Puts another 32 MiB of extents into use if threads hold at least half of the extents in use and the ring's folder has
+// room for twice 32 MiB. `path`: the ring file. The reader calls this function after each wait. Opens no file.
 void GrowIfHeld(const RingMap& ring, const char* path);
 
 }  // namespace memoir

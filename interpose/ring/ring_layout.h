@@ -1,10 +1,10 @@
-// The layout of a ring file: the offsets of its parts, and the header struct at its start.
+// The layout of a ring file: the offsets of its sections, and the header struct at its start.
 //
 //     RingHeader | thread slots | name arena | extent headers | extents
 //
 // The file contains all that memoir-drain needs. Pointers occur only in the first 64 bytes of a ThreadSlot, and are
-// valid only in the living process. The process may be killed while the writer replaces a field. So each field that the
-// writer replaces exists twice, and the writer's last store sets the switch that selects the valid copy.
+// valid only in the living process. The process may be killed while it replaces a field. So each field that it replaces
+// exists twice, and the last store sets the switch that selects the valid copy.
 #ifndef INTERPOSE_RING_RING_LAYOUT_H_
 #define INTERPOSE_RING_RING_LAYOUT_H_
 
@@ -28,7 +28,8 @@ enum class SegmentState : std::uint32_t { kFree = 0, kOwned = 1, kFull = 2 };
 // The header of one extent. It fills one cache line, so that the commits of the extent's owner do not slow down the
 // owners of other extents.
 struct alignas(64) SegmentHeader {
-  // SegmentState; a thread that takes the extent stores it last. While it is kFree, the other fields are invalid.
+  // SegmentState. A thread that takes the extent stores this field last. While the state is kFree, only next_free is
+  // valid.
   std::atomic<std::uint32_t> state;
   std::uint32_t thread;
   std::uint32_t slot;
@@ -79,10 +80,10 @@ struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
   std::atomic<std::uint32_t> free_count;
   std::atomic<std::uint32_t> full_count;  // extents that their owners left and the reader has not yet returned
-  alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers that need an extent
+  alignas(64) std::atomic<std::uint32_t> freed_word;  // futex on which producers wait for an extent
   std::atomic<std::uint32_t> freed_waiters;
   std::atomic<std::uint32_t> stalled;                // 1: a wait timed out and no extent was freed since
-  alignas(64) std::atomic<std::uint32_t> work_word;  // futex: the reader
+  alignas(64) std::atomic<std::uint32_t> work_word;  // futex on which the reader waits
   std::atomic<std::uint32_t> reader_waiting;
 
   // Threads: thread_slots.h.
@@ -114,7 +115,7 @@ inline RingCounters ReadCounters(const RingHeader& header) {
   return counters;
 }
 
-// Pointers to the parts of one mapped (or copied) ring.
+// Pointers to the sections of one mapped (or copied) ring.
 struct RingMap {
   RingHeader* header;
   ThreadSlot* slots;
@@ -139,8 +140,8 @@ struct RingOffsets {
   std::size_t total;
 };
 
-// Rounds up to 64 KiB, the largest page size of supported machines, because RingClose maps other memory over some parts
-// of the ring.
+// Rounds up to 64 KiB, the largest page size of supported machines, because RingClose maps other memory over some
+// sections of the ring.
 constexpr std::size_t RoundUpToPage(std::size_t bytes) { return (bytes + 0xffff) & ~std::size_t{0xffff}; }
 
 constexpr RingOffsets OffsetsFor(std::uint32_t segment_count) {

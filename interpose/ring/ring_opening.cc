@@ -21,8 +21,8 @@
 namespace memoir {
 namespace {
 
-// The longest wait for visitors. A visit lasts microseconds; a visitor that waits for an extent reads the enable flag
-// every 50 ms. A visit lasts longer only if a debugger stops its thread.
+// The longest wait for threads inside a RingVisit. A visit lasts microseconds; a thread that waits for an extent during
+// its visit reads the enable flag every 50 ms. A visit lasts longer only if a debugger stops its thread.
 constexpr std::uint64_t kMaxVisitNs = 1'000'000'000;
 
 bool Fail(const char* what, char* error, std::size_t error_bytes) {
@@ -54,10 +54,10 @@ bool MakeForkWipedPage() {
   if (memory == MAP_FAILED) return false;
   auto* page = static_cast<ForkWipedPage*>(memory);
   ring_state.page.store(page, std::memory_order_release);
-  // Kernels before 4.14 and some sandboxes lack MADV_WIPEONFORK. Then the page is cleared after fork(), but not after
-  // _Fork() and clone().
+  // Kernels before 4.14 and some sandboxes lack MADV_WIPEONFORK. On these, OnForkInChild clears the page after fork(),
+  // but nothing clears it after _Fork() and clone().
   const bool wiped = madvise(memory, 4096, MADV_WIPEONFORK) == 0;
-  // Children inherit the handlers with the page. So if a child records, its own children are counted, too.
+  // Children inherit the handlers with the page. So if a child records, its own children are also counted.
   pthread_atfork(nullptr, OnForkInParent, wiped ? nullptr : OnForkInChild);
   __atomic_store_n(&memoir_enabled_flag, &page->enabled, __ATOMIC_RELEASE);
   return true;
@@ -67,8 +67,8 @@ void MakeExitKey() {
   if (!ring_state.exit_key_made) ring_state.exit_key_made = pthread_key_create(&ring_state.exit_key, OnThreadExit) == 0;
 }
 
-// For a forked child: the parent's ring is still mapped, and a thread may still hold the address of a slot. Maps
-// private memory over the ring, so that nothing reaches the parent's ring any more.
+// In a forked child whose parent had a ring: the parent's ring is still mapped, and a thread may still hold the address
+// of a slot. Maps other memory over the ring, so that nothing reaches the parent's ring any more.
 void CoverParentsRing() {
   if (ring_state.path[0] == '\0') return;
   const std::size_t bytes = OffsetsFor(ring_state.map.segment_count).total;
@@ -110,7 +110,7 @@ void ForgetSlots(const RingMap& ring) {
   }
 }
 
-// Waits until no visitor is left. False after kMaxVisitNs.
+// Waits until no thread is inside a RingVisit. False after kMaxVisitNs.
 bool WaitForVisitors(const ForkWipedPage& page) {
   const std::uint64_t start = MonotonicNs();
   const timespec pause{0, 50'000};
@@ -144,7 +144,7 @@ bool Cover(void* from, void* to) {
          MAP_FAILED;
 }
 
-// Copies word by word, because a late owner may be writing into its slot; such writes may be lost. Skips slots that
+// Copies word by word, because a thread may still be writing into its slot; such writes may be lost. Skips slots that
 // were never used, so that their pages in the copy stay untouched.
 __attribute__((no_sanitize("thread"))) void CopyUsedSlots(const RingMap& ring, void* to) {
   constexpr std::size_t kWords = sizeof(ThreadSlot) / sizeof(std::uint64_t);
@@ -172,8 +172,8 @@ bool LeaveFile(const RingMap& ring) {
   return false;
 }
 
-// In a forked child, once: forgets this thread's slot and the closed rings, which belong to the parent. From then on
-// the ring state belongs to this process.
+// The first call in a forked child forgets this thread's slot and the closed rings, which belong to the parent. From
+// then on the ring state belongs to the child.
 void TakeOverFromParent() {
   ForkWipedPage* page = ring_state.page.load(std::memory_order_relaxed);
   if (page->opened_here.exchange(1, std::memory_order_relaxed) != 0) return;
@@ -242,7 +242,7 @@ std::uint64_t RingClose() {
   RemoveFile();
   ForgetSlots(*ring);
   const std::uint64_t unread = CountUnread(*ring);
-  // If a visitor is left, the memory is leaked, because unmapping it could crash the program.
+  // If a thread is still inside a RingVisit, the memory is leaked, because unmapping it could crash the program.
   if (alone && LeaveFile(*ring)) KeepClosedRing(*ring);
   return unread;
 }

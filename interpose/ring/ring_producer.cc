@@ -37,7 +37,7 @@ ThreadSlot* RingAttachThread() {
     if (!thread_has_left) ring->header->slotless_records.fetch_add(1, std::memory_order_relaxed);
   }
   LeaveRing();  // leaves the ring of an earlier slot
-  // Without the key the slot is never reused.
+  // Without the exit key nothing retires the slot, so it is never reused.
   if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
   memoir_thread_slot = slot;
   return slot;
@@ -54,7 +54,7 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
     memoir_thread_slot = nullptr;
     return nullptr;
   }
-  // Gives up the extent even if the record is then dropped. An extent stores only the index of its first record, so a
+  // Gives up the extent even if the record will be dropped. An extent stores only the index of its first record, so a
   // dropped record's index can be skipped only between two extents.
   LeaveExtent(*ring, slot);
   const std::uint32_t segment = FitsSegment(bytes) ? TakeExtent(*ring, on_empty) : kNoSegment;

@@ -80,7 +80,7 @@ class MEMOIR_INTERPOSE_API RingReader {
   RingClock last_clock() const;
   void set_last_clock(const RingClock& clock);  // only in a living process; called each time the writer reads the ring
 
-  // Sleeps until the pool runs low, Wake is called, or `max_ns` nanoseconds are over. Then lets the ring grow
+  // Sleeps until the pool runs low, Wake is called, or `max_ns` nanoseconds are over. Afterwards lets the ring grow
   // (ring_growth.h). Returns at once for a file.
   void WaitForWork(std::uint64_t max_ns);
   void Wake();

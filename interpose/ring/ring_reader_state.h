@@ -1,4 +1,4 @@
-// RingReader::State, and the functions that create it for a living process and for a file.
+// RingReader::State, and the functions that create an empty state and the state for a ring file.
 #ifndef INTERPOSE_RING_RING_READER_STATE_H_
 #define INTERPOSE_RING_RING_READER_STATE_H_
 
@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// An extent with unconsumed records. Scan sorts by thread and first_record.
+// An extent with unconsumed records. Scan sorts these keys by thread and first_record.
 struct ScanKey {
   std::uint32_t thread;
   std::uint32_t segment;
@@ -22,17 +22,18 @@ struct RingReader::State {
   bool live;
   int fd;                    // descriptor of the file, open for the file's lock; -1 when live
   std::size_t copied_bytes;  // size of the private copy of the file; 0 when live
-  std::size_t state_bytes;   // size of this state with its keys
+  std::size_t state_bytes;   // size of this state with `keys` and `consumed`
   std::uint32_t work_seen;   // RingHeader::work_word when WaitForWork last returned
   // For a file, per extent: how many of its records the dead process's own reader had consumed.
   std::uint64_t* consumed;
-  ScanKey keys[];  // room for map.segment_count
+  ScanKey keys[];  // as many as the ring has extents
 };
 
-// Creates an empty state with room for `segment_count` keys. nullptr without memory.
+// Creates an empty state for a ring of `segment_count` extents. nullptr without memory.
 RingReader::State* MakeReaderState(std::uint32_t segment_count);
 
-// Reads a ring file into private memory and makes its contents safe to use (ring_reader.h).
+// Reads a ring file into private memory and makes its contents safe to use (ring_reader.h). On failure returns nullptr
+// and writes one line into `error`.
 RingReader::State* LoadRingFile(const char* path, char* error, std::size_t error_bytes);
 
 }  // namespace memoir

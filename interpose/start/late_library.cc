@@ -17,15 +17,16 @@ using Then = void (*)();
 constinit Then arrived = nullptr;
 constinit std::atomic<bool> has_arrived{false};
 constinit std::atomic<std::uint64_t> objects_seen{0};
-// Used only while holding a LoaderListGuard.
+// `seen` is used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
 constinit void* hook = nullptr;
 
 bool IsDlsym(const char* function) { return std::strcmp(function, "dlsym") == 0; }
 void* ChooseHook(const char*, const void* original) { return original == RealDlsym() ? hook : nullptr; }
 
-// Redirects dlsym in new objects too, because these objects may look up functions. Returns true if the awaited library
-// is loaded.
+// Redirects dlsym in the objects that were loaded since the last complete call, so that their look-ups also call
+// LookForIt. Returns true if the awaited library is loaded. Returns false without a look if no object was loaded, or if
+// another thread holds the guard.
 bool IsThere(LoaderListGuard::Patience patience) {
   const std::uint64_t objects = CountLoads().loaded;
   if (objects == objects_seen.load(std::memory_order_acquire)) return false;

@@ -44,7 +44,8 @@ bool IsOn(const char* variable, bool otherwise) {
   return true;
 }
 
-// Writes the cause into a note that `memoir run` prints. If the note cannot be written, prints the cause itself.
+// Writes the cause into a note that `memoir run` prints. If the note cannot be written, prints the cause to standard
+// error.
 void SayNotRecorded(const char* cause) {
   const char* notes = std::getenv("MEMOIR_NOTES");
   char path[4200];
@@ -118,8 +119,8 @@ void BeginLate() {
 }
 
 // Sets NVTX_INJECTION64_PATH, which names the library that receives NVTX's ranges. NVTX reads the variable at the first
-// range of each library. Keeps the value if a profiler has set the variable already. The variable is set only here,
-// because later other threads may be reading the environment.
+// range of each library. Keeps the value if a profiler has set the variable already. The variable is set only before
+// main, because later another thread may be reading the environment.
 void LeadNvtxHere() {
   LoadedLibrary own;
   char path[4200];

@@ -1,5 +1,5 @@
 // Finds the torch that the process has loaded, and loads the tracker for its version from the folder of this library.
-// For the start of a program (program_start.cc), and for programs that start recordings themselves (memoir_tracker).
+// Used at the start of a program (program_start.cc), and by programs that start recordings themselves (memoir_tracker).
 // libc only. Any thread, but not in a signal handler.
 #ifndef INTERPOSE_START_TRACKER_LOAD_H_
 #define INTERPOSE_START_TRACKER_LOAD_H_
@@ -13,15 +13,16 @@ namespace memoir {
 inline constexpr char kTorchLibrary[] = "libtorch_cpu.so", kOwnLibrary[] = "libmemoir_interpose.so";
 constexpr int kBindNow = 2;  // RTLD_NOW
 
-// A minor version of torch, such as 2.11; torch's libraries and Memoir's trackers are named by it.
+// A minor version of torch, such as 2.11. The file name of a tracker contains it.
 struct TorchMinor {
   unsigned major, minor;
 };
 
-// Reads `version.py` of a wheel or `build-version` of an archive. False if it contains no version.
+// Finds the version in `text`, the content of `version.py` of a wheel or of `build-version` of an archive. False if
+// `text` contains no version.
 bool ReadTorchMinor(const char* text, std::size_t size, TorchMinor* found);
 
-// The loader's functions, found by name, because some libcs have them in a separate library.
+// Functions of the loader. Memoir looks them up at run time, because some libcs have them in a separate library.
 struct LoaderFunctions {
   void* (*open)(const char*, int);
   void* (*find)(void*, const char*);
@@ -36,10 +37,11 @@ struct TrackerLocation {
   char folder[4000];
 };
 
-// Fills `place`. False on failure, with the cause in `problem`; the cause is "" if the process has no torch.
+// Fills `place`. False on failure, with the cause in `problem`. The cause is "" if torch, this library or the loader's
+// functions are not found.
 bool FindTrackerLocation(TrackerLocation* place, char* problem, std::size_t size);
 
-// Loads the tracker and returns its handle; the whole process can then look up its functions. With `only_loaded`,
+// Loads the tracker, makes its functions visible to the whole process, and returns its handle. With `only_loaded`,
 // returns the tracker only if it is already loaded. nullptr with the cause in `problem` if the tracker is missing or
 // cannot be loaded.
 void* OpenTracker(const TrackerLocation& place, bool only_loaded, char* problem, std::size_t size);
@@ -47,8 +49,8 @@ void* OpenTracker(const TrackerLocation& place, bool only_loaded, char* problem,
 }  // namespace memoir
 
 // For the headers that programs include (tracker/client/load.h): returns the tracker for this process's torch, and
-// loads it first if `load` is 1. On failure returns NULL and writes one line (cause and remedy), cut to `size` bytes,
-// into `message`.
+// loads it first unless `load` is 0. On failure returns NULL and writes one line (cause and remedy), cut to `size`
+// bytes, into `message`.
 extern "C" MEMOIR_INTERPOSE_API void* memoir_tracker(int load, char* message, std::size_t size);
 
 #endif  // INTERPOSE_START_TRACKER_LOAD_H_

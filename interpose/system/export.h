@@ -6,7 +6,7 @@
 #define MEMOIR_INTERPOSE_API __attribute__((visibility("default")))
 
 // A thread-local variable that hooks read at a fixed offset from the thread pointer, without a function call and
-// without a check of its initialisation.
+// without a check of its initialization.
 #define MEMOIR_INTERPOSE_THREAD_LOCAL \
   MEMOIR_INTERPOSE_API __attribute__((tls_model("initial-exec"))) constinit thread_local
 

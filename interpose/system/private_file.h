@@ -1,6 +1,6 @@
-// Opens Memoir's own files. They never get descriptors 0 to 2, because programs write to these numbers even after they
-// have closed them. New files are readable only by their owner, whatever the umask, because a capture describes the
-// program and its data. Cold path. In a recorded program, call these functions inside RunInOwnFiles (own_files.h).
+// Opens Memoir's own files. They get no descriptors from 0 to 2, because programs write to these numbers even after
+// they have closed them. New files are readable only by their owner, whatever the umask, because a capture describes
+// the program and its data. Cold path. In a recorded program, call these functions inside RunInOwnFiles (own_files.h).
 #ifndef INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 #define INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 

@@ -42,8 +42,8 @@ struct Reading {
   std::uint64_t ns;
 };
 
-// Reads both clocks several times, and returns the pair of readings that took the shortest time. An interrupt may come
-// between the two readings of a pair.
+// Reads both clocks several times, and returns the pair of readings that took the shortest time, because an interrupt
+// may come between the two readings of a pair.
 Reading ReadBoth() {
   Reading best{};
   std::uint64_t least = UINT64_MAX;

@@ -17,7 +17,7 @@ enum class RunColumn : std::uint8_t {
 struct ColumnSchema {
   const char* name;     // in capture.proto
   std::uint32_t field;  // number in ThreadRun
-  std::uint8_t values;  // number of values of each event that has the column; 0: its signature determines it
+  std::uint8_t values;  // number of values of each event that has the column; 0: the event's signature determines it
   bool zeros_left_out;  // the column is empty if all of its values are 0
 };
 
