@@ -27,9 +27,9 @@ std::uint64_t AddressLimit() {
   return limit.rlim_cur;
 }
 
-// Maps readable and writable memory of which the kernel counts only written pages as committed: private memory without
-// reserve. With vm.overcommit_memory=2 the kernel counts such a mapping in full, and refuses it if it is too large.
-// After a refusal, maps an unnamed sparse file, of which only written pages count.
+// Maps readable and writable memory: private, and without reserve, so that Linux counts only written pages as
+// committed. With vm.overcommit_memory=2 Linux counts such a mapping in full, and refuses it if it is too large. After
+// a refusal, maps an unnamed sparse file instead; only its written pages count.
 void* Map(std::uint64_t hint, std::uint64_t bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   void* const where = reinterpret_cast<void*>(hint);

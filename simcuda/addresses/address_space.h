@@ -14,16 +14,16 @@ namespace memoir::simcuda {
 
 class AddressSpace {
  public:
-  // Reserves a region of `wanted` bytes, or less if the process may not have as much (ulimit -v), but at least `least`.
-  // `ordinal` determines its address. On failure size() is 0 and errno has the cause.
+  // Reserves a region of `wanted` bytes, or fewer if the system refuses so many (ulimit -v), but at least `least`. The
+  // region's address depends on the device's number `ordinal`. On failure size() is 0 and errno has the cause.
   void Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least);
 
   // Takes the lowest free range of `bytes` bytes whose address is a multiple of `alignment` (a power of two). 0 if no
   // hole is large enough.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
   // Takes the highest aligned range in the highest hole that has room for `bytes` + `alignment` minus one page. The
-  // bytes that alignment skips stay free. So the address is the one that a program would get from Linux's mmap if it
-  // needs aligned memory. 0 if no hole is large enough.
+  // bytes that alignment skips stay free. A program that needs aligned memory gets the same address from Linux's mmap.
+  // 0 if no hole is large enough.
   std::uint64_t TakeHighest(std::uint64_t bytes, std::uint64_t alignment);
   // Gives back a taken range, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);

@@ -1,13 +1,13 @@
 // Assigns addresses to cudaMalloc's blocks as NVIDIA's driver does. The addresses matter: of two free blocks of one
-// size torch uses the one at the lower address, so the order of addresses decides which block torch splits, and how
-// much it reserves.
+// size torch uses the block at the lower address, so the order of addresses decides which block torch splits, and how
+// much torch reserves. A chunk is a range of addresses that the driver reserves for blocks of any size.
 //
 //   region   [ .......free....... |chunk 3|.chunk 2.|chunk 1| ]        Linux: the next chunk lies below the others
-//   chunk    [ block, block, .......left over....... ]                 steps of 32 MiB, for blocks of any size
+//   chunk    [ block, block, .......left over....... ]                 a multiple of 32 MiB
 //
 // A block goes to the newest chunk with enough room, and there to the smallest sufficient hole. If no chunk has room,
-// the driver reserves a new chunk, rounded up to 32 MiB: on Linux by mmap, so in the highest hole of the address space;
-// under WSL in the lowest hole. A chunk without blocks is freed at once. These rules come from the segment events of
+// the driver reserves a new chunk. On Linux it does so by mmap, and gets the highest hole of the address space; under
+// WSL it gets the lowest hole. A chunk without blocks is freed immediately. These rules come from the segment events of
 // published memory snapshots (docs/simulated_device.md). They predict the chunk of each of 1,188 requests. They predict
 // the place of a new chunk only if other mappings of the process left no holes.
 //
@@ -33,8 +33,8 @@ class BlockAddresses {
   // `space` must outlive this object. Other users may take from it as well.
   BlockAddresses(AddressSpace& space, AddressOrder order) : space_(space), order_(order) {}
 
-  // Takes an address for a block. 0 if there is no sufficient hole. If the space is too small for another chunk, takes
-  // any hole.
+  // Takes an address for a block. If the space has no room for a new chunk, takes the lowest hole of the space that is
+  // large enough. 0 if no hole is.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
   // Gives back a range that Take returned, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);
@@ -55,7 +55,7 @@ class BlockAddresses {
 
   AddressSpace& space_;
   const AddressOrder order_;
-  Chunks chunks_;                                           // by address
+  Chunks chunks_;                                            // by address
   std::map<std::uint64_t, Room, std::greater<>> with_room_;  // by serial: the newest first
   std::uint64_t next_serial_ = 1;
 };

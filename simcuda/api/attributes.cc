@@ -19,7 +19,7 @@ struct AttributeRow {
   int value;
 };
 
-// Attributes that are equal on all cards of the table.
+// Attributes that are equal on all cards of profiles.txt.
 constexpr AttributeRow kFixed[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kThreadsPerBlock},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, kThreadsPerBlock},
@@ -99,7 +99,7 @@ int Attribute(const CardProfile& profile, int ordinal, int attribute) {
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
       return profile.compute_major >= 9 ? 1 : 0;
     default:
-      return 0;  // also fabric handles, multicast and RDMA, which need other machines
+      return 0;  // also for fabric handles, multicast and RDMA, which need other machines
   }
 }
 

@@ -1,4 +1,4 @@
-// Attributes and properties of a card, from its profile, and the number of blocks that a multiprocessor can run.
+// Attributes and properties of a card, from its profile, and the number of thread blocks that a multiprocessor can run.
 #ifndef SIMCUDA_API_ATTRIBUTES_H_
 #define SIMCUDA_API_ATTRIBUTES_H_
 
@@ -22,8 +22,8 @@ int OrdinalOfBusId(const char* text);
 // Writes 16 bytes that differ between devices.
 void FillUuid(int ordinal, char* bytes);
 
-// Returns how many blocks of `threads` threads and `shared` bytes of shared memory one multiprocessor runs at once; at
-// least 1.
+// Returns how many thread blocks one multiprocessor runs at once, if each has `threads` threads and `shared` bytes of
+// shared memory; at least 1.
 int BlocksPerMultiprocessor(const CardProfile& profile, int threads, std::size_t shared);
 
 }  // namespace memoir::simcuda

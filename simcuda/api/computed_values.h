@@ -1,5 +1,5 @@
 /* The interface for the code that computes values of small tensors (simcuda/torch_values/). That code finds these
- * functions by dlsym, so nothing links this library. C, any thread. Addresses point into device memory. */
+ * functions by dlsym, and does not link this library. C, any thread. Addresses point into device memory. */
 #ifndef SIMCUDA_API_COMPUTED_VALUES_H_
 #define SIMCUDA_API_COMPUTED_VALUES_H_
 
@@ -7,20 +7,20 @@
 extern "C" {
 #endif
 
-/* 1 if all the bytes have the values that a GPU would have. */
+/* Returns 1 if all the bytes have the values that a GPU would have. */
 int memoir_simulated_is_known(const void* address, unsigned long long bytes);
 /* Makes the bytes known; the caller then writes them. 0 if there is no room for more pages; the caller must not write
  * the bytes then. */
 int memoir_simulated_know(void* address, unsigned long long bytes);
 /* Makes the bytes unknown; they read as zero. For results that are not computed. */
 void memoir_simulated_forget(void* address, unsigned long long bytes);
-/* Reports a block that an allocator of the program returned from memory of CUDA. Makes its bytes unknown. */
+/* Reports a block that the program's own allocator (such as torch's) has returned. Makes its bytes unknown. */
 void memoir_simulated_deal(void* address, unsigned long long bytes);
 
 /* Begin and end an operator on the calling thread. The caller reports the bytes that the operator writes, so the
  * operator's kernels make no bytes unknown. Operators nest: pass the result of begin to end. end returns 1 if this
  * operator itself launched a kernel, or called cuBLAS or a similar library. Launches and calls of inner operators do
- * not count. After the first begin, a launch outside operators makes unknown all blocks that the kernel can write. */
+ * not count. After the first begin, a launch outside operators makes all blocks that the kernel can write unknown. */
 unsigned long long memoir_simulated_begin_operator(void);
 int memoir_simulated_end_operator(unsigned long long begun);
 
@@ -33,8 +33,8 @@ struct memoir_simulated_answers {
 };
 void memoir_simulated_answer(const struct memoir_simulated_answers* answers, struct memoir_simulated_answers* before);
 
-/* Counts a shape in the operator `name` that depended on unknown values. At the end of the process the counts are
- * written to the file MEMOIR_SIM_COUNTS, and printed. */
+/* Counts one shape that the operator `name` determined from unknown values. At the end of the process the counts are
+ * appended to the file MEMOIR_SIM_COUNTS, and printed. */
 void memoir_simulated_count_unknown(const char* name);
 /* 1 if shapes that depend on unknown values are the largest possible (MEMOIR_SIM_UNKNOWN=most); 0 if they are the
  * smallest. */

@@ -171,7 +171,7 @@ SIMULATED cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
   return OneAlgorithm(found, results);
 }
 
-// One generator state for each thread that the card can hold at once.
+// Reports room for one generator state for each thread that the card can run at once.
 SIMULATED cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t, std::size_t* bytes) {
   constexpr std::size_t kState = 16;
   const auto& profile = memoir::simcuda::TheMachine().profile();

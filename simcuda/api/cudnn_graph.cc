@@ -30,7 +30,8 @@ struct Tensor {
   int type;
 };
 
-// The properties of a tensor that an operation needs.
+// The properties of a tensor that an operation needs. `converted`: bytes to convert to channels-last, for tensor cores;
+// `taps`: elements in one slice of the first dimension; `pixels`: elements in one channel of such a slice.
 struct Operand {
   std::uint64_t bytes, converted, taps, pixels;
 };
@@ -220,8 +221,8 @@ SIMULATED cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Engine configurations also have a workspace here, because cudnn_frontend reads it. A count of 0 means "no plan" to
-// cudnn_frontend.
+// Engine configurations report a workspace, as plans do, because cudnn_frontend reads it from them. If `count` is 0,
+// cudnn_frontend finds no plan.
 SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const handle,
                                                  cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                                                  int64_t wanted, int64_t* count, void* values) {

@@ -1,7 +1,7 @@
 // cuDNN's recurrent networks: the places of the weights of each layer and gate, and the space that a pass needs.
 //
-// cuDNN publishes neither. The layout here only has to be consistent with itself, because torch uses the places for
-// nothing but copies of weights. The reserve space equals, to the byte, the reserve space on an H100 in 126 networks
+// cuDNN documents neither of them. The layout here only has to be consistent with itself, because torch uses the places
+// only to copy weights. The reserve space equals, to the byte, the reserve space on an H100 in 126 networks
 // (docs/tested/real_card.md). The work space depends on the kernels that cuDNN chooses, and is within 10 % in most
 // networks.
 #include <cudnn.h>

@@ -18,7 +18,7 @@ struct Transforms {
   bool real = false;
 };
 
-constexpr std::uint64_t kMostInARow = 16384;  // the most elements in a row that one kernel transforms
+constexpr std::uint64_t kMostInARow = 16384;  // the longest dimension, in elements, that one kernel transforms
 
 const char* Formula(const Transforms& transforms) {
   if (transforms.largest_size > kMostInARow) return "cufft.large";

@@ -56,8 +56,9 @@ void* Self() {
   return self.load(std::memory_order_relaxed);
 }
 
-// Finds a function by its name without version. Returns the newest version in the headers, as the driver of the
-// headers' CUDA does. For functions whose parameters changed in CUDA 13, returns the version for the requested CUDA.
+// Finds the driver function `name`, which has no version suffix (_v2). Returns the newest version in the headers, as
+// the driver of the headers' CUDA does. For functions whose parameters changed in CUDA 13, returns the version of the
+// function that CUDA `version` has.
 void* FindDriverFunction(const std::string& name, int version) {
   const bool as_before = version < 13000 && (name == "cuCtxSynchronize" || name == "cuCtxGetDevice");
   for (const char* const suffix : {"_v4", "_v3", "_v2", ""}) {

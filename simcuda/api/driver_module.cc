@@ -1,5 +1,5 @@
-// The driver's modules, which are accepted without being run (triton and nvrtc compile for real), and launches of their
-// kernels.
+// The driver's modules (images of compiled kernels), and launches of their kernels. Memoir accepts modules and runs
+// nothing. triton and nvrtc really compile them.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

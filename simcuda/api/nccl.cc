@@ -55,7 +55,7 @@ Invitation InvitationIn(const ncclUniqueId& id) {
   return invitation;
 }
 
-// Joins the other ranks of a new communicator. Inside a group, waits for them only at the group's end.
+// Joins the other ranks of a new communicator. Inside a group of calls, waits for these ranks only at the group's end.
 ncclResult_t Meet(const std::shared_ptr<Communicator>& made, const Invitation& invitation) {
   NcclCall join;
   join.communicator = made;
@@ -92,7 +92,7 @@ ncclResult_t NewCommunicator(ncclComm_t* communicator, int ranks, int rank, cons
 }
 
 // Exchanges one value between all ranks of a communicator: sends `mine`, and stores the value of each rank in `all`.
-// Does not wait for the end of a group. False on an error.
+// Exchanges immediately, also inside a group of calls. False on an error.
 template <typename T>
 bool Exchange(const std::shared_ptr<Communicator>& communicator, const T& mine, const char* name, std::vector<T>& all) {
   all.assign(static_cast<std::size_t>(communicator->ranks()), T());

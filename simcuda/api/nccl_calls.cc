@@ -86,7 +86,7 @@ struct Place {
   std::size_t bytes() const { return count * BytesOf(type); }
 };
 
-constexpr int kCollective = -1;  // in place of a peer's rank
+constexpr int kCollective = -1;  // passed for a collective, in place of a peer's rank
 
 // Charges the buffers that NCCL takes for the call. False if the card has too little memory.
 bool ChargeBuffers(Communicator& communicator, int peer) {
@@ -157,8 +157,8 @@ struct Slices {
   std::size_t given, own;
 };
 
-// A rank that is alone sends only the slice for itself, because all ranks are assumed to have the same part. So the
-// call stays small even in a world of thousands of ranks.
+// A rank without peers (communicator.h) sends only the slice for itself, because all ranks are assumed to have the same
+// part. So the call stays small even in a world of thousands of ranks.
 Slices SlicesOf(Place& place) {
   const auto found = FindCommunicator(place.handle);
   if (found == nullptr) return {1, 0};
@@ -237,7 +237,7 @@ SIMULATED ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t cou
   if (root < 0 || root >= ranks) return ncclInvalidArgument;
   call.needs = rank == root ? kNoRank : root;
   if (rank != root && call.communicator->has_peers()) call.gives = 0;
-  // If this rank is alone and not the root, the root is assumed to have the contents of this rank's buffer.
+  // If this rank has no peers and is not the root, the root is assumed to have the contents of this rank's buffer.
   if (rank != root && !call.communicator->has_peers() && from == nullptr) call.gives = 0;
   call.finish = [=](const RankParts& parts) {
     if (rank == root) {
@@ -338,7 +338,7 @@ SIMULATED ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataTyp
   return End(std::move(call));
 }
 
-// A rank that is alone receives one of the messages that it sends in the same group (CompleteAlone in communicator.cc).
+// A rank without peers receives one of the messages that it sends in the same group (CompleteAlone in communicator.cc).
 // Zeros if it sends no message of this size.
 SIMULATED ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
                                 cudaStream_t stream) {

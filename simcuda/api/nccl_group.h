@@ -18,7 +18,7 @@ std::shared_ptr<Communicator> FindCommunicator(const ncclComm* handle);
 ncclComm* AddCommunicator(std::shared_ptr<Communicator> communicator);
 bool RemoveCommunicator(ncclComm* handle);
 
-// Completes the call. Inside a group, postpones it to the group's end. False if it failed; then a line was printed.
+// Completes the call. Inside a group, postpones the call to the group's end. False if it failed (LastNcclError).
 bool Submit(NcclCall call);
 void BeginGroup();
 // Completes the postponed calls when the outermost group ends. Without `run`, drops them.

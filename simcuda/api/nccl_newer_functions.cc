@@ -1,4 +1,4 @@
-// Functions of newer NCCL versions, which torch imports from 2.15 on. Memoir may be built with older headers of NCCL.
+// Functions of newer NCCL versions, which torch 2.15 and later import. Memoir may be built with older headers of NCCL.
 // So these functions are declared by hand, without NCCL's types, and one libmemoir_simcuda.so serves older and newer
 // torch versions.
 //

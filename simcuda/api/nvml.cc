@@ -1,7 +1,7 @@
 // libnvidia-ml.so.1, as far as torch and programs that watch a GPU use it: the cards, their memory, and the processes
 // that use it. nvml_sensors.cc has the rest. This library is separate from libmemoir_simcuda.so, because programs open
-// it by its name. torch 2.15 calls its functions without checking whether it found them, because every machine with a
-// GPU has this library.
+// it by its name. torch 2.15 calls this library's functions without checking that they exist, because every machine
+// with a GPU has the library.
 //
 // libmemoir_simcuda.so loads this library (management_library.h) and provides all its figures.
 //
@@ -220,7 +220,7 @@ SIMULATED int nvmlDeviceGetComputeRunningProcesses(DeviceHandle device, unsigned
   return nvml::kSuccess;
 }
 
-// No process draws on a simulated card, so the list is empty.
+// No process uses a simulated card for graphics, so the list is empty.
 SIMULATED int nvmlDeviceGetGraphicsRunningProcesses_v3(DeviceHandle device, unsigned* count, ProcessInstance*) {
   if (device == nullptr || count == nullptr) return nvml::kInvalidArgument;
   *count = 0;

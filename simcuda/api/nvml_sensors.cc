@@ -1,5 +1,5 @@
 // libnvidia-ml.so.1: versions, and the sensors of an idle card. Kernels take no time on the simulated device, so the
-// card is always idle, and its sensors report constants. Clocks and compute capability come from the table of cards.
+// card is always idle, and its sensors report constants. Clocks and compute capability come from profiles.txt.
 //
 // In Python, a function that is missing here raises FUNCTION_NOT_FOUND, as with an older driver.
 #include "simcuda/api/exported.h"
@@ -15,11 +15,11 @@ using nvml::NvmlResult;
 constexpr char kDriverVersion[] = "580.95.05";
 constexpr char kVersion[] = "13.580.95.05";
 
-constexpr unsigned kTemperature = 40;         // degrees Celsius
-constexpr unsigned kPower = 70'000;           // milliwatts
-constexpr unsigned kPowerLimit = 300'000;     // milliwatts
+constexpr unsigned kTemperature = 40;          // degrees Celsius
+constexpr unsigned kPower = 70'000;            // milliwatts
+constexpr unsigned kPowerLimit = 300'000;      // milliwatts
 constexpr unsigned kSamplingPeriod = 167'000;  // microseconds
-constexpr unsigned kMemoryClock = 2;          // NVML_CLOCK_MEM
+constexpr unsigned kMemoryClock = 2;           // NVML_CLOCK_MEM
 
 // CUDA's numbers of a device's attributes.
 enum Attribute { kClockRate = 13, kMemoryClockRate = 36, kComputeMajor = 75, kComputeMinor = 76 };

@@ -36,7 +36,7 @@ cudaError_t Allocate(void** pointer, std::size_t bytes, BlockKind kind) {
   return Expect(*pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
-// The contents of a handle to another process's memory. The rest of its 64 bytes is zero.
+// The first bytes of a handle by which another process opens a block. The rest of the handle's 64 bytes is zero.
 struct ExportedBlock {
   std::uint64_t address, bytes;
   int process, device;
@@ -135,7 +135,7 @@ SIMULATED cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes
     attributes->devicePointer = attributes->hostPointer = address;
   } else {
     attributes->type = cudaMemoryTypeUnregistered;
-    attributes->device = -2;  // cudaInvalidDeviceId, as the runtime has it
+    attributes->device = -2;  // cudaInvalidDeviceId, as the real runtime reports it
     attributes->hostPointer = address;
   }
   return cudaSuccess;
@@ -151,8 +151,8 @@ SIMULATED cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* poin
   return cudaSuccess;
 }
 
-// Takes as many bytes of addresses as the block has. They read as zero, because the other process's bytes are not
-// visible here.
+// Reserves a range of addresses as large as the exported block. The range reads as zero, because this process cannot
+// read the other process's block.
 SIMULATED cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned) {
   ExportedBlock exported{};
   std::memcpy(&exported, handle.reserved, sizeof exported);

@@ -82,7 +82,7 @@ SIMULATED cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAtt
       PoolOf(pool).ResetHighMarks(false, true);
       break;
     default:
-      break;  // reuse of blocks between streams; nothing waits here
+      break;  // the policies for reuse between streams: ignored, because no stream waits here
   }
   return cudaSuccess;
 }
@@ -107,7 +107,7 @@ SIMULATED cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAtt
       number = statistics.used_high;
       return cudaSuccess;
     default:
-      *static_cast<int*>(value) = 1;  // the reuse policies, all on
+      *static_cast<int*>(value) = 1;  // the policies for reuse between streams, all on
       return cudaSuccess;
   }
 }

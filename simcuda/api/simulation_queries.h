@@ -1,5 +1,5 @@
-/* Queries about a process on the simulated device. Other parts of Memoir find these functions by dlsym, so nothing
- * links this library. C, any thread. */
+/* Queries about a process on the simulated device. Other parts of Memoir find these functions by dlsym, and do
+ * not link this library. C, any thread. */
 #ifndef SIMCUDA_API_SIMULATION_QUERIES_H_
 #define SIMCUDA_API_SIMULATION_QUERIES_H_
 
@@ -25,8 +25,8 @@ unsigned long long memoir_simulated_calls(const char* function);
 void memoir_simulated_split(int color, int ranks);
 int memoir_simulated_split_size(int color);
 
-/* total: all bytes of `device`. others: bytes that other processes or the driver use. unowned: bytes that the driver
- * uses. */
+/* total: all bytes of `device`. unowned: bytes that belong to no process, and are not free. others: bytes that other
+ * processes use, plus unowned. */
 unsigned long long memoir_simulated_total(int device);
 unsigned long long memoir_simulated_others(int device);
 unsigned long long memoir_simulated_unowned(int device);
@@ -34,8 +34,8 @@ unsigned long long memoir_simulated_unowned(int device);
 /* The card number of `device` in CUDA_VISIBLE_DEVICES. `device` itself if the variable has no number for it. */
 int memoir_simulated_card(int device);
 
-/* Sets the observer of the memory that NVIDIA's libraries take for their own use. The observer is called at once for
- * each existing charge, and later for each change: the charge `id` of `library` ("libnccl.so.2") is now `bytes`; 0
+/* Sets the observer of the memory that NVIDIA's libraries take for their own use. The observer is called immediately
+ * for each existing charge, and later for each change: the charge `id` of `library` ("libnccl.so.2") is now `bytes`; 0
  * bytes end the charge. One observer, until the process ends. */
 void memoir_simulated_observe(void (*observer)(int device, const char* library, unsigned long long id,
                                                unsigned long long bytes));

@@ -1,4 +1,4 @@
-// One rank's end of an NCCL communicator, and the calls that go through it.
+// One rank's side of an NCCL communicator, and the calls that this rank makes on it.
 //
 // A communicator has peers or is alone. If it has peers, each rank is a process or one device of a process, and the
 // ranks exchange small parts over a board (message_board.h). If it is alone, this process represents a world whose
@@ -36,12 +36,12 @@ struct NcclCall {
 
   std::shared_ptr<Communicator> communicator;
   Kind kind = Kind::kCollective;
-  const char* name = "";                     // name of NCCL's function
-  int peer = 0;                              // the other rank of kSend and kReceive
-  std::size_t gives = 0;                     // bytes that this rank contributes, at most MessageBoard::kMostBytes
-  std::function<void(char* room)> give;      // writes these bytes to `room`
-  int needs = kNoRank;                       // ranks whose parts are needed: kAllRanks, kNoRank, or one
-  std::size_t takes = 0;                     // bytes of each needed part
+  const char* name = "";                         // name of NCCL's function
+  int peer = 0;                                  // the other rank of kSend and kReceive
+  std::size_t gives = 0;                         // bytes that this rank contributes, at most MessageBoard::kMostBytes
+  std::function<void(char* room)> give;          // writes these bytes to `room`
+  int needs = kNoRank;                           // ranks whose parts are needed: kAllRanks, kNoRank, or one rank
+  std::size_t takes = 0;                         // bytes of each needed part
   std::function<void(const RankParts&)> finish;  // parts that are not needed are nullptr
 
   // Progress.
@@ -59,7 +59,7 @@ class Communicator {
   int device() const { return device_; }
   bool has_peers() const { return board_.joined(); }
 
-  // Gives the communicator its peers. The caller must then complete `call`. Returns "" or an error message.
+  // Gives the communicator its peers. The caller must then complete `call` (CompleteCalls). Returns "" or an error.
   std::string Meet(const Invitation& invitation, int physical_device, int node, NcclCall* call);
 
   // Makes current and later calls end with an error.

@@ -29,8 +29,8 @@ constexpr std::size_t kPage = 4096;
 
 std::size_t PageUp(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// Returns the start time of a process in ticks since boot; together with its id it identifies the process. 0 if it does
-// not run.
+// Returns the start time of a process in clock ticks since boot. Together, the start time and the id identify the
+// process. 0 if the process does not run.
 std::uint64_t BeginningOf(int process) {
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "/proc/%d/stat", process);
@@ -98,7 +98,7 @@ struct MessageBoard::Member {
 
 struct MessageBoard::Lane {
   std::atomic<std::uint64_t> posted;             // messages so far
-  std::atomic<std::uint64_t> taken[kMostRanks];  // messages taken by each reader; between two ranks only [0] is used
+  std::atomic<std::uint64_t> taken[kMostRanks];  // messages that each reader took; one reader: only [0] is used
   std::size_t bytes[kDepth];
 };
 

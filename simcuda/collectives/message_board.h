@@ -1,4 +1,4 @@
-// Memory that the ranks of one communicator share if each rank is a separate process, on one machine.
+// Shared memory through which the ranks of one communicator exchange messages, in one or more processes of one machine.
 //
 //   rank r ── Room, Commit ──► lane of r ── IsPosted, Peek, Take ──► every other rank      (collectives)
 //   rank r ── Room, Commit ──► lane of r to q ────────────────────► rank q                (send and receive)
@@ -18,7 +18,7 @@
 
 namespace memoir::simcuda {
 
-// The bytes that the process which creates the memory sends to the others.
+// The process that creates the memory sends these bytes to the other processes.
 struct Invitation {
   std::uint64_t mark = 0;   // identifies these bytes as an invitation
   std::uint64_t nonce = 0;  // identifies the memory
@@ -46,10 +46,10 @@ class MessageBoard {
   std::string Join(const Invitation& invitation, int ranks, int rank, int device, int node);
   bool joined() const { return base_ != nullptr; }
 
-  bool IsHere(int rank) const;   // the rank has joined at some time
+  bool IsHere(int rank) const;   // the rank has joined; stays true
   bool IsAlive(int rank) const;  // the rank has joined and its process runs
   int Process(int rank) const;
-  // Returns one line if two ranks use one device. "" otherwise, or while not all ranks have joined.
+  // Returns an error message if two ranks that have joined use one device. "" otherwise.
   std::string SharedDevice() const;
 
   int LaneOf(int rank) const { return rank; }
@@ -64,7 +64,7 @@ class MessageBoard {
   bool IsPosted(int lane, std::uint64_t number) const;
   const char* Peek(int lane, std::uint64_t number) const;  // for a message that is posted and not taken
   std::size_t Bytes(int lane, std::uint64_t number) const;
-  void Take(int lane, int reader, std::uint64_t number);  // in order of numbers
+  void Take(int lane, int reader, std::uint64_t number);  // in the order of the message numbers
 
   // The value of Signal changes with every event on the board. Wait returns when the value differs from `seen`, or
   // after `milliseconds`.
@@ -77,7 +77,7 @@ class MessageBoard {
   struct Member;
   struct Lane;
   struct Layout {
-    std::size_t members = 0, lanes = 0, slots = 0, end = 0;  // offsets of the parts in bytes; `end`: bytes in all
+    std::size_t members = 0, lanes = 0, slots = 0, end = 0;  // offsets in bytes; `end`: size of the memory
   };
 
   static Layout LayoutOf(int ranks);

@@ -1,4 +1,4 @@
-// Combines the ranks' parts in a collective: sum, product, maximum, minimum, average, over every type of NCCL.
+// Combines the ranks' parts in a collective: sum, product, maximum, minimum, average, for every element type of NCCL.
 //
 // Pure functions over host memory; any thread. Parts are combined in the order of the ranks, so each rank gets the same
 // bits. Floats of 8 and 16 bits are combined as float and rounded once; floats of 8 bits saturate, as in NCCL.

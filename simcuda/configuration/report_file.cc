@@ -103,8 +103,8 @@ void NoteUnknown(const std::string& line) {
 }
 
 // Notes how many devices the job needs. Each process that a launcher starts on this machine needs a device;
-// LOCAL_WORLD_SIZE is the number of these processes. `asked` + 1 may be less, because the first process to fail is not
-// always the one with the highest number.
+// LOCAL_WORLD_SIZE is the number of these processes. `asked` + 1 may be smaller, because the first process to fail
+// does not always request the device with the highest number.
 void NoteMissingDevice(int asked) {
   const char* const folder = std::getenv("MEMOIR_NOTES");
   const char* const processes = std::getenv("LOCAL_WORLD_SIZE");

@@ -1,7 +1,7 @@
 // Writes each device's figures to a file in the folder MEMOIR_SIM_REPORT, for the program that runs the simulation.
 //
 // The file is a shared mapping, so it survives any end of the process (os._exit, SIGKILL), and can be read while the
-// process runs. It is created when the first device starts, so processes that only inherited the preload leave no file.
+// process runs. It is created when the first device starts, so processes that only inherited LD_PRELOAD leave no file.
 // A forked child gets its own file at its first charge.
 #ifndef SIMCUDA_CONFIGURATION_REPORT_FILE_H_
 #define SIMCUDA_CONFIGURATION_REPORT_FILE_H_

@@ -11,7 +11,7 @@
 namespace memoir::simcuda {
 namespace {
 
-// The value at the first use of CUDA, as for a real driver; the program may change its environment later.
+// The variable's value at the first call here. As with a real driver, later changes by the program have no effect.
 constinit LazyObject<std::string> visible;
 
 }  // namespace

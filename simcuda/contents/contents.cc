@@ -12,7 +12,7 @@
 namespace memoir::simcuda {
 namespace {
 
-// The kernel's page size. Some aarch64 kernels have pages of 64 KiB. If this file assumed 4 KiB, ReturnPages would
+// Linux's page size, which is 64 KiB on some aarch64 machines. If this file assumed 4 KiB, ReturnPages would
 // clear bytes beyond the requested range.
 std::uint64_t PageBytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
 std::uint64_t PageDown(std::uint64_t address) { return address & ~(PageBytes() - 1); }

@@ -1,8 +1,9 @@
 // The contents of simulated device memory: bytes of small copies, and zeros everywhere else.
 //
 // Kernels do nothing, so only copies and fills write. Device memory is ordinary memory of the process, and only kept
-// bytes occupy pages. A copy is kept if it has at most kLargestKept bytes, until kMostKept bytes are kept in all. Other
-// copies are dropped and counted, and read as zero. So a program that loads 70 GB of weights stays small.
+// bytes occupy pages. A copy is kept if it has at most kLargestKept bytes, and if at most kMostKept bytes are then
+// kept in total. Other copies are dropped and counted, and read as zero. So a program that loads 70 GB of weights stays
+// small.
 //
 // Known bytes have the values that a GPU would have: copies, fills, or the caller of MarkKnown wrote them. A copy
 // within the device copies this state. Bytes become unknown by MarkUnknown, or if a dropped copy overwrites them.
@@ -37,7 +38,7 @@ class Contents {
   std::vector<ByteRange> Regions() const;
 
   // Copies like memmove between any two places, as far as contents are kept. False if it copied unknown bytes to the
-  // host, as zeros or as old bytes.
+  // host, and wrote no answer (copy_answers.h) in their place.
   bool Copy(void* to, const void* from, std::size_t bytes);
   // Fills like memset, as far as contents are kept.
   void Fill(void* to, int value, std::size_t bytes);

@@ -42,7 +42,7 @@ void SayUnknownShapes() {
   PrintMessage(UnknownShapesLine(TheMachine().configuration().takes_most));
 }
 
-// Programs that only inherited the preload (a shell, a compiler) made no call, and write nothing.
+// Programs that only inherited LD_PRELOAD (a shell, a compiler) made no call, and write nothing.
 __attribute__((destructor)) void WriteCountsAtExit() {
   if (std::getenv("MEMOIR_SIM_COUNTS") != nullptr) WriteCounts();
   SayUnknownShapes();

@@ -1,7 +1,7 @@
-// Counts by name how often each stub was called, each kernel was launched, and a shape depended on unknown values.
+// Counts the calls of each stub, the launches of each kernel, and each operator's shapes that depend on unknown values.
 // `MEMOIR_SIM_COUNTS=FILE` writes the counts at exit.
 //
-// Any thread, from before main on. Counting is one relaxed addition.
+// Any thread, also before main. Counting is one relaxed addition.
 #ifndef SIMCUDA_KERNELS_COUNTS_H_
 #define SIMCUDA_KERNELS_COUNTS_H_
 
@@ -29,7 +29,7 @@ struct StubCall {
 // Returns all generated tables.
 std::span<const std::span<StubCall>> StubTables();
 
-// Returns the calls of the stub of that name. 0 if it was not called or does not exist.
+// Returns the number of calls of the stub `name`. 0 if the stub was not called or does not exist.
 std::uint64_t CallsOfStub(const std::string& name);
 
 // Appends lines "PID<tab>launch|call|unknown<tab>COUNT<tab>NAME", the greatest count first, to the file that

@@ -165,7 +165,7 @@ std::string_view ParametersIn(std::string_view name) {
   return {};
 }
 
-// Takes the next parameter from the list, without spaces around it.
+// Takes the next parameter from the list, without leading spaces.
 std::string_view TakeParameter(std::string_view& list) {
   int depth = 0;
   std::size_t i = 0;
@@ -179,10 +179,12 @@ std::string_view TakeParameter(std::string_view& list) {
   return one;
 }
 
+// Returns how many bytes of a parameter may contain addresses of memory that the kernel writes. nullopt if `type` is a
+// structure.
 std::optional<std::uint32_t> BytesOfCppParameter(std::string_view type) {
   if (std::ranges::count(kNumbers, type) > 0) return 0;
   if (!type.ends_with('*')) return std::nullopt;
-  // A pointer to const is ignored only if it points to plain numbers: from a pointer to pointers or structures the
+  // 0 for a pointer to const numbers. Not 0 for a pointer to const pointers or structures, because through these the
   // kernel may reach memory that it writes.
   const bool constant = type.ends_with(" const*");
   const std::string_view to = type.substr(0, type.size() - (constant ? 7 : 1));

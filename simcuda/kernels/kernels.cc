@@ -11,7 +11,7 @@
 namespace memoir::simcuda {
 namespace {
 
-// A module has many small variables, which share pages. So variables are not charged separately; the charge of the
+// A CUDA module has many small variables, which share pages. So variables are not charged separately; the charge of the
 // context includes them.
 constexpr std::uint64_t kVariableAlignment = 256;
 

@@ -20,7 +20,7 @@ namespace memoir::simcuda {
 
 struct Kernel {
   const char* name;                                           // mangled
-  std::optional<KernelParameters> parameters = std::nullopt;  // nullopt if the module's image does not contain them
+  std::optional<KernelParameters> parameters = std::nullopt;  // nullopt if no image lists them (see ParametersOfName)
   std::atomic<std::uint64_t> launches{0};
 };
 
@@ -28,7 +28,7 @@ struct Kernel {
 void RegisterKernel(const void* host, const char* name);
 // Returns the kernel registered for `host`. A kernel named "(unknown)" if `host` is not registered.
 Kernel& FindKernel(const void* host);
-// Creates a kernel of a module that was loaded at run time. Each call creates another kernel.
+// Creates a kernel of a module that was loaded at run time (cuModuleLoad). Each call creates another kernel.
 Kernel& NewKernel(const std::string& name, std::optional<KernelParameters> parameters);
 
 void CountLaunch(Kernel& kernel);

@@ -16,7 +16,7 @@ thread_local int operators_begun = 0;
 
 bool IsSomebodysOwn() { return operators_begun > 0 || !values_are_computed.load(std::memory_order_relaxed); }
 
-// A captured kernel writes when it is replayed; its launch during the capture writes nothing.
+// Makes the range unknown. If the stream is being captured, each replay makes it unknown again.
 void Void(ByteRange range, Stream& stream) {
   NoteWrite(stream, range);
   TheMachine().contents().MarkUnknown(range.address, range.bytes);

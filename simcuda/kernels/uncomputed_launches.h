@@ -3,11 +3,11 @@
 // A kernel that is launched within an operator of torch belongs to this operator, and the code that computes values
 // (simcuda/torch_values/) decides about its results. Any other kernel (of triton or an extension) may write to
 // everything that it receives: the blocks whose addresses are among its parameters, or all memory if the parameters are
-// unknown. Bytes that it only reads become unknown too. Addresses that it loads from memory are not detected.
+// unknown. Bytes that it only reads also become unknown. Addresses that it loads from memory are not detected.
 //
 // Captured work writes at every replay, so its graph stores the ranges that it writes (graph_capture.h).
 //
-// Any thread. Does nothing until the first BeginOperator: without computed values no bytes are known.
+// Any thread. Until the first BeginOperator, launches make no bytes unknown, because no values are computed yet.
 #ifndef SIMCUDA_KERNELS_UNCOMPUTED_LAUNCHES_H_
 #define SIMCUDA_KERNELS_UNCOMPUTED_LAUNCHES_H_
 
@@ -27,7 +27,8 @@ bool EndOperator(std::uint64_t begun);
 // The number of launches and library calls of the calling thread in its innermost operator.
 inline constinit thread_local std::uint64_t work_in_operator = 0;
 
-// Makes unknown what the kernel may write. `parameters`: an address for each parameter, as in CUDA's launch calls.
+// Makes the bytes that the kernel may write unknown. `parameters`: an address for each parameter, as in CUDA's launch
+// calls.
 void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream);
 // The same for parameters in one buffer.
 void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream);

@@ -24,8 +24,8 @@ void NoteUnknownNumber(std::size_t bytes);
 std::vector<std::pair<std::uint64_t, std::string>> UnknownShapes();
 
 // Returns one line for the end of a process, such as "12 shapes depended on values that the simulated GPU did not
-// compute (aten::nonzero 10, aten::bincount 2); each was taken to be the smallest possible (--sim-unknown=least)". ""
-// if no shape did.
+// compute (aten::nonzero 10, aten::bincount 2); each was taken to be the smallest possible (--sim-unknown least); most
+// gives the other bound". "" if no shape depended on such values.
 std::string UnknownShapesLine(bool takes_most);
 
 }  // namespace memoir::simcuda

@@ -14,8 +14,8 @@
 namespace memoir::simcuda {
 namespace {
 
-// Bytes of addresses per byte of memory. Torch's expandable segments reserve 9/8 of a card's memory for each stream and
-// pool, and never return it.
+// Bytes of addresses per byte of memory. For each stream and pool, torch's expandable segments reserve addresses for
+// 9/8 of a card's memory, and never free them.
 constexpr std::uint64_t kAddressesPerMemory = 32;
 // Chunks of addresses may be half empty. If a device has fewer addresses per byte of memory than this number (ulimit
 // -v), blocks get the lowest addresses, without chunks.
@@ -69,8 +69,7 @@ std::uint64_t Device::Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_
   const std::lock_guard lock(mutex_);
   if (IsCharged(kind) && !ChargeLocked(bytes, BudgetHolder::kBlocks)) return 0;
   const bool chunked = kind == BlockKind::kDevice && block_addresses_.has_value();
-  const std::uint64_t address =
-      chunked ? block_addresses_->Take(bytes, alignment) : addresses_.Take(bytes, alignment);
+  const std::uint64_t address = chunked ? block_addresses_->Take(bytes, alignment) : addresses_.Take(bytes, alignment);
   if (address == 0) {
     if (IsCharged(kind)) RefundLocked(bytes, BudgetHolder::kBlocks);
     return 0;

@@ -1,6 +1,6 @@
-// One simulated device's memory: its budget, its addresses, and its blocks.
+// One simulated device's memory: its budget, its addresses, and its blocks. A block is what one call of CUDA allocates.
 //
-//   total = other processes' + unowned + context + blocks + physical memory of virtual_memory.h
+//   total = other processes' + unowned + context + blocks of cudaMalloc + physical memory of cuMemCreate
 //           + reserved bytes of pools + charges of libraries + free
 //
 // Unowned bytes belong to no process, and are not free.
@@ -27,8 +27,8 @@ namespace memoir::simcuda {
 enum class BlockKind {
   kDevice,     // cudaMalloc
   kManaged,    // cudaMallocManaged: not charged, because it may be on the host
-  kAddresses,  // cuMemAddressReserve: mappings are charged instead
-  kVariable,   // a module's variable: charged with the context
+  kAddresses,  // cuMemAddressReserve: the physical memory of cuMemCreate is charged instead
+  kVariable,   // a variable of a CUDA module: charged with the context
   kPool,       // cudaMallocAsync: its pool is charged
   kImported,   // cudaIpcOpenMemHandle: the exporting process is charged
 };
@@ -50,8 +50,8 @@ enum class BudgetHolder : std::uint8_t {
 inline constexpr std::size_t kHolders = 5;
 
 struct MemoryInfo {
-  std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: highest used + unowned
-  std::uint64_t others = 0;                     // other processes and unowned memory
+  std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: highest sum of used and unowned
+  std::uint64_t others = 0;                     // used by other processes, plus unowned
 
   std::uint64_t free() const { return total - used - others; }
 };
@@ -66,7 +66,8 @@ class Device {
 
   // Reserves the addresses. On failure prints one line with the cause and returns false.
   bool ReserveAddresses();
-  // Creates the context at the first call, and charges it. False if the addresses cannot be reserved.
+  // Creates the context at the first call, and charges it. False if the addresses cannot be reserved, or the context
+  // does not fit.
   bool Start();
   bool started() const { return started_.load(std::memory_order_acquire); }
 
@@ -75,7 +76,7 @@ class Device {
   std::uint64_t Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_t alignment);
   // Frees the block that begins at `address`, if it has this kind. Its contents are lost.
   bool Free(std::uint64_t address, BlockKind kind);
-  // Returns the block around an address.
+  // Returns the block around an address. nullopt if no block is there.
   std::optional<DeviceBlock> BlockAt(std::uint64_t address) const;
 
   // Charges memory without an address: physical memory, or bytes that a pool reserves.

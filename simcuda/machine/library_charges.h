@@ -16,7 +16,7 @@ namespace memoir::simcuda {
 // memory.
 using LibraryObserver = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
 
-// Sets the observer, once and until the process ends. It receives the existing charges at once.
+// Sets the observer, once and until the process ends. The observer immediately receives all existing charges.
 void ObserveLibraries(LibraryObserver observer);
 
 // The charges of one library object. The destructor refunds them.

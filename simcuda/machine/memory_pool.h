@@ -1,5 +1,5 @@
-// Stream-ordered pools (cudaMallocAsync). A pool keeps the memory that it has reserved; it returns memory above its
-// threshold when the device is synchronised, and any unused memory when it is trimmed.
+// Stream-ordered pools (cudaMallocAsync). A pool keeps the memory that it has reserved, until the pool is trimmed. The
+// default pool also returns memory above its threshold when the device is synchronised.
 //
 // The steps by which the real driver grows a pool are not public. Here a pool grows by the missing bytes, rounded up to
 // 32 MiB. So `reserved` is an estimate; `used` is exact. Any thread.

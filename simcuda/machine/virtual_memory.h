@@ -24,8 +24,8 @@ class VirtualMemory {
   // Creates physical memory. 0 if it does not fit.
   Handle Create(Device& device, std::uint64_t bytes);
   bool Release(Handle handle);
-  // Returns another reference to the handle that is mapped around `address`; the caller must release it. 0 if nothing
-  // is mapped there.
+  // Returns the handle of the memory that is mapped at `address`, with one more reference, which the caller must
+  // release. 0 if nothing is mapped there.
   Handle Retain(std::uint64_t address);
   std::optional<int> DeviceOf(Handle handle) const;
 

@@ -35,7 +35,7 @@ constinit LazyObject<Captures> captures;
 
 Captures& All() { return captures.Get(); }
 
-// Counts captures, so that calls outside of any capture take no lock.
+// Number of captures in progress. While it is 0, the functions for queued work take no lock.
 std::atomic<int> captures_under_way{0};
 
 thread_local CaptureMode thread_mode = CaptureMode::kGlobal;

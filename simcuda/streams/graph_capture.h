@@ -1,4 +1,4 @@
-// Capture of streams into graphs, and the calls that a capture forbids.
+// CUDA's capture of streams into graphs, and the calls that such a capture forbids.
 //
 //   BeginCapture(s) ── work on s; a stream joins if it waits for an event of s ── EndCapture(s): the graph
 //

@@ -18,7 +18,7 @@ struct CardProfile {
   std::string key;   // "h100": the argument of --simulate
   std::string name;  // "NVIDIA H100 80GB HBM3"
   int compute_major = 0, compute_minor = 0;
-  int binary_version = 0;         // 86: newest kernel image of PyTorch's wheels that it can run
+  int binary_version = 0;         // 86: newest kernel image of PyTorch's wheels that runs on the card
   bool common = false;            // included in `memoir fit --gpu all`
   std::uint64_t memory = 0;       // bytes, cudaMemGetInfo's total: the least that any driver reports
   std::uint64_t memory_most = 0;  // bytes, the most that any driver reports; 0: only `memory` is known
@@ -39,7 +39,7 @@ struct CardProfile {
 };
 
 // Adds the cards of `text` to `profiles`. A card replaces an earlier one with the same key. Returns "" or an error
-// message with its line number. After an error `profiles` has the cards before it.
+// message with its line number. After an error `profiles` has the cards before the error.
 std::string ParseProfiles(std::string_view text, std::vector<CardProfile>& profiles);
 
 }  // namespace memoir::simcuda

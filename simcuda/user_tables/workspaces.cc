@@ -48,13 +48,14 @@ constexpr std::string_view kFormulas[] = {"cufft.smooth",
 
 bool IsLetter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
 
-// sum = product {(+|-) product}; product = factor {(*|/) factor}; factor = number [unit] | word | (sum) | min(sum, sum)
+// Evaluates a formula: sum = product {(+|-) product}; product = factor {(*|/) factor};
+// factor = number [unit] | variable | (sum) | min(sum, sum) | max(sum, sum)
 class Evaluation {
  public:
   Evaluation(std::string_view text, const Values& values, const std::vector<Word>& allowed)
       : rest_(text), values_(values), allowed_(allowed) {}
 
-  // Parses the whole text. NaN if it is not a formula; then wrong() returns the place.
+  // Evaluates the whole text. NaN if the text is not a formula; wrong() then returns the text from the error on.
   double Value() {
     const double value = Sum();
     if (!wrong_ && !Trimmed(rest_).empty()) Fail();

@@ -15,7 +15,7 @@
 namespace memoir::simcuda {
 
 // The variables of formulas. kNames (workspaces.cc) contains their names in the same order; the name of kCount is
-// "elements". The name of a formula determines which variables it may use.
+// "elements". The name of a formula determines which variables the formula may use.
 enum class Word { kCount, kElement, kM, kN, kBatch, kX, kW, kY, kConverted, kTaps };
 inline constexpr std::size_t kWords = 10;
 
@@ -30,7 +30,7 @@ class Workspaces {
   // with its line number; the formulas before the error stay.
   std::string Parse(std::string_view text);
 
-  // Returns the bytes of the workspace of that name, at most 2^62. 0 if there is no formula.
+  // Returns the bytes of the workspace `name`, at most 2^62. 0 if there is no formula.
   std::uint64_t Bytes(std::string_view name, std::initializer_list<WorkspaceFigure> figures) const;
 
   std::size_t size() const { return formulas_.size(); }

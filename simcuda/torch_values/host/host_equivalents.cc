@@ -107,8 +107,8 @@ Results LstmCellBackward(const Arguments& a, const at::Generator&) {
   return Arguments{to_gates, to_state * forget, a[5].toBool() ? c10::IValue(to_gates.sum(0)) : c10::IValue()};
 }
 
-// Computes one step of a GRU cell. The order of the gates is torch's: reset, update, new. The workspace is not
-// computed, because it is only needed for a gradient that is not computed either.
+// Computes one step of a GRU cell. The order of the gates is torch's: reset, update, new. The second result, which only
+// the backward pass needs, is not computed, because the backward pass is not computed either.
 Results GruCell(const Arguments& a, const at::Generator&) {
   const bool biased = a[3].isTensor();
   const auto in = (biased ? a[0].toTensor() + a[3].toTensor() : a[0].toTensor()).chunk(3, 1);

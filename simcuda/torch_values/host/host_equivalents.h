@@ -1,5 +1,4 @@
-// Computes operators with CPU operators, if torch has the operator only for CUDA, or computes it in another way on
-// CUDA.
+// Replaces operators that torch has only for CUDA, or computes differently on CUDA, by CPU operators.
 #ifndef SIMCUDA_TORCH_VALUES_HOST_HOST_EQUIVALENTS_H_
 #define SIMCUDA_TORCH_VALUES_HOST_HOST_EQUIVALENTS_H_
 
@@ -20,7 +19,7 @@ struct HostEquivalent {
   std::optional<std::vector<c10::IValue>> (*run)(const std::vector<c10::IValue>& arguments,
                                                  const at::Generator& generator);
   std::uint32_t unread;   // one bit for each argument that `run` does not read
-  std::uint32_t updated;  // one bit for each argument that is written, although the schema does not mark it
+  std::uint32_t updated;  // one bit for each argument that is written, although the schema does not mark it as written
   bool draws;             // the operator draws random numbers from the default generator
 };
 

@@ -1,5 +1,5 @@
-// Runs operators on the host for the simulated GPU, invisibly. Neither recordings nor torch.profiler contain these
-// operators, their warnings and their allocations. The thread's modes, autograd and autocast do not apply to them.
+// Runs operators on the host for the simulated GPU. Recordings and torch.profiler do not contain these operators and
+// their allocations, and their warnings are dropped. The thread's modes, autograd and autocast do not apply to them.
 //
 // Any thread.
 #ifndef SIMCUDA_TORCH_VALUES_HOST_HOST_RUN_H_

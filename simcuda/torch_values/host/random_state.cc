@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Each state has 2.5 KiB. The number is enough for the draws that a program makes between saving and restoring a state.
+// Each state has 2.5 KiB. 512 states suffice for the draws that a program makes between saving and restoring a state.
 constexpr std::size_t kMostStates = 512;
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;

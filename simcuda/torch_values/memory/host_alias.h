@@ -14,14 +14,15 @@ namespace memoir {
 // The host computes an operator only if each of its tensors has at most this many bytes.
 inline constexpr std::size_t kLargestComputed = 64 << 10;
 
-// Returns true if the tensor is strided, has memory on the GPU or the CPU, and has at most kLargestComputed bytes.
-// Accepts any tensor.
+// Returns true if the tensor is strided and not quantized, has memory on the GPU or the CPU, and has at most
+// kLargestComputed bytes, in a span of at most 16 MiB. Accepts any tensor.
 bool IsSmall(const at::Tensor& tensor);
 
 // Returns true if all bytes of the tensor's elements are known. Bytes between the elements of a strided tensor do not
 // matter.
 bool IsKnown(const at::Tensor& tensor);
-// Marks the tensor's bytes as known. False if there is no room to store this; then the bytes must not be written.
+// Marks the tensor's bytes as known. False if no more pages may be written (contents.h); the caller then must not
+// write.
 bool MarkKnown(const at::Tensor& tensor);
 // Marks the tensor's bytes as unknown. Also accepts large tensors.
 void MarkUnknown(const at::Tensor& tensor);

@@ -28,7 +28,7 @@ void FollowReusedBlocks() {
   if (allocator == nullptr || !allocator->initialized() || followed.exchange(true)) return;
   try {
     allocator->attachAllocatorTraceTracker(&OnEvent);
-    // cudaMallocAsync has no trace; there the simulated device forgets freed bytes itself.
+    // torch has no trace with cudaMallocAsync; the simulated device then makes freed bytes unknown itself.
   } catch (const std::exception&) {
   }
 }

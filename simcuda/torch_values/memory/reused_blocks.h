@@ -6,8 +6,8 @@
 
 namespace memoir {
 
-// Attaches to the allocator once the allocator knows its devices. Cheap if it is attached already, or cannot be
-// attached yet. Call it after each operator that may have allocated the first segment. That is early enough, because
+// Attaches to the allocator once the allocator knows its devices. Cheap if it has attached already, or cannot
+// attach yet. Call it after each operator that may have allocated the first segment. That is early enough, because
 // the first block of a segment is never a reused block. Any thread.
 void FollowReusedBlocks();
 

@@ -13,7 +13,7 @@ namespace memoir {
 bool FindSimulatedDevice();
 
 bool IsKnown(const void* address, std::size_t bytes);
-// Marks the bytes as known. False if there is no room to store this; then the bytes must not be written.
+// Marks the bytes as known. False if no more pages may be written (contents.h); the caller must not write then.
 bool MarkKnown(void* address, std::size_t bytes);
 void MarkUnknown(void* address, std::size_t bytes);
 // Called when torch's allocator returns a block. The bytes of the block become unknown. From then on, a kernel that

@@ -54,7 +54,7 @@ bool CanBeComputed(const OperatorPlan& plan, IValues arguments) {
   return true;
 }
 
-// Returns true for a copy between host and device. The simulated device makes such copies whatever their size is.
+// Returns true for a copy between host and device. The simulated device itself makes such copies.
 bool CrossesDevices(const OperatorPlan& plan, IValues arguments) {
   return plan.copies && arguments[0].toTensor().device().type() != arguments[1].toTensor().device().type();
 }
@@ -134,8 +134,8 @@ void ComputedCall::Run() {
   if (draws_ && plan_.shape != nullptr) host_generator_ = host_generator_.clone();
 }
 
-// Saves the arguments that the operator updates. torch's kernel may change them, with copies that are real, or with
-// operators that are computed. They are restored before the host updates them, so that the update is made only once.
+// Saves the arguments that the operator updates. torch's kernel may change these arguments, by real copies or by
+// operators that are computed. Finish restores them before the host updates them, so that the update is made only once.
 void ComputedCall::SaveUpdated() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (plan_.uses[i] != ArgumentUse::kUpdated) continue;

@@ -30,8 +30,8 @@ class ComputedCall {
   ComputedCall& operator=(const ComputedCall&) = delete;
 
   // If the shape of a result depends on values, sets the values that the kernel will read from the device. If the call
-  // is not computed, marks the bytes that it will write as unknown; operators that the kernel calls may make them known
-  // again.
+  // is not computed, marks the bytes that the operator writes as unknown; operators that the kernel calls may make them
+  // known again.
   std::optional<AnswerGuard> Prepare();
 
   // `stack` ends with the results. `worked`: the operator's own code launched a CUDA kernel, or called a library such

@@ -6,8 +6,8 @@
 //                     └────────► torch's kernel for the CPU, on the same bytes, if the tensors are small and known
 //
 // Memoir wraps kernels, and registers no fallback in the dispatcher. So no thread needs a dispatch key, and modes and
-// recordings, which are above the kernels, see the same operators (decision 12). The results of operators that are not
-// computed are unknown.
+// recordings, which are above the kernels, see the same operators
+// (docs/decisions/0012-values-by-wrapped-kernels.md). The results of operators that are not computed are unknown.
 #ifndef SIMCUDA_TORCH_VALUES_OPERATORS_COMPUTED_OPERATORS_H_
 #define SIMCUDA_TORCH_VALUES_OPERATORS_COMPUTED_OPERATORS_H_
 
