@@ -39,8 +39,8 @@ MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
  * Text beyond 16 KiB is left out. */
 MEMOIR_API void memoir_uncaught(const char* text);
 
-/* libmemoir_interpose.so calls this before main, in a program with libtorch and without Python. Records until the
- * program exits, with the settings of the environment. */
+/* libmemoir_interpose.so calls this before main, in a program with libtorch and without Python. Starts a recording with
+ * the settings of the environment. The recording ends when the program exits. */
 MEMOIR_API void memoir_program_starts(const char* program);
 
 /* Functions for processes of a job that may never train. The Python package calls them; a libtorch program that forks
@@ -56,7 +56,7 @@ MEMOIR_API void memoir_forked(void);
 MEMOIR_API int memoir_begin(char* message, size_t size);
 MEMOIR_API void memoir_leave(void);
 
-/* Sets the rank of this process in the job's default process group, once it is known. */
+/* Sets the rank of this process in the job's default process group. Call it when the rank is known. */
 MEMOIR_API void memoir_rank(uint32_t rank, uint32_t world_size);
 
 /* Sets the place of this rank in each parallel dimension of the job ("pp", "dp", "tp"): `indices` start at 0,
@@ -116,9 +116,9 @@ MEMOIR_API void memoir_end_range(void* range);
 
 /* Reports the tensors of an optimizer. Call it at the end of each step of the optimizer, inside the step's range.
  * `optimizer` is a number that identifies the optimizer. `count` is at most 126. `state` has `state_counts[i]` tensors
- * for the i-th parameter, ordered by parameter. `more`: continues the lists of the previous call. If `count` is 0, the
- * tensors are the same as at the previous step. A state address with its lowest bit set belongs to a tensor inside a
- * list or dict of the state, which torch.profiler ignores. */
+ * for the i-th parameter, ordered by parameter. If `more` is not 0, this call continues the lists of the previous call.
+ * If `count` is 0, the tensors are the same as at the previous step. A state address with its lowest bit set belongs to
+ * a tensor inside a list or dict of the state; torch.profiler ignores such tensors. */
 MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
                                        const void* const* state, const uint32_t* state_counts, int more);
 
@@ -137,13 +137,14 @@ MEMOIR_API void memoir_flush(void);
  * the snapshot is written, with the folder in `message`, or -1 with the error. */
 MEMOIR_API int memoir_snapshot(const char* folder, char* message, size_t size);
 
-/* The level of recording: nothing; allocations and deallocations; allocations, deallocations and operators. */
+/* The level of recording. MEMOIR_OFF: nothing. MEMOIR_MEMORY: allocations and deallocations. MEMOIR_ALL: also
+ * operators. */
 enum memoir_level { MEMOIR_OFF = 0, MEMOIR_MEMORY = 1, MEMOIR_ALL = 2 };
 
 /* memoir_pause switches the running recording off, memoir_resume on again. With `keep_memory` allocations and
  * deallocations are still recorded, so live memory stays known. Without `keep_memory` a hook costs next to nothing, and
- * blocks that were allocated before memoir_resume are no longer followed. The switch is in effect when the call
- * returns. -1: nothing is recorded, or the ring had no room for the switch. */
+ * blocks that were allocated before memoir_resume are no longer followed; live CUDA blocks are then recorded again. The
+ * switch is in effect when the call returns. -1: nothing is recorded, or the ring had no room for the switch. */
 MEMOIR_API int memoir_pause(int keep_memory);
 MEMOIR_API int memoir_resume(void);
 MEMOIR_API enum memoir_level memoir_level(void);

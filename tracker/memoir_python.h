@@ -54,10 +54,11 @@ struct memoir_python_kind {
 /* Offsets, in bytes, of the fields that Memoir reads in the interpreter's frames (tracker/modules/direct_calls.h). */
 struct memoir_python_frames {
   void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
-  void* forward;               /* the string "forward", as the interpreter keeps it */
+  void* forward;               /* the interned string "forward" */
   void* callers[4];            /* code of torch's functions that call forward */
   void* cell;                  /* the type of closure cells */
-  /* frame: in the thread state. through: in the object at `frame`; -1: that object is the frame. */
+  /* frame: in the thread state, the offset of a pointer. through: in the object to which this pointer points, the
+   * offset of the pointer to the innermost frame; -1: that object is the frame itself. */
   int frame, through;
   int code, previous, owner, first_local; /* in a frame; owner: -1 if Python has no such field */
   int name;                               /* in a code object */
@@ -82,12 +83,13 @@ MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
 /* A PyCFunction with METH_O: the callback of a weak reference to a module. Calls `gone` with the reference. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
-/* The vectorcall of a function that has no Python frame and returns False (modules/_in_dynamo.py of the package). */
+/* Implements, as a vectorcall, a function that returns False and has no Python frame (modules/_in_dynamo.py of the
+ * package). */
 MEMOIR_API void* memoir_python_in_dynamo(void* function, void* const* arguments, size_t count, void* names);
 /* Returns 1 while this process records calls of Python functions (stacks=calls). May be called without the GIL. */
 MEMOIR_API int memoir_recording_calls(void);
 /* Starts to record calls of Python functions on all threads, before Python 3.12 (tracker/stacks/call_tracer.h). -1:
- * `problem` has the reason. */
+ * `problem` has the reason. memoir_python_leave_calls stops this recording of calls. */
 MEMOIR_API int memoir_python_trace_calls(char* problem, size_t size);
 MEMOIR_API void memoir_python_leave_calls(void);
 /* Starts to record calls of Python functions from Python 3.12 on, with callbacks of sys.monitoring. The callbacks are

@@ -8,7 +8,7 @@
  *     const char* settings[] = {"output=run1", NULL};
  *     memoir.start(settings, message, sizeof message);
  *
- * Needs dlopen. With glibc before 2.34, the program links libdl for it. Any thread.
+ * Needs dlopen. With glibc before 2.34, the program must link libdl. Any thread.
  */
 #ifndef TRACKER_CLIENT_LOAD_H_
 #define TRACKER_CLIENT_LOAD_H_
@@ -78,9 +78,9 @@ static inline int memoir_find(struct memoir_functions* functions) {
 
 /* Like memoir_find, but first loads Memoir if it is not in this process, with the tracker for this process's libtorch.
  * If the environment variable MEMOIR_HOME is set, the interposer is loaded from lib/memoir of that folder. Otherwise
- * the loader searches for it by name: in the run path of the object that contains this code (the CMake package and
- * memoir.pc set this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line
- * (cause and remedy) in `message`, which is cut to `size`. */
+ * dlopen searches for it in the run path of the object that contains this code (the CMake package and memoir.pc set
+ * this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line (cause and
+ * remedy) in `message`, which is cut to `size`. */
 static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {
   static const char name[] = "libmemoir_interpose.so";
   const char* home = getauxval(AT_SECURE) != 0 ? NULL : getenv("MEMOIR_HOME"); /* ignored in a setuid program */

@@ -8,9 +8,10 @@
 //     }
 //     memoir::Mark("trained");
 //
-// Links nothing of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a recording. Everything
-// else uses the running recording, which `memoir run` or the Python package may also have started. Without a running
-// recording, only a Session has an effect. Only std::bad_alloc is thrown. No error ends the program. Any thread.
+// The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a
+// recording. Everything else uses the running recording, which `memoir run` or the Python package may also have
+// started. Without a running recording, only a Session has an effect. Only std::bad_alloc is thrown. No error ends the
+// program. Any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -105,8 +106,8 @@ class Status {
 // Names and values as memoir.start() of Python has them: {{"max_size", "2GiB"}, {"stacks", "native"}}.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// Records this process from here to End(), the end of the scope, or exit(). An error is printed as one line on standard
-// error and stored in status(); the program continues unrecorded.
+// Records this process from the constructor to End(), the end of the scope, or exit(). An error is printed as one line
+// on standard error and stored in status(); the program continues unrecorded.
 //
 //   under `memoir run`                 that recording continues, and this session does nothing; a line is printed
 //   while another Session records      this one does not record

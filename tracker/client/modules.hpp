@@ -1,4 +1,5 @@
-// The modules that a libtorch program watches, and what they hold. A part of memoir/torch.hpp: include that instead.
+// The modules that a libtorch program watches, and their tensors. A part of memoir/torch.hpp; include torch.hpp
+// instead.
 #ifndef TRACKER_CLIENT_MODULES_HPP_
 #define TRACKER_CLIENT_MODULES_HPP_
 
@@ -59,7 +60,7 @@ class Modules {
     named_.erase(named);
   }
 
-  // Reports all watched modules, if a recording has begun since the last report.
+  // Reports all watched modules, if a recording or one of its parts has begun since the last report.
   void ReportAll() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const Functions* functions = Recording()) IsRecorded(*functions);
@@ -148,7 +149,7 @@ class Modules {
   std::mutex mutex_;
   std::vector<Root> roots_;
   std::unordered_map<const void*, std::uint32_t> numbers_;
-  std::unordered_map<const void*, std::vector<Part>> named_;  // by the root's address
+  std::unordered_map<const void*, std::vector<Part>> named_;  // key: address of the root
   std::uint64_t recording_ = 0, parts_ = 0;
   bool records_modules_ = false;
 };

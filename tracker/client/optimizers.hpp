@@ -1,5 +1,5 @@
 // The tensors of an optimizer of torch's C++ interface: its parameters and their state. A part of memoir/torch.hpp;
-// include that instead.
+// include torch.hpp instead.
 #ifndef TRACKER_CLIENT_OPTIMIZERS_HPP_
 #define TRACKER_CLIENT_OPTIMIZERS_HPP_
 

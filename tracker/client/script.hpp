@@ -1,4 +1,4 @@
-// torch.hpp for modules of TorchScript: memoir::Watch, memoir::Call and memoir::Forward take a torch::jit::Module.
+// Extends torch.hpp to TorchScript: memoir::Watch, memoir::Call and memoir::Forward take a torch::jit::Module.
 //
 //     torch::jit::Module net = torch::jit::load("net.pt");
 //     const memoir::Watch watch(net);                  // the names that parameters, buffers and modules had in Python

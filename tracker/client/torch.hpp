@@ -10,8 +10,8 @@
 //     memoir::ZeroGrad(optimizer);                          // optimizer.zero_grad(), as a range
 //     memoir::Step(optimizer);                              // optimizer.step(), as a range, with its tensors
 //
-// Any thread, under torch's own rules for watching, calling and destroying a module on several threads. While nothing
-// is recorded, each call tests one pointer.
+// Any thread. If several threads watch, call or destroy one module, torch's own rules apply. While nothing is recorded,
+// each call tests one pointer.
 #ifndef TRACKER_CLIENT_TORCH_HPP_
 #define TRACKER_CLIENT_TORCH_HPP_
 

@@ -1,5 +1,5 @@
-// How long kernels, copies and fills run on devices, as CUPTI reports (docs/kernels.md). The option `--kernels times`
-// requests these times.
+// Records how long kernels, copies and fills run on devices, as CUPTI reports (docs/kernels.md). The option `--kernels
+// times` requests these times.
 //
 //   a call of CUDA ──► CUPTI's callback: the call's correlation ──► the call's record (interpose/cuda/correlation.h)
 //   its kernel ran on the device ──► CUPTI's buffers ──► on CUPTI's thread: a KernelRunRecord with the same correlation

@@ -1,4 +1,5 @@
-// Enables CUPTI's callbacks for the CUDA calls whose records have a correlation id, and for no others.
+// Enables CUPTI's callbacks for the CUDA calls whose records have a correlation id (CUPTI's number of the call), and
+// for no others.
 #ifndef TRACKER_CUPTI_LAUNCH_CALLBACKS_H_
 #define TRACKER_CUPTI_LAUNCH_CALLBACKS_H_
 

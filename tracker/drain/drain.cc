@@ -75,8 +75,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const Scanne
   return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
 }
 
-// Returns true if another process holds the lock, and this process can see it. The holder is then a drainer, because
-// the search for dead rings would have found the ring's own process running.
+// Returns true if a process of this pid namespace holds the ring's lock, or if the lock was released meanwhile. The
+// holder is a drainer, because the search for dead rings would have found the ring's own process running.
 bool IsLockedByADrainer(const std::string& ring_path) {
   const int file = OpenPrivateFile(ring_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return false;
@@ -107,7 +107,7 @@ std::unique_ptr<RingReader> OpenRingFile(const std::string& ring_path, std::stri
   }
 }
 
-// Reads the numbers of this machine and of this process's cgroup, which is usually also the dead process's cgroup.
+// Reads the memory of this machine and of this process's cgroup, which is usually also the dead process's cgroup.
 HostReading SurroundingsNow() {
   HostNumbers numbers = UnknownHostNumbers();
   ReadSurroundings(MemoryGroup::Find(""), &numbers);

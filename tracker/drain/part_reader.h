@@ -14,7 +14,7 @@ struct ChunkView {
   std::uint64_t sequence = 0;
   std::uint64_t recording = 0;  // 0: written by an early version
   std::string_view process;     // encoded ProcessInfo; only in the first chunk of a part
-  std::string_view payload;  // decompressed; empty in an index chunk
+  std::string_view payload;     // decompressed; empty in the chunk with the part's index
 };
 
 // Calls `visit` with each chunk until a chunk is cut or damaged, the file ends, or `visit` returns false.

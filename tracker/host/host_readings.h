@@ -1,8 +1,9 @@
-// Takes host samples, and writes them into the ring.
+// Takes host samples (sizes of the host memory of the process, its cgroup and the machine), and writes them into the
+// ring.
 //
 // Samples are taken at the start and at the end of a recording, every ten seconds, and when the memory of the process
-// or of its cgroup has changed by a fiftieth. A call of Look that records no sample takes some ten microseconds. Any
-// thread.
+// or of its cgroup has changed by more than a fiftieth and by more than 16 MiB. A call of Look that records no sample
+// takes some ten microseconds. Any thread.
 #ifndef TRACKER_HOST_HOST_READINGS_H_
 #define TRACKER_HOST_HOST_READINGS_H_
 
@@ -32,7 +33,7 @@ class HostReadings {
   std::mutex mutex_;
   const MemoryGroup group_;
   std::uint64_t next_look_ns_ = 0, last_ns_ = 0;
-  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // bytes in the last sample
+  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // bytes in the last sample; `highest_`: in all samples
   // The time before which the children are not read again, ns. If there are many processes, reading the children takes
   // long, and they are read less often.
   std::uint64_t next_children_ns_ = 0;

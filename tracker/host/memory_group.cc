@@ -11,8 +11,8 @@
 namespace memoir {
 namespace {
 
-// A limit above this value means that there is no limit. Version 1 of cgroups has no "max" for that; it reports the
-// greatest multiple of the page size.
+// A limit above this value means that there is no limit. In this case version 1 of cgroups reports the greatest
+// multiple of the page size, and version 2 reports "max".
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
 std::string_view Field(std::string_view line, std::size_t number) {
@@ -76,7 +76,7 @@ std::uint64_t LimitOf(const std::string& folder, bool unified) {
 }
 
 bool Exists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0;
 }
 
@@ -112,7 +112,7 @@ MemoryGroup MemoryGroup::Find(const std::string& root) {
     }
     if (group.is_known()) break;
   }
-  struct stat info {};
+  struct stat info{};
   if (group.is_known() && stat(group.folder_.c_str(), &info) == 0) group.id_ = info.st_ino;
   return group;
 }

@@ -16,7 +16,7 @@ namespace memoir {
 struct GroupMemory {
   std::uint64_t used_bytes = kNotKnown;   // charged to the group, including page cache
   std::uint64_t limit_bytes = kNotKnown;  // kNotKnown: no limit, or not reported
-  // Part of `used_bytes`: pages of files that the kernel frees before it kills.
+  // Part of `used_bytes`: pages of files that the kernel frees before it kills a process.
   std::uint64_t reclaimable_bytes = kNotKnown;
   std::uint64_t shared_bytes = kNotKnown;  // part of `used_bytes`: /dev/shm and shared mappings
   std::uint64_t kills = kNotKnown;         // number of processes that the group's out-of-memory killer has killed

@@ -1,4 +1,4 @@
-// Text files of /proc and /sys, whose size is only known after they are read.
+// Reads text files of /proc and /sys, whose size is known only after they are read.
 #ifndef TRACKER_HOST_SYSTEM_TEXT_H_
 #define TRACKER_HOST_SYSTEM_TEXT_H_
 

@@ -1,5 +1,5 @@
-// Maps addresses of the program's objects to small numbers. It maps modules and parameters to the ids of their names in
-// the ring.
+// Maps addresses of the program's objects (modules, parameters) to numbers, such as the id of a module in the ring's
+// table of names (module_calls.h).
 //
 // An address identifies an object only during the object's life, so the code that adds an address removes it when the
 // object dies. The table has a fixed size, but only pages that were written use memory. A full table refuses new

@@ -20,7 +20,7 @@ void FollowCompiler(std::uint32_t depth, const char* begun);
 void NoteCompiled(const char* text);
 
 // Returns true while this thread does work of torch's compilers. Module calls then do not belong to the program,
-// because they run on fake tensors.
+// because they run on fake tensors, which have no data.
 bool InCompiler();
 
 }  // namespace memoir

@@ -1,7 +1,6 @@
 // The arguments of a Python Function (torch.autograd.Function). Without torch.profiler's `record_shapes`, the
 // Function's range contains only the arguments that are tensors. With it, the range also contains None, numbers, and
-// tuples and lists of these. Memoir reads these arguments from the frame of Function.apply, which is the caller of the
-// range.
+// tuples and lists of these. Memoir reads these arguments from the frame of Function.apply, in which the range begins.
 #ifndef TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 #define TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 

@@ -1,7 +1,7 @@
 // Records when calls of modules begin and end, and which module a parameter's gradient belongs to.
 //
-// Calls nothing of Python: a module is an address, for which the Python package has set a name (memoir.h). Any thread.
-// Does nothing while ranges are not recorded.
+// Calls nothing of Python: a module is an address, for which the Python package has set an id (memoir_python.h). Any
+// thread. Does nothing while ranges are not recorded.
 #ifndef TRACKER_MODULES_MODULE_CALLS_H_
 #define TRACKER_MODULES_MODULE_CALLS_H_
 

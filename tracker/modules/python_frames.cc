@@ -10,7 +10,7 @@ constinit std::atomic<const memoir_python_frames*> python_frames{nullptr};
 void SetPythonFrames(const memoir_python_frames* layout) {
   // Nearly all recordings of a process have the same layout. The copy of the last layout is then used again.
   static const memoir_python_frames* last = nullptr;
-  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes between fields are copied, too
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes between fields are also copied
   const bool known = layout != nullptr && last != nullptr && std::memcmp(layout, last, sizeof *layout) == 0;
   if (layout != nullptr && !known) {
     auto* copy = new (std::nothrow) memoir_python_frames;

@@ -129,13 +129,13 @@ bool Take(void* dict, std::intptr_t* position, memoir::NamedTensors* held) {
   } while (more);
 }
 
-// Takes the place of the fingerprint if the module's tensors are never read, because reading them would run code of the
-// program.
+// Stored instead of the fingerprint of a module whose tensors are never read, because reading them would run code of
+// the program.
 constexpr std::uint32_t kNotLookedAt = 1u << 31;
 
-// Records the tensors of a module if its parameters have changed, or if `first` is true. Of more than kMostHeld
-// parameters, only the first kMostHeld are compared. Buffers are not compared, because each module call would take
-// longer; they are read only when the parameters have changed or `first` is true.
+// Records the tensors of a module if its parameters have changed, or if `first` is true. Only the first kMostHeld
+// parameters are compared. Buffers are not compared, because each module call would take longer; they are read only
+// when the parameters have changed or `first` is true.
 void LookAtHeld(void* module, std::uint32_t id, bool first) {
   if (impl_offset == 0) return;
   memoir::AddressTable& holdings = memoir::module_tables.holdings;

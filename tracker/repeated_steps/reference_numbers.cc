@@ -35,7 +35,7 @@ bool IsAt(std::uint64_t index, std::uint64_t number) {
   return word != 0 && (word ^ number) >> kCountBits == 0;
 }
 
-// Returns the word of `number` if it is one of the kLookAhead words behind the cursor; otherwise nullptr.
+// Returns the word of `number` if it is one of the kLookAhead words after the cursor; otherwise nullptr.
 Word* FindNext(std::uint64_t number, Cursor& cursor) {
   const std::uint32_t at = cursor.load(std::memory_order_relaxed);
   for (std::uint32_t index = at + 1; index <= at + kLookAhead && index < kMostNumbers; ++index) {

@@ -41,8 +41,8 @@ constexpr std::size_t kSuccessors = 1024;
 constinit std::array<Successor, kSuccessors> successors{};
 constinit std::atomic<std::uint64_t> last_step{0};
 
-// A sequence of allocations. Only one thread at a time adds to it, because it holds the device's lock or is the step
-// thread. If a step begins while a thread adds an allocation, that step counts as new.
+// A sequence of allocations. Only one thread at a time adds to it: a thread that holds the lock of the device's
+// allocator, or the step thread. If a step begins while a thread adds an allocation, that step counts as new.
 struct alignas(64) Sequence {
   std::atomic<std::uint64_t> number{0};
   std::atomic<std::uint64_t> step{0};
@@ -175,7 +175,7 @@ void FollowHostBlock(std::uint32_t thread, std::uint8_t device_type, std::uint64
 }
 
 void FollowDeviceBlock(std::int8_t device_index, std::uint64_t requested, std::uint64_t stream) noexcept {
-  const std::size_t index = static_cast<std::uint8_t>(device_index);  // -1 becomes 255, which is out of range too
+  const std::size_t index = static_cast<std::uint8_t>(device_index);  // -1 becomes 255, which is also out of range
   if (index < kDevices) Follow(1 + index, Mix(requested + 1) + Mix(stream + 2));
 }
 

@@ -14,11 +14,11 @@
 // the next step is recorded with operators from its begin on.
 //
 // Some steps deviate now and then: for example, every tenth step writes a log. Such a step begins without operators, so
-// it would never be learned. So after two deviations Memoir expects the third at the same distance, and records that
-// step with operators from its begin on.
+// it would never become a reference step. So after two deviations Memoir expects the third at the same distance, and
+// records that step with operators from its begin on.
 //
-// One table for each process, of fixed size. When the table is full, no further step is learned, and steps without a
-// reference step are recorded without operators too.
+// One table for each process, of fixed size. When the table is full, no further step becomes a reference step, and all
+// steps are recorded without operators.
 //
 // Threads: BeginRepeatedSteps and EndRepeatedSteps belong to the session. Any thread may call the other functions,
 // which take no lock and do not allocate.
@@ -47,11 +47,11 @@ void ForgetReferenceSteps() noexcept;
 
 // Ends a step and begins the next one. `thread` is the calling thread's number in the ring; from now on it is the step
 // thread, whose host blocks count. Returns true if operators need not be recorded in the new step. `in_full`: whether
-// operators are recorded if this function returns false; then the step can be learned.
+// operators are recorded if this function returns false; such a step can become a reference step.
 bool BeginFollowedStep(std::uint32_t thread, bool in_full) noexcept;
 
-// Call it if the level changes for a reason other than repeated steps. The current step is then neither learned nor
-// expected to repeat.
+// Call it if the level changes for a reason other than repeated steps. The current step then counts neither as a
+// reference step nor as a repeated step.
 void IgnoreFollowedStep() noexcept;
 
 // Returns true if the table is full.

@@ -4,9 +4,9 @@
 //     text encoder ─ U-Net ─ U-Net ─ ··· ─ U-Net ─ decoder       the U-Net is chosen
 //     encoder ─ decoder ─ encoder ─ decoder ─ ···                 the encoder is chosen
 //
-// A program that trains calls its optimizer before a module has so many calls, and steps of optimizers take
-// precedence. If another module is called kCallsOfStepModule times while the chosen module is not called, that module
-// is chosen instead. So if a program loads one model after another, the calls of each model become steps.
+// A program that trains calls its optimizer before a module has so many calls, and steps of optimizers take precedence.
+// If another module is called kCallsOfStepModule times while the chosen module is not called, the other module is
+// chosen instead. So if a program loads one model after another, the calls of each model become steps.
 //
 // Modules are identified by address, so a module at the address of a freed module continues the freed module's count.
 // One thread at a time.

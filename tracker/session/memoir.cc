@@ -31,15 +31,15 @@ namespace {
 using memoir::RecordingControls;
 
 int Fail(const char* text, char* message, std::size_t size) {
-  // Length of the first line, because torch appends a backtrace.
+  // Only the first line becomes the message, because torch appends a backtrace.
   const int line = static_cast<int>(std::strcspn(text, "\n"));
   if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text);
   return -1;
 }
 
 // Calls `work`, and turns each exception into an error message, because no exception may leave the C interface.
-// Exceptions are std::bad_alloc, and errors of a locale or of a removed folder. `when`: the end of the message "out of
-// memory ...".
+// Possible exceptions are std::bad_alloc, and errors of a locale or of a removed folder. `when`: the end of the message
+// "out of memory ...".
 template <class Work>
 int Guarded(const char* when, char* message, std::size_t size, const Work& work) {
   char text[160];
@@ -69,7 +69,7 @@ int SetLevel(memoir::RecordingLevel level) {
   }
 }
 
-// True if memoir_program_starts started the running recording, before main.
+// True after memoir_program_starts has started a recording, before main.
 constinit std::atomic<bool> program_records{false};
 // The text of memoir_uncaught, written by the thread that ends the program.
 constinit char uncaught[16 * 1024] = "";

@@ -115,7 +115,7 @@ void LookForUnrecorded() {
   }
 }
 
-// Waits 2 ms, so that hooks that read the flag before it went off can commit their records.
+// Waits 2 ms, so that hooks that read the flag before it was cleared can commit their records.
 void LetHooksLeave() {
   const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
   nanosleep(&pause, nullptr);

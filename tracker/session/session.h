@@ -4,7 +4,7 @@
 //     Start: read the clock ─► open the ring ─► start the writer ─► install the hooks ─► set the flag
 //     Stop:  clear the flag ─► wait for running hooks ─► the writer empties the ring ─► close the ring
 //
-// The rank is determined again when torch.distributed knows it, and at the end. The capture gets a changed rank.
+// The rank is determined again when torch.distributed knows it, and at the end. The capture gets the new rank.
 //
 // Hooks cannot be removed from torch, so they stay, and test the flag. Any thread. In a forked child, stop and flush do
 // nothing, because the writer's thread does not exist there. A start makes a new session for the child.
@@ -37,7 +37,7 @@ bool SnapshotSession(std::string* folder, std::string* error);
 // Call it when torch has made its CUDA allocators. Prints one line if they cannot be recorded block by block.
 void NoteCudaReady();
 // Returns a flag of the running recording's settings, such as &Settings::modules; false if nothing is recorded.
-bool SessionRecords(bool Settings::*what);
+bool SessionRecords(bool Settings::* what);
 // Returns the capture's folder; "" before the first start.
 std::string SessionOutput();
 

@@ -137,7 +137,7 @@ bool IsArgument(const std::string& name) {
          std::any_of(std::begin(kFacts), std::end(kFacts), [&](const char* fact) { return name == fact; });
 }
 
-using Values = std::map<std::string, std::string>;  // by argument name
+using Values = std::map<std::string, std::string>;  // key: name of an argument
 
 std::optional<Values> ReadGiven(const char* const* given, std::string* error) {
   Values values;

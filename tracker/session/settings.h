@@ -33,7 +33,7 @@ struct Settings {
   SnapshotTriggers snapshots;
   std::string program;  // name of the program, from the caller
   std::string python_version;
-  bool automatic = false;             // Memoir started the recording, not the program; without events it leaves no file
+  bool automatic = false;             // started by Memoir, not the program; a recording without events leaves no file
   bool child = false;                 // another process of the job started this one
   std::uint64_t forked_from = 0;      // pid of the recorded parent, in a forked child that began to record; otherwise 0
   std::vector<std::string> warnings;  // one line each, such as one about an unknown MEMOIR_* variable

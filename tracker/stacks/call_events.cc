@@ -1,5 +1,6 @@
-// Functions with which the Python package records calls of Python functions. Before Python 3.12 it sets a profile
-// function; from 3.12 on it uses callbacks of sys.monitoring. Built without Python's headers; part of the tracker.
+// Functions with which the Python package records calls of Python functions. Before Python 3.12,
+// memoir_python_trace_calls sets profile functions (call_tracer.h). From 3.12 on, the package registers the last four
+// functions as callbacks of sys.monitoring. Built without Python's headers; part of the tracker.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -31,8 +32,9 @@ void* OnFrame(Record record) {
   return python_objects.none;  // None needs no reference count: it is immortal from Python 3.12 on
 }
 
-// Sets *call if sys.setprofile would report the call: a call of a C function, or of a method of a C type on an object.
-// False for other calls. `arguments` belong to the event CALL: code, instruction, the callable, its first argument.
+// Returns true, and sets *call, for calls that a profile function of sys.setprofile would see: calls of C functions,
+// and of methods of C types on objects. `arguments`: the arguments of the event CALL: code, instruction, callable,
+// first argument.
 bool IsBuiltin(void* const* arguments, std::ptrdiff_t count, memoir::BuiltinCall* call) {
   if (count < 4) return false;
   const auto* called = static_cast<const char*>(arguments[2]);

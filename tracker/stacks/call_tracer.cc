@@ -116,8 +116,8 @@ std::size_t NumberOf(ProfileFunction function) {
 }
 
 // Returns the function of Memoir that calls `other`; nullptr if there are too many other profile functions. A function
-// of Memoir is returned unchanged: if Python is a shared library, PyEval_SetProfile calls _PyEval_SetProfile through an
-// import slot, too, and passes Memoir's function.
+// of Memoir is returned unchanged: if Python is a shared library, PyEval_SetProfile itself calls _PyEval_SetProfile
+// through an import slot, and passes Memoir's function.
 ProfileFunction InPlaceOf(ProfileFunction other) {
   if (other == nullptr) return kOurs[0];
   if (NumberOf(other) != kMostOthers) return other;

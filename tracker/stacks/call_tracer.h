@@ -10,8 +10,8 @@
 // neither way (cProfile) is found at the next module call; until then the calls on its thread are not recorded. From
 // Python 3.12 on sys.monitoring is used instead (call_events.cc).
 //
-// All functions are called with the GIL held. The implementation needs no Python headers, because it looks up the
-// interpreter's functions by name.
+// All functions are called with the GIL held. The implementation needs no Python headers, because it finds the
+// interpreter's functions with dlsym.
 #ifndef TRACKER_STACKS_CALL_TRACER_H_
 #define TRACKER_STACKS_CALL_TRACER_H_
 

@@ -6,8 +6,8 @@
 namespace memoir {
 namespace {
 
-// Offsets in a PyASCIIObject, equal in Python 3.10 to 3.14: kLength: of the length; kState: of bits that include the
-// width of the characters.
+// Offsets in a PyASCIIObject, equal in Python 3.10 to 3.14. kLength: offset of the length. kState: offset of bits that
+// include the width of the characters.
 constexpr std::size_t kLength = 16, kState = 32;
 
 struct State {
@@ -18,7 +18,7 @@ struct State {
 State StateIn(std::uint32_t bits) { return {bits & 7, (bits & 8) != 0, (bits & 16) != 0}; }
 bool IsSound(const State& state) { return state.compact && (state.width == 1 || state.width == 2 || state.width == 4); }
 
-// The bits of interning are below the bits of the width: two bits, or 16 bits in some releases of Python 3.14. If the
+// The bits below the width are about interning. There are two of them, or 16 in some releases of Python 3.14. If the
 // width is read at the wrong one of these two positions, it is invalid.
 State StateOf(const char* object) {
   std::uint32_t bits;

@@ -1,4 +1,5 @@
-// Reads the texts of Python's str objects in place, as UTF-8. Any thread that runs a frame which holds the object.
+// Reads the texts of Python's str objects in place, as UTF-8. Call it on a thread that runs a frame with a reference to
+// the object.
 #ifndef TRACKER_STACKS_CODE_TEXT_H_
 #define TRACKER_STACKS_CODE_TEXT_H_
 

@@ -20,8 +20,8 @@ struct FrameLayout {
   // Offsets in a frame. The lowest three bits of the pointer at `code` may be flags. `owner` is -1 if frames have no
   // owner field.
   int previous, code, instruction, owner;
-  // Offsets in a code object. `instructions`: of the first instruction. `instructions` is 0 if a frame contains the
-  // index of its current instruction, not the instruction's address.
+  // Offsets in a code object. `instructions`: offset of the first instruction; 0 if a frame contains the index of its
+  // current instruction, not the instruction's address.
   int file, function, line_table, first_line, instructions;
   int ascii_text, other_text;  // offsets in a str: of its characters if all are ASCII; of its characters otherwise
   bool lines_in_pairs;         // the line table has the format of Python 3.10, not of 3.11

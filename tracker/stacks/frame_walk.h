@@ -21,8 +21,8 @@ struct FramePosition {
   bool operator==(const FramePosition&) const = default;
 };
 
-// Returns the innermost entry: a frame, or an entry between two frames, which its `owner` field marks. nullptr if the
-// thread has no frame.
+// Returns the innermost entry: a frame, or an entry between two frames. The `owner` field of the entry distinguishes
+// these. nullptr if the thread has no frame.
 inline const char* InnermostOfThread(const FrameLayout& layout) {
   const auto* frame = static_cast<const char*>(layout.thread_state());
   if (frame != nullptr) frame = PointerAt(frame, layout.frame);

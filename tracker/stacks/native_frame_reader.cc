@@ -26,7 +26,7 @@ struct Slot {
   // Addresses in memory. `begin` is 0 if the slot is free; it is written after all other fields.
   std::atomic<std::uintptr_t> begin, end;
   // When a library is unloaded, another library may later get the same addresses, and even a link_map at the same
-  // address. `mark`, which are bytes of the library's file, distinguishes the two libraries.
+  // address. `mark` contains bytes of the library's file, and distinguishes the two libraries.
   link_map* map;
   std::size_t mark_at;  // offset from `begin`
   std::uint64_t mark;

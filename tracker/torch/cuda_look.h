@@ -1,5 +1,5 @@
-// Requests that the next range of a thread of the program calls FindCudaBlocks (hooks.h). The hooks of CUDA's
-// allocators make the requests; the hooks of ranges read them. Any thread.
+// Requests to call FindCudaBlocks (hooks.h) on a thread of the program. The hooks of CUDA's allocators make a request;
+// the hooks of ranges make the call at the next range. Any thread.
 #ifndef TRACKER_TORCH_CUDA_LOOK_H_
 #define TRACKER_TORCH_CUDA_LOOK_H_
 

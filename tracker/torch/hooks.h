@@ -17,7 +17,7 @@ enum class OperatorHook {
 // (cut to `size`). Call it before each recording, on the thread that starts the recording, while recording is off.
 OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size);
 
-// Installs every hook for this version of torch: ranges, operators, the CPU allocator. Call it at the start of each
+// Installs every hook for this version of torch: ranges, operators, allocators. Call it at the start of each
 // recording, on the thread that starts the recording, while recording is off. `operators`: the result of
 // PrepareOperatorHook. The hooks stay until the process ends, and do nothing while recording is off. `publishes`:
 // publishes the blocks of torch's CUDA allocator to the tool that the environment names (memory_publication.h).

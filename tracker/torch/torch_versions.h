@@ -17,8 +17,9 @@
 namespace memoir {
 
 // Returns the key of the operator's schema: an address that belongs to this schema alone while the operator is
-// registered. For a range without a schema, the result depends on the version: from torch 2.7 on nullptr; before, the
-// address of the range's name, which is invalid after the range. Any thread, after FindKeyOfPlainRanges.
+// registered. For a range without a schema, the result depends on the version: with torch 2.7 and later nullptr; with
+// older torch the address of the range's name, which is invalid after the range. Any thread, after
+// FindKeyOfPlainRanges.
 const char* SchemaKey(const at::RecordFunction& range);
 const char* SchemaKey(const c10::FunctionSchema& schema);
 void FindKeyOfPlainRanges();

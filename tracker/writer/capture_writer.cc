@@ -127,9 +127,9 @@ bool CaptureWriter::KeyframeIsDue() const {
          sink_.part_bytes() - bytes_at_keyframe_ > std::max(kMinKeyframeDistance, 8 * keyframe_bytes_);
 }
 
-// Decides which parts are evicted before the payload is complete, because counters in the payload include the
-// evictions. If the payload has room without compression, no part is evicted. Otherwise it is compressed to find its
-// size. The plain size is several times as large, and would evict parts that can stay.
+// Decides, before the payload is complete, which parts are evicted, because counters in the payload include the
+// evictions. No part is evicted if the uncompressed payload has room. Otherwise the payload is compressed to find its
+// size. The uncompressed size is several times as large, and would evict parts that can stay.
 void CaptureWriter::MakeRoom() {
   const std::uint64_t beside = kCountersBytes + pending_process_.size();
   if (!sink_.is_open() || sink_.HasRoom(payload_.size() + beside)) return;

@@ -34,8 +34,8 @@ struct CaptureOptions {
   bool keep_empty = true;                    // false: a recording with no events but host samples leaves no file
   std::uint64_t first_sequence = 0;
   std::uint32_t first_part = 0;  // number of the first part
-  // If set, replaces this process's clocks in every chunk: the last clock reading of the dead process (tick 0: it made
-  // none). The ticks in the ring do not match the clocks of memoir-drain, which may run after a reboot.
+  // The dead process's last reading of its clocks (tick 0: it read none). If set, replaces this process's clocks in
+  // every chunk. The ticks in the ring do not match the clocks of memoir-drain, which may run after a reboot.
   std::optional<RingClock> clock;
   WriterStatus counted_before;  // counts of losses in earlier chunks of the recording
   std::optional<HostReading> host_at_end;

@@ -67,7 +67,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
   packers_.rows.NoteInRun(group.tick);
 }
 
-// ThreadRecords::Peek gives records of events only, so each has a row in packers.def.
+// ThreadRecords::Peek returns only records of events, so each has a row in packers.def.
 void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
   RunColumns& run = runs_.RunFor(thread, group);
   const std::size_t bytes_before = run.bytes();

@@ -50,7 +50,8 @@ class ChunkBuilder {
   std::uint64_t first_tick() const { return first_tick_; }
   std::uint64_t last_tick() const { return last_tick_; }
 
-  // Appends dictionaries, tensors, runs and pattern rows to a Payload. Then no event may be added until Clear.
+  // Appends dictionaries, tensors, runs and pattern rows to a Payload. No event may be added between this call and
+  // Clear.
   void AddTo(std::string* payload);
   void Clear();
 
@@ -68,7 +69,7 @@ class ChunkBuilder {
 
  private:
   void Pack(ThreadState& thread, const EventGroup& group);
-  // Packs the event in a pattern row, if one can contain it.
+  // Packs the event in a pattern row, if a pattern row can contain the event.
   RowResult PackInRow(ThreadState& thread, const EventGroup& group);
   void NoteEvent(ThreadState& thread, const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;

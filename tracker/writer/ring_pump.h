@@ -37,7 +37,7 @@ class RingPump {
   std::uint64_t CountWaitingBytes();
 
   // Packs and writes all events before the horizon. `whole`: no thread writes records any more, so incomplete groups
-  // are taken as they are. Returns true if a chunk was written.
+  // (events that lack tensor records) are taken as they are. Returns true if a chunk was written.
   bool PackUntil(std::uint64_t horizon, bool whole);
   // Returns true if the last call of PackUntil left events after its horizon, or incomplete groups.
   bool left_some() const { return left_some_; }

@@ -26,7 +26,7 @@ std::string SnapshotQueue::Request(const SnapshotWish& wish, const std::function
 bool SnapshotQueue::CollectDue() {
   try {
     if (hooks_.due) due_ = hooks_.due();
-  } catch (const std::bad_alloc&) {  // no memory: they are due at the next call
+  } catch (const std::bad_alloc&) {  // no memory: the request is lost
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   answered_next_ = std::exchange(waiting_, {});

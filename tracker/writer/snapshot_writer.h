@@ -18,7 +18,7 @@ namespace memoir {
 struct SnapshotRequest {
   std::string folder;        // made, with its parents, if it does not exist
   std::string recording;     // the recording's folder; `folder` must be another one
-  std::string stem;          // beginning of the part's name, equal to that in the recording's part names
+  std::string stem;          // beginning of the part's name, as for parts of the recording
   std::string process_info;  // encoded ProcessInfo of the recording
   std::string why;           // cause: "program", "signal", "oom", ...
   std::uint64_t tick = 0;    // the builder's state includes every event before this tick

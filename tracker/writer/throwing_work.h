@@ -1,4 +1,4 @@
-// Runs, inside RunInOwnFiles (interpose/system/own_files.h), work that may throw, and rethrows its exception to the
+// Runs work that may throw inside of RunInOwnFiles (interpose/system/own_files.h), and rethrows its exception to the
 // caller.
 #ifndef TRACKER_WRITER_THROWING_WORK_H_
 #define TRACKER_WRITER_THROWING_WORK_H_

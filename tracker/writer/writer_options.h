@@ -20,12 +20,12 @@ inline constexpr std::uint64_t kDefaultPatienceNs = 30'000'000'000;
 struct SnapshotWish {
   std::string folder;            // made, with its parents, if it does not exist
   std::string why;               // cause: "program", "signal", "oom", ...
-  bool of_newest_event = false;  // shows the state at the newest event instead of the current state
+  bool of_newest_event = false;  // the snapshot has the tick of the newest written event, not the current tick
 };
 
-// Hooks for snapshots for which no thread waits. They are called on the writer's thread, like on_look.
+// Hooks for snapshots for which no thread waits. They are called on the files thread, while the writer's thread waits.
 struct SnapshotHooks {
-  std::function<std::vector<SnapshotWish>()> due;  // returns the snapshots that are due; called like on_look
+  std::function<std::vector<SnapshotWish>()> due;  // snapshots due now; called each time the writer looks at the ring
   // Called at the error, before memory is freed; nullopt: no snapshot.
   std::function<std::optional<SnapshotWish>()> at_out_of_memory;
   // Called with each result; `wrong`: "" or one line.
@@ -45,7 +45,7 @@ struct WriterOptions {
   // once, if the writer gives up. They must not wait for a thread that waits for room in the ring. They use the
   // program's table of descriptors.
   std::function<void()> on_look;
-  // Also called on the writer's thread. Returns true if a reader follows the capture while it grows. If so, or if no
+  // Called on the files thread. Returns true if a reader follows the capture while the capture grows. If so, or if no
   // function is set, new events are written each second. Otherwise they are written every four seconds, because a small
   // chunk with pattern rows consists mostly of a list of addresses.
   std::function<bool()> is_followed;

@@ -19,7 +19,7 @@ enum class ControlWord : std::uint8_t { kNone, kOff, kMemory, kOn, kToggle, kSna
 
 struct ControlRequest {
   ControlWord word = ControlWord::kNone;
-  std::uint64_t steps = 0;  // of kSteps: number of steps, at least 1
+  std::uint64_t steps = 0;  // for kSteps: number of steps, at least 1
 };
 
 class ControlFile {
@@ -31,17 +31,18 @@ class ControlFile {
   // snapshots and requests for steps in this file are ignored.
   ControlRequest ReadFirst();
   // Returns the request that was written since the last call; kNone if the file has not changed. A program may have
-  // created the file without having written it yet. So an empty file is a request only if the next call finds it empty
-  // too.
+  // created the file without having written it yet. So an empty file is a request only if the next call also finds it
+  // empty.
   ControlRequest Look();
-  // Returns one line with the reason why the file was ignored, once for each reason; otherwise "".
+  // Returns one line with the reason why the file was ignored. "" if it was not ignored, or if the previous line had
+  // the same reason.
   std::string TakeRefusal();
 
  private:
   struct Version {
     ino_t inode = 0;
     off_t size = 0;
-    std::int64_t seconds = 0, nanoseconds = 0;  // time of its last change
+    std::int64_t seconds = 0, nanoseconds = 0;  // time of the file's last change
     bool operator==(const Version&) const = default;
   };
   Version CurrentVersion() const;
@@ -50,8 +51,8 @@ class ControlFile {
 
   std::string path_;
   std::string refusal_;       // not yet returned by TakeRefusal
-  std::string last_refusal_;  // the last line that TakeRefusal returned
-  Version done_;              // the version that was read last
+  std::string last_refusal_;  // the reason that TakeRefusal returned last
+  Version done_;              // the version that was last read, or found removed
   Version empty_;             // an empty file that was seen once
 };
 

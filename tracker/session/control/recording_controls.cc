@@ -102,7 +102,7 @@ void RecordingControls::Apply(const std::optional<RecordingWindows::StepMark>& m
   if (down) switch_.SwitchTo(desired, OnEmptyPool::kWait);
 }
 
-// Steps other than memoir.step()'s are recorded only if steps control the recording; else readers find them by ranges.
+// Steps that memoir.step() did not begin are recorded only if steps control the recording; else readers use ranges.
 void RecordingControls::RecordStepMark(const RecordingWindows::StepMark& mark) {
   const bool by_steps = options_.detail == Detail::kAuto || options_.windows.steps || options_.windows.schedule;
   if (by_steps || mark.source == RecordingWindows::StepSource::kProgram) RecordStep(mark.step);
@@ -143,7 +143,7 @@ bool RecordingControls::BeginRange(const void* range, const char* name) {
 
 void RecordingControls::EndRange(const void* range, const char* name) { ApplyMark(windows_.EndRange(range, name)); }
 
-// If `mark` is set, the program has a better source of steps than calls of modules, so these no longer begin steps.
+// If `mark` is set, the program has a better source of steps, so calls of modules no longer begin steps.
 void RecordingControls::ApplyMark(const std::optional<RecordingWindows::StepMark>& mark) {
   if (mark) FollowOutermostCalls(nullptr);
   Apply(mark);
@@ -167,7 +167,7 @@ void RecordingControls::RequestSteps(std::uint64_t steps) {
   requested_ns_ = MonotonicNs();
 }
 
-// This switch may lose events of the current step, so the step is neither learned nor expected to repeat.
+// This switch may lose events of the current step, so the step is neither a reference step nor expected to repeat.
 void RecordingControls::SetWanted(RecordingLevel level) {
   called_in_request_.store(true, std::memory_order_release);
   if (wanted_.exchange(level, std::memory_order_acq_rel) == level || options_.detail != Detail::kAuto) return;
@@ -213,7 +213,7 @@ void RecordingControls::SetJob(bool is_reporting, std::uint32_t world_size) {
   between_looks_ns_.store(BetweenLooks(world_size), std::memory_order_relaxed);
 }
 
-// If the recording of operators stops or resumes in a step, that step is neither learned nor expected to repeat.
+// A step in which the recording of operators stops or resumes is neither a reference step nor expected to repeat.
 void RecordingControls::CheckDetail(std::uint64_t now_ns) {
   const bool is_reporting = is_reporting_.load(std::memory_order_relaxed);
   if (ReferenceStepsAreFull() && !std::exchange(said_full_, true) && is_reporting)

@@ -7,8 +7,8 @@
 //
 // Steps that the control file requests are recorded with all operators, unless the recording is paused meanwhile.
 // Outside of a window, and in repeated steps (tracker/repeated_steps/repeated_steps.h), the level is `memory`, so that
-// live blocks stay known. One object for each recording, until the next one begins. Any thread, unless a comment names
-// one.
+// live blocks stay known. Each recording has one object, which exists until the next recording begins. Any thread,
+// unless a comment names one.
 #ifndef TRACKER_SESSION_CONTROL_RECORDING_CONTROLS_H_
 #define TRACKER_SESSION_CONTROL_RECORDING_CONTROLS_H_
 
@@ -127,7 +127,7 @@ class RecordingControls {
   std::uint64_t next_look_ns_ = 0;
   std::optional<const char*> snapshot_request_;
   RecordingWindows windows_;
-  bool follows_steps_;              // the begins of steps are watched; only the writer's thread changes this member
+  bool follows_steps_;              // true if begins of steps are watched; only the writer's thread changes this member
   std::uint64_t requested_ns_ = 0;  // time of the newest request, used by the writer's thread; 0: no check is due
   std::atomic<bool> called_in_request_{false};  // pause or resume was called since the requested steps began
   std::atomic<std::uint64_t> parts_{0};         // number of parts when the newest step began

@@ -1,6 +1,6 @@
 // Holds the level at which this process records (off, memory alone, everything), and switches the level.
 //
-// Each switch writes a record into the ring, from which readers know the level (docs/decisions/0006). The object serves
+// Each switch writes a record into the ring, from which readers take the level (docs/decisions/0006). The object serves
 // one recording, between Begin and End. Any thread, but not in a signal handler.
 #ifndef TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
 #define TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_

@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// tools/cli/live/follow_mark.cc writes the file `.followed`.
+// A reader that follows the capture touches the file `.followed` (tools/cli/live/follow_mark.cc).
 bool IsFollowed(const std::string& folder) noexcept {
   constexpr std::time_t kRecentSeconds = 10;
   char path[PATH_MAX];

@@ -7,8 +7,8 @@
 namespace memoir {
 
 std::string HostName();  // characters that a file name cannot have are replaced
-// Returns the simulated GPU of this process, as the loaded simulated device reports it. The environment variable is not
-// used, because it may be set without a simulated device. "" without a simulated device.
+// Returns the simulated GPU of this process, as the loaded simulated device reports it. MEMOIR_SIM_GPU is not read,
+// because it may be set without a simulated device. "" without a simulated device.
 std::string SimulatedDevice();
 
 }  // namespace memoir

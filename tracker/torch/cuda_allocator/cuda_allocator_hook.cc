@@ -43,7 +43,7 @@ constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
-// A block that the trace has reported. The report to the profiler, which follows, completes it.
+// An allocation that the trace has reported. The report to the profiler follows, and has the block's rounded bytes.
 struct TracedBlock {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
@@ -60,6 +60,7 @@ struct alignas(64) Device {
 };
 constinit Device devices[kMaxDevices];
 
+// A new epoch begins when the known blocks are forgotten (ForgetCudaBlocks), and when a snapshot fails.
 constinit std::atomic<std::uint32_t> epoch{1};
 constinit std::atomic<std::uint64_t> unknown_since{0};  // tick at which the epoch began; 0: no block existed then
 constinit std::atomic<std::uint32_t> found_in{0};       // epoch in which the live blocks were found
@@ -72,7 +73,7 @@ constinit int devices_found = 0;      // number of devices visited so far; only 
 constinit bool records_found = true;  // false: the snapshot is only for publication
 constinit const std::vector<FoundMemory>* publishes = nullptr;
 constinit bool all_published = true;
-constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports since the first attempt to follow them failed
+constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports since the open gap began
 constinit std::atomic<bool> follows_reports{false};  // all import slots of the report function are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;

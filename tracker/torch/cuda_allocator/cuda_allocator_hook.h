@@ -14,8 +14,8 @@
 
 namespace memoir {
 
-// Redirects the report. The redirection is never undone. Call it at the start of each recording, while recording is
-// off. hooks.h declares the other functions.
+// Redirects the allocator's report to the profiler. The redirection is never undone. Call it at the start of each
+// recording, while recording is off. hooks.h declares the other functions.
 void InstallCudaAllocatorHook();
 
 }  // namespace memoir

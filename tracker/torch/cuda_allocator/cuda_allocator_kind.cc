@@ -42,8 +42,8 @@ std::string WhyItReportsNoBlocks(CUDAAllocator& allocator) {
   return !is_uncached.load() && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
 }
 
-// Returns true if the allocator, which is recorded at device level, now reports its blocks. Called at each of its
-// allocations.
+// Returns true if the allocator now reports its blocks, although it did not when the device level hook was installed.
+// Called at each allocation.
 bool ReportsBlocks() {
   if (!may_report_later) return false;
   CUDAAllocator* allocator = find_allocator();

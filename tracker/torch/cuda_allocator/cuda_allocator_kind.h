@@ -1,6 +1,6 @@
 // Determines which allocator torch uses for CUDA devices, and how Memoir can record it. torch's own allocator reports
-// its blocks. Other allocators report nothing, but Memoir can record their allocations and deallocations
-// (device_level_hook.h).
+// its blocks. Other allocators report nothing, but Memoir can record their allocations and deallocations, without
+// segments: this is called device level (device_level_hook.h).
 //
 // One thread at a time, except for the last two functions.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
@@ -25,7 +25,7 @@ enum class CudaRecording {
 void LookForCachingVariable();
 
 // Determines how CUDA memory is recorded, and installs device_level_hook.h if necessary. `find` returns the allocator
-// that is in use. It is also called later, because a program may switch the cache on again.
+// that is in use. `find` is also called later, because a program may switch the cache on again.
 CudaRecording ChooseCudaRecording(c10::cuda::CUDACachingAllocator::CUDAAllocator* (*find)());
 
 // Returns the reason for kNothing: one line that is never freed.

@@ -10,7 +10,7 @@ namespace memoir {
 namespace {
 
 // Records a segment. Readers recognize a segment of the small pool by its size. So an expandable segment of the small
-// pool is recorded as several segments, with the size in which torch maps its memory.
+// pool is recorded as several segments, each of the size in which torch maps memory.
 void RecordFoundSegment(std::uint64_t address, std::uint64_t bytes, bool large, std::uint64_t serial,
                         const DevicePlace& place) {
   constexpr std::uint64_t kSmallStep = 2u << 20;

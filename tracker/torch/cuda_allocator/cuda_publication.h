@@ -1,4 +1,4 @@
-// Converts what torch's CUDA allocator reports to the types of memory_publication.h.
+// Converts reports of torch's CUDA allocator to the types of memory_publication.h.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_PUBLICATION_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_PUBLICATION_H_
 

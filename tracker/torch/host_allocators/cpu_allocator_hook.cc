@@ -18,17 +18,17 @@ constexpr HostDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
 constinit c10::Allocator* inner_allocator = nullptr;
 
 c10::DataPtr AllocateByTable(c10::Allocator* self, std::size_t bytes) { return self->allocate(bytes); }
-// The `allocate` of torch's default allocator if that is redirected. Otherwise the one in the table of its class.
+// The original `allocate` of torch's default allocator if it is redirected; otherwise calls the virtual function.
 constinit AllocateFunction inner_allocate = &AllocateByTable;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
-  if (data != nullptr && RecordingEnabled()) RecordDeallocate(data, kCpu);  // oneDNN also frees blocks without memory
+  if (data != nullptr && RecordingEnabled()) RecordDeallocate(data, kCpu);  // oneDNN also frees null pointers
   inner_deleter.load(std::memory_order_relaxed)(data);
 }
 
-// Keeps the whole DataPtr until the tensor is freed. For inner allocators whose blocks have a context that is not the
-// data.
+// Keeps the whole DataPtr until the tensor is freed. Used for a block whose context is not the data, or whose deleter
+// is not inner_deleter.
 struct KeptPointer {
   c10::DataPtr inner;
 };

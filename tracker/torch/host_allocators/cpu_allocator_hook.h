@@ -1,6 +1,6 @@
 // Records every allocation and deallocation of CPU tensors, on every thread, with a wrapper around torch's CPU
-// allocator. The default allocator below the wrapper is redirected, too (allocate_redirection.h), because
-// torch.UntypedStorage() uses it directly.
+// allocator. `allocate` of the default allocator below the wrapper is also redirected (allocate_redirection.h), because
+// torch.UntypedStorage() uses that allocator directly.
 //
 // The wrapper returns the inner allocator's block with another deleter, which records and then calls the inner deleter.
 // So other observers (torch.profiler) are not affected. The serial of an allocation is taken after the inner allocate,

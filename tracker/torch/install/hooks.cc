@@ -17,6 +17,7 @@
 #include "tracker/torch/ranges/operator_names.h"
 #include "tracker/torch/ranges/range_hook.h"
 
+// Installs the hooks of all folders of tracker/torch, and implements the small functions of hooks.h.
 namespace memoir {
 
 OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size) {

@@ -11,7 +11,8 @@
 
 namespace memoir {
 
-// The state of the publication of one device. An object whose bytes are all zero means that nothing is published.
+// The published memory of one device, and its changes that are not published yet. All bytes are zero if nothing is
+// published.
 struct DevicePublication {
   enum class Stage : std::uint8_t { kNone, kNoted, kPublished };
   static constexpr std::size_t kMostKept = 4096;

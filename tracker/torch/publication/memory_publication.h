@@ -1,13 +1,14 @@
-// The option publish=nvtx-memory: publishes the memory of torch's CUDA caching allocator to a tool that listens to NVTX
-// (nvtx_memory.h). The functions of this file decide when they publish, on which threads, and for which device.
+// The option publish=nvtx-memory: publishes the memory of torch's CUDA caching allocator, that is, reports its segments
+// and blocks to a tool that listens to NVTX, such as compute-sanitizer (nvtx_memory.h). The functions of this file
+// decide when they publish, on which threads, and for which device.
 //
 //   BeginPublication ─► snapshot: NotePublication ─► changes are kept ─► snapshot: PublishFound ─► PublishChange ...
 //     (no lock)           └──────────────────────────── under the lock of the device ────────────────────────────┘
 //
-// The tool is called under the allocator's lock of the device. Only under this lock does the tool receive all changes
-// in their order, and each block before a kernel can use it. NVIDIA's examples also call the tool from inside of the
-// allocator. The option is off by default, because the allocator waits while the tool waits. Under this lock, Memoir's
-// own code does not allocate and takes no lock.
+// The tool is called under the allocator's lock of the device. So the tool receives all changes in their order, and
+// each block before a kernel can use it. NVIDIA's examples also call the tool from inside of the allocator. The option
+// is off by default, because the allocator waits while the tool works. Under this lock, Memoir's own code does not
+// allocate and takes no lock.
 //
 // When recording is off, published blocks stay until the device's memory changes; then all of them are withdrawn. A
 // forked child withdraws nothing, because the tool's state in the child describes the parent.
@@ -58,6 +59,8 @@ bool BeginPublication();
 void AbandonPublication(const char* why);
 
 // Call the following functions under the allocator's lock of the device, and only if MayBePublished() is true.
+//
+// Withdraws the device's published memory. If publication is on, keeps the changes from now on for PublishFound.
 void NotePublication(int device);
 // Publishes `found`, and then the changes since NotePublication. `found` is the memory shown by the snapshot during
 // which NotePublication was called. False if there were too many changes; then start again with NotePublication.

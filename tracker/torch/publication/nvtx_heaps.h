@@ -27,7 +27,7 @@ class NvtxHeaps {
   void AddBlock(AddressRange block);
   void RemoveBlock(std::uint64_t address);
 
-  // Withdraw withdraws all heaps and regions from the tool, and empties this object. Forget only empties this object.
+  // Withdraw unregisters all heaps and regions from the tool, and empties this object. Forget only empties this object.
   void Withdraw();
   void Forget();
 

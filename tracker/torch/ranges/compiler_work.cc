@@ -2,6 +2,7 @@
 
 #include "tracker/torch/ranges/range_record.h"
 
+// Records the events of torch's compilers as ranges, nested in the ranges of the thread.
 namespace memoir {
 namespace {
 

@@ -1,7 +1,7 @@
-// The open ranges of a thread, identified by the address of their RecordFunction. They are stored with the thread's
-// ring slot, and only this thread uses them. The size is fixed, but pages that are not written use no memory. Ranges at
-// a greater depth than kMaxDepth are dropped and counted; their allocations are recorded under the deepest stored
-// range.
+// The open ranges of a thread, each identified by an address (BeginRange in range_record.h). They are stored with the
+// thread's ring slot, and only this thread uses them. The size is fixed, but pages that are not written use no memory.
+// Ranges at a greater depth than kMaxDepth are dropped and counted; their allocations are recorded under the deepest
+// stored range.
 #ifndef TRACKER_TORCH_RANGES_OPEN_RANGES_H_
 #define TRACKER_TORCH_RANGES_OPEN_RANGES_H_
 

@@ -49,8 +49,8 @@ Entry& Probe(const char* key) {
   }
 }
 
-// The facts that both hooks provide about an operator: its name, the key that identifies it, and its schema, which is
-// only needed at the operator's first use.
+// The facts about an operator that range_hook.cc and dispatch_fallback.cc provide: its name, the key that identifies
+// the operator, and its schema, which is only needed at the operator's first use.
 class OperatorSight {
  public:
   explicit OperatorSight(const at::RecordFunction& range) : range_(&range) {}

@@ -135,8 +135,8 @@ at::CallbackHandle AddCallback(RangeScopes scopes) {
 
 constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
 
-// Records the begin of a range that opens a window. torch chose the callbacks of this range before the window opened,
-// so the hook above is not called for it.
+// Records the begin of a user range with which recording of ranges begins (RangeWatcher::begins returns true). torch
+// chose the callbacks of this range before, so the hook above is not called for it.
 std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& range) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   return watcher != nullptr && watcher->begins(&range, range.name()) ? OnBegin(range) : nullptr;
@@ -145,7 +145,7 @@ std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& ra
 void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr) return;
-  OnEnd(range, context);  // ignores a range whose begin was not recorded, or whose end already was
+  OnEnd(range, context);  // ignores a range whose begin is not recorded, or whose end is recorded already
   watcher->ends(&range, range.name());
 }
 

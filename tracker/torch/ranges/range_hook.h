@@ -4,7 +4,7 @@
 // torch could pass a context to the callback, but each context would be a heap object. Instead, each thread keeps a
 // stack of the ranges that it has recorded. When a range ends, the thread finds it in the stack by the address of its
 // RecordFunction. If the begin was not recorded, because recording was off, the end is ignored. If a range ends while
-// ranges inside of it are open, these are closed too. So recorded ranges are always nested.
+// ranges inside of it are open, these are also closed. So recorded ranges are always nested.
 #ifndef TRACKER_TORCH_RANGES_RANGE_HOOK_H_
 #define TRACKER_TORCH_RANGES_RANGE_HOOK_H_
 
@@ -12,7 +12,7 @@ namespace memoir {
 
 enum class RangeScopes {
   kAll,
-  // Autograd nodes and user ranges; another hook records operators, and torch does not call this one for them.
+  // Autograd nodes and user ranges. dispatch_fallback.h records operators; torch does not call the range hook for them.
   kWithoutFunctions,
 };
 

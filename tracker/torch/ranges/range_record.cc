@@ -34,8 +34,8 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
   const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
 
-  // Readers find the line of a backward node by its sequence number, which belongs to the forward operator. The stack
-  // that is recorded here shows Python code that the node itself runs.
+  // Readers find the source line of a backward node by its sequence number, which belongs to the forward operator. The
+  // stack that is recorded here shows Python code that the node itself runs.
   if (start.sequence >= 0 || start.source == RangeSource::kBackward) RecordStack(slot, bytes, OnEmptyPool::kWait);
   RingBatch batch(slot);
   std::uint8_t* place = batch.Reserve(bytes, OnEmptyPool::kWait);

@@ -4,8 +4,8 @@
 
 #include "tracker/torch/tensors/storage_address.h"
 
-// Weak, because a torch without torch.distributed has no Reducer::get_grad_buckets, and the tracker must load there
-// too.
+// Weak, because the tracker must also load with a torch without torch.distributed, which has no
+// Reducer::get_grad_buckets.
 extern "C" __attribute__((weak)) const char memoir_get_grad_buckets __asm__("_ZNK4c10d7Reducer16get_grad_bucketsEb");
 
 namespace memoir {

@@ -47,10 +47,10 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
 }
 
 // Returns the size of a storage without copying it. StorageImpl's own function returns a copy. If the size is symbolic,
-// its copy calls a Python object and takes the GIL, and events of this Python code would be recorded in the middle of a
+// the copy calls a Python object and takes the GIL, and events of this Python code would be recorded in the middle of a
 // half-written record. So this function reads the private member, which an explicit instantiation may name.
 const c10::SymInt& SizeOf(const c10::StorageImpl& storage);
-template <c10::SymInt c10::StorageImpl::*member>
+template <c10::SymInt c10::StorageImpl::* member>
 struct StorageSize {
   friend const c10::SymInt& SizeOf(const c10::StorageImpl& storage) { return storage.*member; }
 };

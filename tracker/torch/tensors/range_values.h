@@ -31,7 +31,8 @@ struct ValueKinds {
   void Write(std::uint8_t* place) const;
 };
 
-// Fills `kinds`. FindKinds and AddTensors ignore values beyond kMaxArguments, and lists beyond kMaxLists.
+// Fills `kinds`. Stops after kMaxArguments values, and before a tensor list if there are kMaxLists already. AddTensors
+// ignores the values from there on.
 void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
 
 // Adds a record for each tensor that FindKinds counted, in order. A record for which there is no room is dropped and

@@ -114,8 +114,8 @@ Names::Name* Names::FindById(std::uint32_t id) {
 void Names::ForgetUnused() {
   std::unordered_set<std::uint32_t> used;
   mark_used_(&used);
-  // If more than half of the texts are in use, texts that are in use are forgotten too. Keyframes then have no leaf
-  // name for the blocks that use them.
+  // If more than half of the texts are in use, these texts are also forgotten. For blocks that use them, keyframes then
+  // lack the name of the innermost range.
   const bool keep_used = used.size() <= max_texts_ / 2;
   const std::unordered_set<std::uint32_t> notes(notes_.begin(), notes_.end());
   std::erase_if(texts_, [&](const auto& entry) {

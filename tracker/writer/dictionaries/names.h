@@ -1,5 +1,5 @@
-// Names of ranges, marks, modules and Python code. A name of an operator, a module or code is stored once in the ring's
-// table. Other names are free texts, which are part of their records.
+// Names of ranges, marks, modules, kernels and Python code. A name of an operator, a module, a kernel or code is stored
+// once in the ring's table. Other names are free texts, which are part of their records.
 //
 // Free texts are bounded: when there are kMaxTexts, texts that are not used are forgotten. If such a text comes again,
 // it gets a new id. Notes of torch.compile (docs/event_schema.md) are never forgotten, because every part must contain
@@ -38,10 +38,11 @@ class Names {
   };
   using MarkUsed = std::function<void(std::unordered_set<std::uint32_t>*)>;
 
-  // `mark_used` adds the ids of the names that stacks and live blocks use.
+  // `mark_used` adds the ids of the names that open ranges and live blocks use.
   Names(const RingReader& ring, MarkUsed mark_used) : ring_(ring), mark_used_(std::move(mark_used)) {}
 
-  // Returns a name of the ring's table: of an operator, a module or code. nullptr if the ring has no such name.
+  // Returns a name of the ring's table: of an operator, a module, a kernel or code. nullptr if the ring has no such
+  // name.
   Name* FindOperator(std::uint32_t ring_id);
   Name* FindText(std::string_view text);
   Name* FindById(std::uint32_t id);  // nullptr: the name was forgotten
@@ -60,7 +61,7 @@ class Names {
   std::vector<Name*> operators_;                            // by ring id
   std::unordered_map<std::uint32_t, Name> names_;           // by id; the addresses of names do not change
   std::unordered_map<std::uint64_t, std::uint32_t> texts_;  // low half of the hash to id
-  std::vector<std::uint32_t> notes_;                        // ids of notes, in their order; never forgotten
+  std::vector<std::uint32_t> notes_;                        // ids of notes, oldest first; never forgotten
   std::size_t note_bytes_ = 0;
   std::uint32_t last_id_ = 0;
   std::size_t max_texts_ = kMaxTexts;

@@ -1,5 +1,6 @@
-// The most recent signatures without lists, found by their kinds. Most operators have a recent signature, so their
-// signature needs no hash, and their tensors need not be counted. One thread.
+// A signature is the kinds of the arguments of a range. This file stores the most recent signatures without lists. Most
+// operators have a recent signature, so their signature needs no hash, and their tensors need not be counted. One
+// thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
 #define TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
 

@@ -6,7 +6,7 @@
 //
 // Bounded: when there are kMaxStacks, stacks that are not used are forgotten. If such a stack comes again, it gets a
 // new id; an id never has two meanings. If the stacks of threads and live blocks need more than half of the table, the
-// stacks of live blocks are forgotten too. Earlier chunks contain them, and keyframes leave them out. One thread.
+// stacks of live blocks are also forgotten. Earlier chunks contain them, and keyframes leave them out. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 #define TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 

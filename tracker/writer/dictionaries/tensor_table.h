@@ -63,9 +63,9 @@ class TensorTable {
     std::uint32_t row = 0;
   };
 
-  // The most recent tensor record with this hash, and its reference. Most tensors come again before another tensor
-  // replaces them here, and then their layout need not be hashed. The first word of the record is stored without the
-  // depth, because the depth is not a property of the tensor.
+  // An entry of recent_: the most recent tensor record whose hash selects this entry, and its reference. Most tensors
+  // come again before another tensor replaces them here, and then their layout need not be hashed. The first word of
+  // the record is stored without the depth, because the depth is not a property of the tensor.
   static constexpr std::size_t kRecentTensors = 512;
   static constexpr std::size_t kRecentTensorWords = 10;  // larger records are looked up each time
   struct RecentTensor {

@@ -92,7 +92,7 @@ std::uint32_t ReadEvent(EventGroup* group) {
   return 0;
 }
 
-// Adds the event's tensor records to the group. False if the last announced tensor is not in the ring yet.
+// Adds the event's tensor records to the group. False if an announced tensor may still appear in the ring.
 bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Position* position,
                                 std::uint64_t seen_record) {
   while (group->tensors.size() < announced) {

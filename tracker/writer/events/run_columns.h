@@ -16,7 +16,7 @@ namespace memoir {
 
 class RunColumns {
  public:
-  // Empties the columns for a new run. `repeated_before`: number of records of the thread, since its last run, that
+  // Empties the columns for a new run. `repeated_before`: number of records of the thread, after its last run, that
   // need no run.
   void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth, std::uint32_t start_stack,
              std::uint64_t repeated_before = 0);

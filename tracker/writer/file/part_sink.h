@@ -29,7 +29,7 @@ struct ChunkFacts {
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
 // Returns the end of a message about a folder that cannot be made or written to: the remedy.
 std::string RemedyFor(int error_number);
-// Like RemedyFor, if the recording has begun, so that no other folder can be chosen.
+// Like RemedyFor, for a recording that has begun. Such a recording cannot use another folder.
 std::string MakeRoomFor(int error_number);
 // Makes the folder and its parents. With any umask, only their owner has access (0700). Returns "" or one line with the
 // error and the remedy. Throws only if there is no memory.

@@ -1,4 +1,4 @@
-// The runs of one chunk: for each thread one, and another after a loss of its records. One thread.
+// The runs of one chunk: one for each thread, and another one after a loss of the thread's records. One thread.
 #ifndef TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 #define TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 

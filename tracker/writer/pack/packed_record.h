@@ -1,4 +1,4 @@
-// The kinds of records that the writer packs as events, and the check that every event of the schema has one.
+// The kinds of records that the writer packs as events, and the check that every event of the schema has a packer.
 #ifndef TRACKER_WRITER_PACK_PACKED_RECORD_H_
 #define TRACKER_WRITER_PACK_PACKED_RECORD_H_
 

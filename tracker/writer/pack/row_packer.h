@@ -27,7 +27,8 @@ class RowPacker {
   RowPacker(SharedPackState& shared, BlockPacker& blocks, PythonPacker& python)
       : shared_(shared), blocks_(blocks), python_(python) {}
 
-  // The functions of packers.def. For an event that no pattern can contain, LeaveStep or EndRow (pattern_matcher.h).
+  // The functions in the last column of packers.def. LeaveStep and EndRow are for events that no pattern can contain
+  // (pattern_matcher.h).
   RowResult LeaveStep(ThreadState& thread, const EventGroup& group);
   RowResult EndRow(ThreadState& thread, const EventGroup& group);
   RowResult AddStep(ThreadState& thread, const EventGroup& group);
@@ -39,7 +40,7 @@ class RowPacker {
 
   // Call it for each event that is added to a run.
   void NoteInRun(std::uint64_t tick) { last_run_tick_ = std::max(last_run_tick_, tick); }
-  // Another part begins. Forgets the patterns that contain a stack which is no longer known.
+  // Call it when another part begins. Forgets the patterns that contain a stack which is no longer known.
   void BeginPart();
 
   const std::list<StepPattern>& patterns() const { return patterns_.patterns(); }

@@ -25,7 +25,8 @@ struct SharedPackState {
         stacks(std::move(mark_used_stacks)),
         memory(max_live_blocks) {}
 
-  // Each of these defines what it returns or is given, unless this part has the definition already.
+  // The functions up to DefineThread add a definition of their argument or result, unless this part has the definition
+  // already.
   //
   // Returns the id of the name; 0 for nullptr.
   std::uint32_t DefineName(Names::Name* name) {

@@ -48,8 +48,8 @@ bool PatternMatcher::Add(PatternEvent event, const Facts& facts) {
   const HostAddress place{event.device, facts.host_address};
   const bool was_in_row = FreesOnHost(event) && ResolveFree(place, &event);
   if (AllocatesOnHost(event)) {
-    // If an earlier block is still known at this address, its free was not seen. If the earlier block's address is
-    // not written yet, an address row with it must precede the allocation of this block.
+    // If an earlier block is still known at this address, its free was not seen. If the earlier block's address is not
+    // written yet, an address row with this address must precede the allocation of this block.
     const auto before = host_blocks_.find(place);
     if (before != host_blocks_.end() && before->second.in_row) AddAddressRow();
   }

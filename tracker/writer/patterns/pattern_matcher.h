@@ -103,7 +103,7 @@ class PatternMatcher {
   // Members about the current step:
   std::uint64_t step_ = 0;
   std::uint32_t step_thread_ = 0;
-  bool can_repeat_ = false;           // all its events so far are events that a pattern can contain
+  bool can_repeat_ = false;           // true if a pattern can contain all events of the step so far
   StepPattern* followed_ = nullptr;   // pattern whose first events equal the events so far; nullptr: none
   std::uint64_t hash_ = 0;            // hash of the events so far
   std::uint32_t position_ = 0;        // number of events so far

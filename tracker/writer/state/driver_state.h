@@ -1,6 +1,7 @@
 // The live driver allocations, and the last device samples, for keyframes.
 //
-// Events of different threads may be added in any order; for each address the serials decide. Bounded. One thread.
+// Events of different threads may be added in any order; for each address, the serials determine the order. Bounded.
+// One thread.
 #ifndef TRACKER_WRITER_STATE_DRIVER_STATE_H_
 #define TRACKER_WRITER_STATE_DRIVER_STATE_H_
 
@@ -31,7 +32,7 @@ struct DeviceReadings {
 
 class DriverState {
  public:
-  static constexpr std::size_t kMaxBlocks = 64 * 1024;  // the hooks know at most as many
+  static constexpr std::size_t kMaxBlocks = 64 * 1024;  // the size of the hooks' own table
   static constexpr std::size_t kMaxDevices = 64;        // devices with samples
   static constexpr std::size_t kMaxEarlyFrees = 1024;   // if there are more, the oldest are forgotten
 
@@ -39,8 +40,8 @@ class DriverState {
   void Allocate(const LiveBlock& block);
   void Free(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
   void AddReading(std::uint32_t device, const DeviceReading& reading);
-  // Call it when recording resumes. Recording was off until `tick`, so blocks that were allocated earlier may have been
-  // freed. They are removed.
+  // Call it when recording resumes. Removes blocks that were allocated before `tick`, because they may have been freed
+  // while recording was off.
   void ForgetBefore(std::uint64_t tick);
 
   const LiveBlockTable& blocks() const { return blocks_; }

@@ -27,7 +27,7 @@ struct KeyframeSources {
   RecordingLevel level;
 };
 
-// Appends a Keyframe to a Payload, and before it the definitions that this part lacks.
+// Appends the definitions that this part lacks to a Payload, and then a Keyframe.
 void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
                     std::string* payload);
 

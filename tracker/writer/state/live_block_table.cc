@@ -78,7 +78,7 @@ void LiveBlockTable::EraseSlot(std::size_t hole) {
   for (std::size_t at = (hole + 1) & mask; slots_[at] != kNoRow; at = (at + 1) & mask) {
     const LiveBlock& block = Row(slots_[at]);
     const std::size_t home = Home(block.device, block.address);
-    if (((at - home) & mask) < ((at - hole) & mask)) continue;  // the search for this block begins behind the hole
+    if (((at - home) & mask) < ((at - hole) & mask)) continue;  // the search for this block begins after the hole
     slots_[hole] = slots_[at];
     hole = at;
   }

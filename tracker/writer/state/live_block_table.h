@@ -1,5 +1,5 @@
-// The blocks that are live at the writer's position. Keyframes contain these blocks, and a deallocation finds the bytes
-// and the operator of its block here.
+// The blocks that are live after the last event that the writer has packed. Keyframes contain these blocks, and a
+// deallocation finds the bytes and the operator of its block here.
 //
 // The table uses open addressing from (device, address) to a row. Rows are stored in pages, so no blocks are copied
 // when the table grows. Bounded: when the table has kMaxLiveBlocks blocks, further allocations are counted and left out

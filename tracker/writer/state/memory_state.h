@@ -57,8 +57,8 @@ class MemoryState {
   void RemoveSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
   void Count(std::uint32_t device, std::uint64_t alloc_retries, std::uint64_t ooms);
   void CountOutOfMemory(std::uint32_t device) { ++Device(device).ooms; }
-  // Call it when recording resumes. Recording was off until `tick`, so blocks that were allocated earlier may have been
-  // freed. They are removed.
+  // Call it when recording resumes. Removes blocks that were allocated before `tick`, because they may have been freed
+  // while recording was off.
   void ForgetBefore(std::uint64_t tick);
 
   // Returns true if the device has a caching allocator. A free on such a device is first requested, and then completed.

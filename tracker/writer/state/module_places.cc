@@ -68,8 +68,8 @@ void ThreadModules::BeginRange(RangeStack& ranges, std::uint32_t stack, std::int
     const ForwardOperator ran = forward == nullptr ? ForwardOperator() : forward->Find(sequence);
     range->module = ran.module;
     range->forward_stack = ran.stack;
-    // The engine opens another range around the range of each node. Its work in this outer range, before and after the
-    // node's range, also belongs to the node.
+    // The engine opens another range around the range of each node. The engine's work in this outer range, before and
+    // after the node's range, also belongs to the node.
     OpenRange* around = ranges.around_innermost();
     if (around != nullptr && around->role.backward && around->kind != EventKind::kRangeBeginBackward) {
       around->module = range->module;

@@ -1,6 +1,6 @@
-// Determines the module, the phase and the Python stacks of a thread at the writer's position, for the live blocks in
-// keyframes. Follows the rules of docs/event_schema.md, "Modules". The reader follows the same rules; a test compares
-// the two.
+// Determines the current module, place (forward, backward, optimizer, ...) and Python stacks of a thread, after the
+// last event that the writer has packed. Keyframes contain them for live blocks. Follows the rules of
+// docs/event_schema.md, "Modules". The reader follows the same rules; a test compares the two.
 //
 // Bounded: the table of a thread has at most 65,536 sequence numbers, and the tables of all threads together have at
 // most kMostForwardOperators. If the forward operator of a backward node is no longer in a table, the node belongs to
@@ -44,7 +44,7 @@ struct Callstacks {
 
 inline constexpr std::size_t kMostForwardOperators = std::size_t{1} << 17;  // all tables together then take 1.5 MiB
 
-// Returns the role of a range, from its kind. If the range has no schema, also from its text.
+// Returns the role of a range, from its kind and, if it has no schema, from its text.
 RangeRole RoleOf(EventKind kind, std::string_view text);
 
 struct CalledModule {

@@ -1,5 +1,5 @@
-// The open ranges of one thread at the writer's position. They determine the operator and the innermost range of an
-// allocation. One thread.
+// The open ranges of one thread, after the last event that the writer has packed. They determine the operator and the
+// innermost range of an allocation. One thread.
 #ifndef TRACKER_WRITER_STATE_RANGE_STACK_H_
 #define TRACKER_WRITER_STATE_RANGE_STACK_H_
 
@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Ranges at a greater depth are counted, but not kept. The innermost kept range then counts as the leaf.
+// Ranges at a greater depth are counted, but not kept. The innermost kept range then counts as the innermost range.
 inline constexpr std::size_t kMaxKeptRanges = 1024;
 
 struct RangeRole {

@@ -1,4 +1,5 @@
-// The writer's state for each thread: its identity, its position in its records, and its open ranges. One thread.
+// The writer's state for each thread: its identity, its position in its records, and its open ranges. Only one thread
+// may use it at a time.
 #ifndef TRACKER_WRITER_STATE_THREADS_H_
 #define TRACKER_WRITER_STATE_THREADS_H_
 
@@ -19,14 +20,14 @@ inline constexpr std::size_t kMaxEndedThreads = 4096;
 
 struct ThreadState {
   std::uint32_t thread = 0;
-  std::uint32_t works_for = 0;            // thread in whose parallel regions this thread works; 0: it works in none
+  std::uint32_t works_for = 0;            // thread in whose parallel regions this thread works; 0: none
   std::uint64_t next_record = 0;          // index; the records before it are packed
   std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier scan
-  std::uint64_t incomplete_since_ns = 0;  // since when the next group waits for its last records; 0: it does not wait
+  std::uint64_t incomplete_since_ns = 0;  // time since which the next event waits for its tensors; 0: it does not
   RangeStack ranges;
   ThreadModules modules;
   std::uint32_t stack = 0;     // id of the Python stack (stack_table.h); 0: none, or unknown
-  std::uint64_t repeated = 0;  // number of records, since the last run, that are in pattern rows or repeat the stack
+  std::uint64_t repeated = 0;  // number of records after the last run that need no run (RowPacker::NoteRepeated)
   RunColumns* run = nullptr;   // the thread's run in the current chunk; nullptr: none
 };
 
@@ -53,7 +54,7 @@ class Threads {
   // Appends the ThreadDef, unless this part has it already with the same facts.
   void Define(std::uint32_t thread, std::uint32_t part, std::string* payload);
 
-  // Returns the threads that have ended. Call it before a scan. Those that have no records in the scan can be dropped.
+  // Returns the threads that have ended. Call it before a scan. Threads without records in the scan can be dropped.
   std::vector<std::uint32_t> FindEnded();
   void Drop(std::uint32_t thread);
   // Returns true if there are so many states that FindEnded should be called again.
