@@ -1,4 +1,5 @@
 // State that all views share: the report, the chosen device, and the reader's place in it.
+import {addressOf, placeOf} from './address';
 import {Device} from './device';
 import type {Facts, GroupingFacts, Instant, Tables} from './facts';
 
@@ -13,10 +14,17 @@ export interface Place {
   instant: number;  // ns
   from: number;     // ns, what the timeline and the blocks show
   to: number;
-  find: string;       // what is searched for in the flame graph and in tables
-  focus: string[];    // names of modules, one in the other, that the flame graph is to focus
-  flame: FlameBy|'';  // the tree that the flame graph shows next; '': the one that it shows
+  found: Partial<Record<ViewName, string>>;  // by view: what is searched for in its graph or table
+  focus: string[];                           // names of nodes, one in the other, that the flame graph is focused on
+  flame: FlameBy;                            // the tree that the flame graph shows
 }
+
+// A new place: what is not named stays as it is. `find`: what is searched for in the view that is then shown.
+export type Changes = Partial<Omit<Place, 'found'>>&{find?: string};
+
+// Changes that a drag, a wheel or a key press makes many times a second: they replace the newest entry of the history.
+const kContinuous = new Set<string>(['from', 'to', 'find']);
+const kPauseMs = 250;  // without such a change, before the address shows it: browsers refuse more than some a second
 
 type Listener = () => void;
 
@@ -41,6 +49,7 @@ export class App {
   readonly devices: Device[];
   place: Place;
   private drawing = 0;
+  private addressTimer = 0;
   private readonly listeners = new Set<Listener>();
 
   constructor(
@@ -48,10 +57,19 @@ export class App {
       readonly tables: Tables,
   ) {
     this.devices = facts.devices.map((_, i) => new Device(facts, i));
-    const device = this.devices[0];
-    const nowhere = {instant: 0, from: 0, to: 1, find: '', focus: [], flame: ''} as const;
-    this.place = {...nowhere, view: 'overview', device: 0, by: this.mainGrouping, focus: []};
-    if (device) Object.assign(this.place, this.wholeOf(device));
+    this.place = this.placeAtFirst(0);
+  }
+
+  private placeAtFirst(device: number): Place {
+    return {
+      view: 'overview',
+      device,
+      by: this.mainGrouping,
+      found: {},
+      focus: [],
+      flame: 'modules',
+      ...(this.devices[device] ? this.wholeOf(this.devices[device]!) : {instant: 0, from: 0, to: 1}),
+    };
   }
 
   get device(): Device { return this.devices[this.place.device]!; }
@@ -95,26 +113,36 @@ export class App {
     return from > whole.from || to < whole.to;
   }
 
-  // Goes somewhere; every view is told, and the address remembers it.
-  go(changes: Partial<Place>): void {
+  // Goes somewhere. Every view is told, and the address shows it; Back returns.
+  go({find, ...changes}: Changes): void {
     const device = changes.device;
     if (device !== undefined && device !== this.place.device)
-      changes = {...this.wholeOf(this.devices[device]!), ...changes};
+      changes = {...this.wholeOf(this.devices[device]!), focus: [], ...changes};
     Object.assign(this.place, changes);
+    if (find !== undefined) this.place.found[this.place.view] = find;
+    this.show(Object.keys(changes).every((key) => kContinuous.has(key)) ? 'replace' : 'push');
+  }
+
+  // Goes where the address leads.
+  goToAddress(views: ViewName[]): void {
+    const found = this.place.found;  // stays, in views that the address does not name
+    this.place = placeOf(location.hash, views, this.devices.length, (device) => this.placeAtFirst(device));
+    this.place.found = {...found, ...this.place.found, [this.place.view]: this.place.found[this.place.view] ?? ''};
+    this.show('none');
+  }
+
+  private show(history: 'none'|'push'|'replace'): void {
     if (!this.groupings().some((grouping) => grouping.word === this.place.by)) this.place.by = this.mainGrouping;
-    const hash = `#${this.place.view}${this.place.device > 0 ? `;device=${this.place.device}` : ''}`;
-    if (location.hash !== hash) history.replaceState(null, '', hash);
+    clearTimeout(this.addressTimer);
+    if (history === 'push') this.writeAddress('pushState');
+    if (history === 'replace')
+      this.addressTimer = setTimeout(() => this.writeAddress('replaceState'), kPauseMs);
     for (const listener of [...this.listeners]) listener();
   }
 
-  // From the address; what it says wrongly is left out.
-  goToHash(views: ViewName[]): void {
-    const [view, ...rest] = location.hash.slice(1).split(';');
-    const device = Number(rest.find((part) => part.startsWith('device='))?.slice(7) ?? this.place.device);
-    this.go({
-      ...(views.includes(view as ViewName) ? {view: view as ViewName} : {}),
-      ...(Number.isInteger(device) && device >= 0 && device < this.devices.length ? {device} : {}),
-    });
+  private writeAddress(write: 'pushState'|'replaceState'): void {
+    const address = addressOf(this.place, this.placeAtFirst(this.place.device));
+    if (location.hash !== address) history[write](null, '', address);
   }
 
   // Counts a running drawing in the page's `data-drawing`.

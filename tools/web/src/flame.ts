@@ -57,7 +57,7 @@ const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTr
 ];
 
 export function flameView(app: App): View {
-  let by: FlameBy = 'modules';
+  let by: FlameBy = app.place.flame;  // of the tree that is shown
   let compares = true;  // unless other bytes were chosen
   let measure: Measure = app.device.hasBefore ? 'either' : 'atPeak';
   let tree: Node|undefined;
@@ -65,6 +65,7 @@ export function flameView(app: App): View {
   let focus: Node[] = [];          // from the root down
   let shapes: Shape[] = [];
   let madeFor = '';
+  let focusedFor = '';
   let asked = 0;
   const controls = el('div', {class: 'controls'});
   const crumbs = el('div', {class: 'crumbs'});
@@ -156,7 +157,7 @@ export function flameView(app: App): View {
     crumbs.replaceChildren(
         ...chain.flatMap((one, i) => {
           const button = el('button', {type: 'button', class: 'link'}, el('bdi', {}, one.name));
-          button.addEventListener('click', () => setFocus(chain.slice(1, i + 1)));
+          button.addEventListener('click', () => goTo(chain.slice(1, i + 1)));
           return i === 0 ? [button] : [el('span', {}, '›'), button];
         }),
     );
@@ -169,19 +170,28 @@ export function flameView(app: App): View {
     drawn.draw();
   }
 
-  async function make(path: string[] = []): Promise<void> {
+  const goTo = (nodes: Node[]): void => app.go({focus: nodes.map((node) => node.name)});
+
+  // Focuses what the place names, as far as the tree has it.
+  function focusPlace(): void {
+    const nodes = nodesAt(tree!, app.place.focus);
+    setFocus(nodes && nodes.every((node) => bytes(node) > 0) ? nodes : []);
+    // A name that is not found exactly may be a part of a name.
+    const last = app.place.focus[app.place.focus.length - 1];
+    if (last !== undefined && focus.length === 0) find.value = `"${last}"`;
+    if (find.value.startsWith('"') && matched(tree!, matcher(find.value)) === 0)
+      find.value = find.value.replace(/^"(.*)"$/, '$1');
+    app.place.found.flame = find.value;
+  }
+
+  async function make(): Promise<void> {
     const mine = ++asked;
     const made = measure === 'either' && by !== 'ranges' ? await comparedTree(app, by) :
                                                            await kTrees.find((one) => one.value === by)!.make(app);
     if (measure === 'grown') await addGrowth(app, made, between.from, between.to);
     if (mine !== asked) return;
     tree = made.root;
-    const nodes = nodesAt(tree, path);
-    setFocus(nodes && nodes.every((node) => bytes(node) > 0) ? nodes : []);
-    // A name that is not found exactly may be a part of a name.
-    if (path.length > 0 && focus.length === 0) find.value = `"${path[path.length - 1]!}"`;
-    if (find.value.startsWith('"') && matched(tree, matcher(find.value)) === 0)
-      find.value = find.value.replace(/^"(.*)"$/, '$1');
+    focusPlace();
   }
 
   function instantChoice(label: string, which: 'from'|'to'): HTMLElement {
@@ -210,11 +220,7 @@ export function flameView(app: App): View {
         controls,
         choice(
             'tree', kTrees.filter((one) => one.value !== 'callers' || app.facts.has_callers), by,
-            (value) => {
-              by = value;
-              fillControls();
-              app.draws(make());
-            }),
+            (flame) => app.go({flame, focus: []})),
         choice(
             'bytes',
             kMeasures.filter((one) => one.value !== 'either' || (by !== 'ranges' && app.device.hasBefore)), measure,
@@ -253,31 +259,35 @@ export function flameView(app: App): View {
   drawn.canvas.addEventListener('mouseleave', hideTip);
   drawn.canvas.addEventListener('click', (event) => {
     const shape = shapeAt(event);
-    if (shape) setFocus([...shape.parents, shape.node].filter((one) => one !== tree));
+    if (shape) goTo([...shape.parents, shape.node].filter((one) => one !== tree));
   });
-  find.addEventListener('input', () => drawn.draw());
+  find.addEventListener('input', () => app.go({find: find.value}));
   const element =
       el('section', {class: 'flame'}, controls, crumbs, el('div', {class: 'flame-box'}, drawn.canvas), note);
   fillControls();
   return {
     element,
     update() {
-      const {find: wanted, focus: path, flame: wantedTree} = app.place;
-      Object.assign(app.place, {find: '', focus: [], flame: ''});
-      if (wanted !== '' || path.length > 0) find.value = wanted;
-      const key = `${app.place.device}`;
-      if (key !== madeFor || wanted !== '' || path.length > 0 || (wantedTree !== '' && wantedTree !== by)) {
+      const {device, flame, focus: path, found} = app.place;
+      const wanted = found.flame ?? '';
+      if (wanted !== find.value && document.activeElement !== find) find.value = wanted;
+      const key = `${device}`;
+      const named = path.join('\n');
+      if (key !== madeFor || flame !== by) {
         if (key !== madeFor) between = {from: beginning(), to: app.place.instant};
         madeFor = key;
-        if (wantedTree !== '') by = wantedTree;
+        by = flame;
         fillControls();
-        app.draws(make(path));
+        app.draws(make());
+      } else if (tree && (named !== focusedFor || wanted.startsWith('"'))) {
+        focusPlace();
       }
+      focusedFor = named;
       drawn.draw();
     },
     key(event) {
       if (event.key !== 'Escape' || focus.length === 0) return false;
-      setFocus(focus.slice(0, -1));
+      goTo(focus.slice(0, -1));
       return true;
     },
   };

@@ -85,7 +85,9 @@ export const modulePath = (name: string): string[] => (name.startsWith('(') ? [n
 export function nodesAt(root: Node, path: string[]): Node[]|undefined {
   const nodes: Node[] = [];
   for (const part of path) {
-    const next: Node|undefined = (nodes[nodes.length - 1] ?? root).children.get(keyOf(part, 'module'));
+    const {children} = nodes[nodes.length - 1] ?? root;
+    const next: Node|undefined =
+        children.get(keyOf(part, 'module')) ?? [...children.values()].find((one) => one.name === part);
     if (!next) return undefined;
     nodes.push(next);
   }

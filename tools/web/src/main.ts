@@ -28,10 +28,10 @@ const kViews: ViewOf[] = [
   {name: 'blocks', text: 'Blocks', make: blocksView},
   {name: 'flame', text: 'Flame graph', make: flameView},
   {name: 'segments', text: 'Segments', make: segmentsView},
-  {name: 'modules', text: 'Modules', make: (app) => rowsView(app, 'module', 'modules')},
-  {name: 'operators', text: 'Operators', make: (app) => rowsView(app, 'operator', 'operators')},
-  {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines')},
-  {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
+  {name: 'modules', text: 'Modules', make: (app) => rowsView(app, 'module', 'modules', 'modules')},
+  {name: 'operators', text: 'Operators', make: (app) => rowsView(app, 'operator', 'operators', 'operators')},
+  {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines', 'lines')},
+  {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters', 'parameters')},
 ];
 
 const kKeys: [string, string][] = [
@@ -73,11 +73,11 @@ class Shell {
     by('theme').addEventListener('click', () => this.toggleTheme());
     by('help').addEventListener('click', () => this.showKeys());
     addEventListener('keydown', (event) => this.key(event));
-    addEventListener('hashchange', () => this.goToHash());
+    addEventListener('popstate', () => this.goToAddress());
     app.onChange(() => this.show());
   }
 
-  goToHash(): void { this.app.goToHash(this.offered.map((view) => view.name)); }
+  goToAddress(): void { this.app.goToAddress(this.offered.map((view) => view.name)); }
 
   private fillChooser(): void {
     if (this.app.devices.length < 2) return;
@@ -195,7 +195,7 @@ async function main(): Promise<void> {
   }
   const app = new App(facts, tables);
   const shell = new Shell(app);
-  shell.goToHash();
+  shell.goToAddress();
   dark.addEventListener('change', () => {
     setTheme(dark.matches ? 'dark' : 'light');
     shell.show();

@@ -1,5 +1,5 @@
 // Modules, operators, lines and parameters as tables, with the numbers of `memoir show --json`.
-import type {App, Place} from './app';
+import type {App, Changes, ViewName} from './app';
 import {el, replaceContent} from './element';
 import type {Columns, Row} from './facts';
 import {modulePath} from './flame_tree';
@@ -70,20 +70,21 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
   ];
 }
 
-function flameOf(word: string, row: Row): Partial<Place> {
-  if (word === 'line') return {view: 'flame', flame: 'callers', find: `"${row.name}"`};
-  if (word === 'module') return {view: 'flame', flame: 'modules', focus: modulePath(row.name)};
-  return {view: 'flame', flame: 'modules', find: `"${row.name}"`};
+function flameOf(word: string, row: Row): Changes {
+  const flame = word === 'line' ? 'callers' : 'modules';
+  if (word === 'module') return {view: 'flame', flame, focus: modulePath(row.name), find: ''};
+  return {view: 'flame', flame, focus: [], find: `"${row.name}"`};
 }
 
-export function rowsView(app: App, word: string, many: string): View {
+export function rowsView(app: App, word: string, many: string, view: ViewName): View {
   const element = el('section', {class: 'rows'});
   let shownFor = '';
   return {
     element,
     update() {
       const key = `${app.place.device}`;
-      if (key === shownFor) return;
+      const filter = element.querySelector<HTMLInputElement>('input.find');
+      if (key === shownFor && (filter?.value ?? '') === (app.place.found[view] ?? '')) return;
       shownFor = key;
       const all = app.tables[word] ?? [];
       const shown = all.flatMap((row) => {
@@ -117,6 +118,8 @@ export function rowsView(app: App, word: string, many: string): View {
             sortedBy: word === 'module' ? 2 : 1,
             shown: 60,
             columns: columnsFor(word, shown),
+            filter: app.place.found[view] ?? '',
+            filtered: (find) => app.go({find}),
             ...(leads ? {choose: ({row}: Shown) => app.go(flameOf(word, row))} : {}),
           }),
       );

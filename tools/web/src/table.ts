@@ -22,6 +22,8 @@ export interface TableOptions<T> {
   noun: string;
   shown?: number;
   choose?: (row: T) => void;
+  filter?: string;                    // at first
+  filtered?: (text: string) => void;  // called when the reader has changed it
   total?: (rows: T[]) => string[];  // a last row over those that are filtered
 }
 
@@ -29,7 +31,7 @@ export function table<T>(options: TableOptions<T>): HTMLElement {
   let {sortedBy} = options;
   let down = options.columns[sortedBy]!.numeric ?? false;
   let shown = options.shown ?? 50;
-  let filter = '';
+  let filter = options.filter ?? '';
   const box = el('div', {class: 'table'});
   const body = el('tbody');
   const foot = el('tfoot');
@@ -115,9 +117,11 @@ export function table<T>(options: TableOptions<T>): HTMLElement {
     'aria-label': `filter ${options.noun}`,
     spellcheck: 'false'
   });
+  input.value = filter;
   input.addEventListener('input', () => {
     filter = input.value;
     fill();
+    options.filtered?.(filter);
   });
   box.append(input);
   fill();
