@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/analyze/ranks/joined_ranks.h"
@@ -34,6 +36,7 @@ constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankF
                                                   {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB, true}}};
 constexpr std::uint64_t kPercentOfVaried = 25;  // tolerated percent of reserved bytes, if allocated bytes vary
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
+constexpr std::size_t kFewestWindows = 4;  // of steps, with which a rank's steps are compared
 
 class OddRankFinder {
  public:
@@ -44,6 +47,7 @@ class OddRankFinder {
     members_ = &found_.roles[role].members;
     peak_rows_.emplace(found_.ranks, *members_, book_);
     windows_.emplace(found_.ranks, *members_);
+    odd_at_start_.assign(members_->size(), false);
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
     for (const FigureBounds& judged : kJudged) FindFigure(judged, findings);
@@ -73,9 +77,9 @@ class OddRankFinder {
     return values;
   }
 
-  // If ranks have different data, their allocated bytes differ in each step. Then their peaks may differ as much as
-  // their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more, because
-  // segments are large.
+  // If ranks have different data, their allocated bytes differ in each step. In this case their peaks may differ as
+  // much as their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more,
+  // because segments are large.
   UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
     const bool varied = of_steps && windows_->noise() > LeastDifference(MedianOf(Values(&RankFacts::own)));
@@ -119,10 +123,10 @@ class OddRankFinder {
     return true;
   }
 
-  // Returns three times the largest distance of any other member, in any step or at its peak. In a small role, this may
-  // be less than nine deviations, which one member can determine. UINT64_MAX if by_kinds, or with too few steps.
+  // Returns three times the largest distance of any other member from the usual value, in any step or at its peak. In a
+  // small role, this may be less than nine median deviations, because the odd member itself may make these large.
+  // UINT64_MAX if by_kinds, or with too few windows of steps.
   std::uint64_t ToleranceByOthers(std::size_t i, const FigureBounds& judged, std::uint64_t usual) const {
-    constexpr std::size_t kFewestWindows = 4;
     constexpr std::uint64_t kTimes = 3;
     if (found_.roles[role_].by_kinds || windows_->count() < kFewestWindows) return UINT64_MAX;
     std::uint64_t furthest = windows_->FurthestOther(i);
@@ -147,7 +151,12 @@ class OddRankFinder {
       if (judged.figure == OddFigure::kBetween && findings[i] && findings[i]->figure == OddFigure::kAllocated)
         findings[i]->more_between_steps = value - usual.value;
       if (findings[i] || (judged.has_shards && peak_rows_->HasOtherShards(Member(i), value, usual))) continue;
-      if (judged.figure == OddFigure::kAllocated && peak_rows_->HasOtherBuffers(Member(i), value, usual)) continue;
+      if (judged.figure == OddFigure::kAllocated) {
+        if (peak_rows_->HasOtherBuffers(Member(i), value, usual)) continue;
+        odd_at_start_[i] = value > usual.value && IsUsualAfterStart(i, judged, usual.tolerance);
+      }
+      const bool is_peak = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
+      if (is_peak && odd_at_start_[i]) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
@@ -156,9 +165,9 @@ class OddRankFinder {
     }
   }
 
-  // A rank that was killed, or that raised an exception, may have lower figures because it ended earlier. So these are
-  // not reported, except for the peak of a rank that raised. Reports killed ranks if fewer than half of the role were
-  // killed. AddFailedRanks reports the other failed ranks.
+  // A rank that was killed, or that raised an exception, may have lower figures because it ended earlier. So lower
+  // figures are not reported, except for the peak of a rank that raised. Reports killed ranks if fewer than half of the
+  // role were killed. AddFailedRanks reports the other failed ranks.
   void FindKilled(std::vector<std::optional<OddRank>>& findings) const {
     std::size_t killed = 0;
     for (std::size_t i = 0; i < members_->size(); ++i) killed += Member(i).was_killed();
@@ -183,13 +192,27 @@ class OddRankFinder {
     }
   }
 
+  // Returns true if the rank is in line in all windows of steps after the first one, which includes the time before the
+  // first step. Such a rank needs more only at the start, for example because it loads a checkpoint for the others, or
+  // divides its parameters among them.
+  bool IsUsualAfterStart(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance) const {
+    if (windows_->count() < kFewestWindows || windows_->of(i).size() < 2) return false;
+    return std::all_of(std::next(windows_->of(i).begin()), windows_->of(i).end(), [&](const auto& window) {
+      return !UsualInWindow(window.first, judged, tolerance).IsOdd(window.second);
+    });
+  }
+
+  UsualValue UsualInWindow(std::uint64_t number, const FigureBounds& judged, std::uint64_t tolerance) const {
+    UsualValue usual = UsualValueOf(windows_->all(number), found_.roles[role_].by_kinds, judged.percent, judged.floor);
+    usual.tolerance = std::min(usual.tolerance, tolerance);
+    return usual;
+  }
+
   // Finds the first window of steps in which the rank is odd.
   void FindSince(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance, OddRank& odd) const {
     for (const auto& [number, bytes] : windows_->of(i)) {
-      const std::vector<std::uint64_t>& all = windows_->all(number);
-      if (all.size() < kFewestOfRole) continue;
-      UsualValue usual = UsualValueOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
-      usual.tolerance = std::min(usual.tolerance, tolerance);
+      if (windows_->all(number).size() < kFewestOfRole) continue;
+      const UsualValue usual = UsualInWindow(number, judged, tolerance);
       if (!usual.IsOdd(bytes) || (bytes > usual.value) != (odd.value > odd.usual)) continue;
       odd.since_step = number * windows_->steps();
       odd.since_within = windows_->steps();
@@ -202,6 +225,7 @@ class OddRankFinder {
   std::size_t role_ = 0;
   const std::vector<std::size_t>* members_ = nullptr;
   std::optional<RoleWindows> windows_;
+  std::vector<bool> odd_at_start_;  // by member
   std::optional<PeakRows> peak_rows_;
 };
 
