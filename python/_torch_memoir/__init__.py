@@ -1,6 +1,6 @@
 """The code of the package `memoir`, under a name that no module of a program has: torch and pytest load their entry points from here.
 
-PYTEST_DONT_REWRITE: with this word pytest, which Memoir has a plug-in for, does not rewrite the package if torch has imported it before.
+PYTEST_DONT_REWRITE: because of this word, pytest does not try to rewrite the asserts of this package, which torch may have imported before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `memoir` command that pip installs, and `python -m memoir`. It replaces itself by the program."""
+"""The `memoir` command that pip installs, and `python -m memoir`. It replaces the Python process by the program `memoir`."""
 
 from __future__ import annotations
 

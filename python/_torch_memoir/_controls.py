@@ -26,7 +26,7 @@ def resume() -> None:
 
 
 def _say_if_late(call: str, result: int) -> None:
-    """The writer retries a switch that failed: it comes later, and is not lost."""
+    """Prints a line if the switch failed. The writer retries it, so the switch comes later and is not lost."""
     if result != 0 and _recording.is_recording():
         say(f"memoir: memoir.{call}() is late: no memory, or no room in the event ring; it is tried again (a larger ring_size may help)")
 

@@ -1,4 +1,7 @@
-"""Downloads files of a job from an object store, for `memoir collect`. Arguments: URL INTO COLLECTED PATTERNS, the last a file with one pattern a line."""
+"""Downloads files of a job from an object store, for `memoir collect`. Arguments: URL INTO COLLECTED PATTERNS.
+
+INTO: the folder for the files. COLLECTED: the folder with files of earlier downloads. PATTERNS: a file with one pattern a line.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import sys
 
 
 def is_there(path: str, size: int | None) -> bool:
-    """Whether the file was downloaded before. A recording's file only grows, so equal size means equal; a summary is overwritten."""
+    """Whether the file was downloaded before. A part only grows, so equal size means equal content. Other files, such as summaries, are always downloaded."""
     return path.endswith(".memoir") and os.path.exists(path) and os.path.getsize(path) == size
 
 

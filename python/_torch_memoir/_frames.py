@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Byte offsets by version of Python, in three groups:
-# - To the frame: in the thread's state; in the structure that is found there, or -1.
+# - To the newest frame: in the thread's state; then in the structure to which that leads, or -1 if it leads to the frame.
 # - In a frame: code, previous frame, owner or -1, first local.
 # - In a code object: name.
 _LAYOUTS = {
@@ -47,8 +47,8 @@ class Layout(ctypes.Structure):
 
 
 def layout(call_impl: Any, slow_forward: Any, apply: Any, tensor: type) -> tuple[Layout, list[object]] | None:
-    """Returns the Layout and the objects that must outlive it, or None. Arguments: torch's functions that call forward, the one that calls a Function's
-    forward, and the base of tensors' types."""
+    """Returns the Layout and the objects that must outlive it. None if frames of this interpreter cannot be read. `call_impl`, `slow_forward`: torch's functions
+    that call a module's forward. `apply`: torch's function that calls the forward of an autograd Function. `tensor`: the base of all types of tensors."""
     known = _LAYOUTS.get(sys.version_info[:2])
     plain = not hasattr(sys, "gettotalrefcount") and not sysconfig.get_config_var("Py_GIL_DISABLED") and sys.maxsize == 2**63 - 1
     if known is None or not plain or sys.implementation.name != "cpython":
@@ -68,7 +68,7 @@ def layout(call_impl: Any, slow_forward: Any, apply: Any, tensor: type) -> tuple
 
 
 def _arguments_of(apply: object, first_local: int) -> tuple[int | None, int]:
-    """Code of torch.autograd.Function.apply, and the index of `*args` in its frame; (None, 0) if it is not torch's."""
+    """The code of torch.autograd.Function.apply, and the byte offset of `*args` in its frame; (None, 0) if `apply` is not torch's."""
     code = getattr(getattr(apply, "__func__", None), "__code__", None)
     if code is None or code.co_varnames[:2] != ("cls", "args") or "args" in code.co_cellvars or not code.co_flags & 4:
         return None, 0

@@ -36,14 +36,14 @@ def program() -> str:
 
 
 def trackers() -> dict[str, str]:
-    """Torch minors that have a tracker here: {"2.11": path}."""
+    """The minor versions of torch that have a tracker here: {"2.11": path}."""
     paths = glob.glob(os.path.join(glob.escape(folder()), "libmemoir_tracker-torch*.so"))
     minors = ((re.search(r"torch(\d.*)\.so$", path), path) for path in paths)
     return {minor.group(1): path for minor, path in minors if minor is not None}
 
 
 def minor_of(torch_version: str) -> str:
-    """The name of the tracker for a torch: "2.11" for "2.11.0+cu130". A nightly, or a build of unreleased sources, has its own C++ interface, so its name is
+    """The name of the tracker for a version of torch: "2.11" for "2.11.0+cu130". A nightly, or a build of unreleased sources, has its own C++ interface, so its name is
     the whole version."""
     release = re.match(r"(\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?$", torch_version)
     return release.group(1) if release is not None else torch_version
@@ -63,7 +63,7 @@ def load(torch_version: str) -> ctypes.CDLL:
     # The tracker finds the loaded interposer by its soname: LD_PRELOAD has loaded it, or the next lines load it by its path. So a process has one copy.
     interposer = os.path.join(folder(), "libmemoir_interpose.so")
     ctypes.CDLL(interposer)
-    # By this variable NVTX finds the library that receives its ranges, at the first range of each library. A profiler may have set it already.
+    # This variable names the library that receives NVTX ranges. Each library that uses NVTX reads it at its first range. A profiler may have set it already.
     os.environ.setdefault("NVTX_INJECTION64_PATH", interposer)
     try:
         return _tracker(known[minor])
@@ -80,14 +80,14 @@ def _tracker(path: str) -> ctypes.CDLL:
 
 
 def _other_interposers() -> list[str]:
-    """Interposers of other installations in this process, by LD_PRELOAD or an import."""
+    """Interposers of other installations in this process, loaded by LD_PRELOAD or by an import."""
     with open("/proc/self/maps") as maps:
         loaded = {line.split(None, 5)[5].rstrip("\n") for line in maps if "/libmemoir_interpose" in line}
     return sorted(path for path in loaded if os.path.realpath(os.path.dirname(path)) != os.path.realpath(folder()))
 
 
 def load_modules(torch_version: str) -> ctypes.PyDLL:
-    """The same library, for functions that are called with the GIL held. Needs load() first."""
+    """The tracker as a library whose functions are called with the GIL held. Needs load() first."""
     return _tracker_of_modules(trackers()[minor_of(torch_version)])
 
 

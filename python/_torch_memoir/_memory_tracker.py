@@ -53,8 +53,8 @@ class MemoryTracker:
 
     def __init__(self) -> None:
         self._hooks: list[Any] = []
-        self._name: str | None = None  # the watched module's, in marks
-        self._folder: tempfile.TemporaryDirectory[str] | None = None  # of a recording that this object started
+        self._name: str | None = None  # stands for the watched module in marks
+        self._folder: tempfile.TemporaryDirectory[str] | None = None  # folder of a recording that this object started
         self._clear_state()
 
     def start_monitor(self, root_module: torch.nn.Module) -> None:
@@ -111,7 +111,7 @@ class MemoryTracker:
         print(_RULE)
 
     def show_traces(self, path: Path = "") -> None:
-        """Plot allocated, active and reserved memory in MB over the operator calls with matplotlib: in one plot, and in one each.
+        """Plot allocated, active and reserved memory in MB over the operator calls with matplotlib: all three in one plot, then each in a plot.
 
         `path`: a file that save_stats() wrote, which is loaded first; "": the rows already in this object.
         """
@@ -146,7 +146,7 @@ class MemoryTracker:
             raise RuntimeError("memoir.MemoryTracker: the recording that runs has the operators above autograd; record with --ops dispatch")
 
     def _marking(self, what: str) -> Callable[..., None]:
-        """A hook that writes a mark."""
+        """Returns a hook that writes a mark."""
         mark, text = _recording.marker(), f"memoir.MemoryTracker#{self._name} {what}".encode("utf-8", "replace")
 
         def hook(*_: object) -> None:
@@ -212,7 +212,7 @@ class _Plain(pickle.Unpickler):
 
 
 def _checked(stats: object, path: Path) -> dict[str, Any]:
-    """`stats`, if MemoryTracker could have saved it."""
+    """Returns `stats`. Raises ValueError if MemoryTracker cannot have saved it."""
     if isinstance(stats, dict):
         columns = [stats.get(f"memories_{what}") for what in ("allocated", "active", "reserved")]
         if all(map(_is_column, columns)) and isinstance(stats.get("markers"), dict) and isinstance(stats.get("num_alloc_retries"), int):

@@ -2,7 +2,7 @@
 
 `memoir run` puts Memoir's folder on sys.path before the folders of installed packages, so Python finds Memoir first.
 
-    # serve.py imports a package `memoir` that is installed in site-packages, and gets this package
+    # serve.py imports the package `memoir` of site-packages, and gets it although Memoir's folder comes first
     PYTHONPATH=/opt/memoir/lib/memoir/python python serve.py
 """
 
@@ -25,7 +25,7 @@ def take_over(package: str) -> None:
     spec = _find(os.path.dirname(package))
     if spec is not None and spec.loader is not None:
         module = importlib.util.module_from_spec(spec)
-        sys.modules["memoir"] = module  # importlib takes what is here when the import ends
+        sys.modules["memoir"] = module  # importlib returns the module that is here when the import ends
         spec.loader.exec_module(module)
 
 

@@ -33,7 +33,7 @@ _STOPPED, _EXITED = 1, 2  # enum memoir_end
 _tracker: ctypes.CDLL | None = None  # the loaded library, once a recording was started here
 _by_environment = False  # `memoir run` started the recording
 _operators = "ranges"  # operators of the newest recording: ranges or dispatch
-_passed_over = 0  # nested calls of start there, whose stops are ignored too
+_passed_over = 0  # calls of start that were ignored under `memoir run`; as many calls of stop are also ignored
 _next_step = 0
 _follows_cuda = False  # torch will call the tracker, or has called it (_follow_cuda)
 
@@ -139,7 +139,7 @@ def start_by_environment(torch_version: str) -> None:
 
 
 def watch_by_environment(torch_version: str) -> None:
-    """The same for a process that may never train: it is recorded once it does."""
+    """Prepares this recording for a process that may never train. The recording starts once the process trains."""
     global _by_environment
     _call(_library.load(torch_version), "memoir_watch", {"automatic": True})
     _by_environment = True
@@ -298,7 +298,7 @@ def _begin(torch_version: str, options: dict[str, typing.Any]) -> ctypes.CDLL:
     library = _library.load(torch_version)
     _call(library, "memoir_start", options)
     if _modules.is_requested() and library.memoir_recording_modules() != 1:
-        _modules.stop()  # in a forked child, whose parent's recording uses them
+        _modules.stop()  # a forked child inherits them from its parent's recording
     _look_inside(library)
     _coordinates.report(library)
     return library
@@ -331,13 +331,13 @@ def _follow_cuda(library: ctypes.CDLL) -> None:
     cuda = sys.modules["torch"].cuda
     if not hasattr(cuda, "_lazy_call") or not hasattr(sys.modules["torch"]._C, "_cuda_init"):
         return
-    if cuda.is_initialized() or not _follows_cuda:  # torch keeps its callbacks for ever
+    if cuda.is_initialized() or not _follows_cuda:  # only once, because torch keeps a callback for ever
         cuda._lazy_call(library.memoir_cuda_is_ready)
     _follows_cuda = True
 
 
 def _look_inside(library: ctypes.CDLL) -> None:
-    """Starts each part that the options of the recording request, unless it has started already: modules, calls of Python functions, holders of tensors."""
+    """Starts to record modules, calls of Python functions and holders of tensors, if the options request it and it has not started already."""
     _record_modules(library)
     _trace_calls(library)
     if not _holders.is_requested() and library.memoir_recording_holders() == 1:

@@ -1,4 +1,4 @@
-"""The return value of `memoir.stop()`: the capture of the recording that ended. It is read when it is used."""
+"""The return value of `memoir.stop()`: the capture of the recording that ended. The capture is read when it is first used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def capture_in(folder: str) -> Capture | None:
-    """None if modules can't be imported any more, for example without free descriptors: the end of a recording must not end the program."""
+    """Returns the capture. None if modules can't be imported any more, for example without free descriptors: the end of a recording must not end the program."""
     try:
         from _torch_memoir.captures._capture import Capture
     except (ImportError, MemoryError, OSError) as problem:

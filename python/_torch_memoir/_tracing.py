@@ -1,5 +1,5 @@
-"""Records calls of Python functions (`stacks="calls"`). Before Python 3.12 by each thread's profile function; from 3.12 on by sys.monitoring, where it takes
-one of the six tools and leaves profile functions alone."""
+"""Records calls of Python functions (`stacks="calls"`). Uses each thread's profile function before Python 3.12. From 3.12 on, it uses sys.monitoring, where it
+takes one of the six tool ids, and leaves profile functions alone."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _EVENTS = {
     "memoir_python_builtin_call": ("CALL",),
     "memoir_python_builtin_return": ("C_RETURN", "C_RAISE"),
 }
-_FREE_TOOLS = 3, 4, 5, 2, 1  # first those without a recommended use; never the debugger's
+_FREE_TOOLS = 3, 4, 5, 2, 1  # ids without a recommended use come first; the debugger's id is not used
 
-_library: ctypes.PyDLL | None = None  # start was called since the last stop
+_library: ctypes.PyDLL | None = None  # None: start was not called since the last stop
 _tool: int | None = None  # our tool id of sys.monitoring
 _callbacks: dict[str, Any] = {}
 _kept: list[object] = []  # objects whose addresses C keeps for ever
@@ -80,7 +80,7 @@ def _monitor(library: ctypes.PyDLL, monitoring: Any) -> str:
     wanted = 0
     for function, event in _events(monitoring):
         monitoring.register_callback(_tool, event, _callback(library, function))
-        if function != "memoir_python_builtin_return":  # comes with CALL
+        if function != "memoir_python_builtin_return":  # its events come with CALL
             wanted |= event
     monitoring.set_events(_tool, wanted)
     return ""

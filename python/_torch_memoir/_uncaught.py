@@ -13,8 +13,8 @@ _MOST_FRAMES = 64
 
 
 def text() -> str:
-    """The exception that ends the program, in one line. Reads the last exception that the interpreter printed. "" if there is no exception, or at
-    a prompt, because an exception does not end it."""
+    """The exception that ends the program, in one line. Reads the last exception that the interpreter printed. "" if there is no exception, or in
+    an interactive session, which an exception does not end."""
     kind = getattr(sys, "last_type", None)
     if kind is None or hasattr(sys, "ps1") or sys.flags.interactive:
         return ""
@@ -23,7 +23,7 @@ def text() -> str:
         if len(said) > _MOST:
             said = said[:_MOST].rsplit(" ", 1)[0] + " ..."
         return f"{kind.__name__}: {said}" if said else kind.__name__
-    except Exception:  # the exception's own __str__
+    except Exception:  # the exception's own __str__ failed
         return str(getattr(kind, "__name__", ""))
 
 
@@ -39,7 +39,7 @@ def _summary(message: str) -> str:
 
 
 def with_traceback() -> str:
-    """text(), then the frames of the traceback in the form of memoir_uncaught, the one that raised the exception first."""
+    """text(), then the frames of the traceback in the form of memoir_uncaught, innermost first."""
     said = text()
     frames = _frames(getattr(sys, "last_traceback", None)) if said else []
     return said + "".join(f"\n\t{line}\t{file}\t{function}" for line, file, function in reversed(frames))

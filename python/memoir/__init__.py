@@ -15,7 +15,7 @@
 
 The code is in the package `_torch_memoir`: a program may have its own module `memoir` (docs/decisions/0003).
 
-PYTEST_DONT_REWRITE: with this word pytest, which Memoir has a plug-in for, does not rewrite the package if torch has imported it before.
+PYTEST_DONT_REWRITE: because of this word, pytest does not try to rewrite the asserts of this package, which torch may have imported before.
 """
 
 from __future__ import annotations
@@ -45,4 +45,4 @@ __all__ = [
     "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "snapshot", "start", "step",
     "stop"]
 
-_namesake.take_over(__path__[0])  # last: the program's own module then has this one's place in sys.modules
+_namesake.take_over(__path__[0])  # last, because it may put the program's own module in the place of this package in sys.modules

@@ -21,12 +21,12 @@ MEMOIR_ARROW_API int memoir_arrow_schema(int fd, ArrowSchema* schema, char* mess
 // Returns the number of rows in all batches. -1 with a line in `message` on failure.
 MEMOIR_ARROW_API std::int64_t memoir_arrow_rows(int fd, char* message, std::size_t size);
 
-// Allocates a struct for a Python capsule, and releases it at the capsule's end. `get_pointer` is PyCapsule_GetPointer,
-// passed at run time so that this library does not link with Python.
+// Allocate a struct for a Python capsule, and release it when the capsule ends.
 MEMOIR_ARROW_API void* memoir_arrow_allocate(int is_schema);
 MEMOIR_ARROW_API void memoir_arrow_release(void* allocated, int is_schema);
 // Returns the name that Arrow's PyCapsule interface defines. Valid as long as the process.
 MEMOIR_ARROW_API const char* memoir_arrow_capsule_name(int is_schema);
+// `get_pointer` is PyCapsule_GetPointer, passed at run time so that this library does not link with Python.
 MEMOIR_ARROW_API void memoir_arrow_setup(void* (*get_pointer)(void*, const char*));
 MEMOIR_ARROW_API void memoir_arrow_release_stream_capsule(void* capsule);
 MEMOIR_ARROW_API void memoir_arrow_release_schema_capsule(void* capsule);

@@ -1,5 +1,5 @@
-// Bounds the processor time of a reader that follows a recording for hours. Time that it does not use in quiet periods
-// is saved, and later pays for reading everything. Without saved time it reads memory alone (Chunk::memory_alone).
+// Bounds the processor time of a reader that follows a recording for hours. Time that the reader does not use in quiet
+// periods is saved for reading everything later. Without saved time, it skips operators (Chunk::memory_alone).
 #ifndef TOOLS_FOLLOW_CPU_BUDGET_H_
 #define TOOLS_FOLLOW_CPU_BUDGET_H_
 
@@ -31,7 +31,7 @@ class CpuBudget {
   double share_;
   std::int64_t saved_ns_;
   std::uint64_t last_ns_ = 0;
-  std::uint64_t full_cost_ns_ = 0;  // of the newest chunk that was read in full
+  std::uint64_t full_cost_ns_ = 0;  // cost of the newest chunk that was read in full
   std::uint64_t chunks_of_step_ = 1;
   bool full_ = true;
 };

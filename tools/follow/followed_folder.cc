@@ -62,7 +62,7 @@ void FollowedFolder::FindNewFiles() {
     if (error || (other != others_.end() && other->second == bytes)) continue;
     others_[path] = bytes;
     absl::StatusOr<PartFile> part = OpenPart(path);
-    // Not a part yet; it is tried again when its size changes.
+    // The file is not a complete part yet. It is opened again when its size changes.
     if (!part.ok() || part->chunks.empty() || !part->newer.empty()) continue;
     others_.erase(path);
     const auto of = std::ranges::find_if(

@@ -1,4 +1,4 @@
-// A capture folder while it is being written: the recordings of its newest run, and later ones that join it.
+// A capture folder while it is being written: the recordings of its newest run, and recordings that begin later.
 //
 // One thread.
 #ifndef TOOLS_FOLLOW_FOLLOWED_FOLDER_H_
@@ -26,7 +26,7 @@ class FollowedFolder {
   // Errors like OpenFolder. `path` is a folder, or a part in it.
   static absl::StatusOr<std::unique_ptr<FollowedFolder>> Open(const std::string& path, MakeVisitor make_visitor);
 
-  // Looks for new files, then reads the new chunks of all files. Returns true if there were any chunks.
+  // Looks for new files, then reads new chunks of all files while `go_on` returns true. Returns true if it read any.
   bool ReadNewChunks(CpuBudget& budget, const std::function<bool()>& go_on);
   const std::string& folder() const { return folder_; }
   bool is_gone() const { return gone_; }  // the folder was removed

@@ -49,8 +49,8 @@ void FollowedRecording::NoteInfo(const PartFile& part) {
   *info.mutable_sources() = newest.sources();
 }
 
-// Starts at the last keyframe of a large recording. Names and stacks are defined once in a part, so of the chunks
-// before the keyframe only the definitions are read.
+// Starts at the last keyframe of a large recording. From the chunks before the keyframe, only definitions are read,
+// because a part defines each name and stack once.
 void FollowedRecording::FindStart(std::uint64_t most_bytes) {
   std::uint64_t bytes = 0;
   for (const PartFile& part : parts_) bytes += part.file_bytes;
@@ -148,7 +148,7 @@ void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header,
 }
 
 bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
-  constexpr std::size_t kMostWaiting = 32;  // more than the replayer holds
+  constexpr std::size_t kMostWaiting = 32;  // files; the replayer holds chunks of fewer files
   SourceItem item;
   if (part_begins_) signatures_.clear();
   std::string bytes;

@@ -25,7 +25,7 @@ namespace memoir {
 
 class FollowedRecording {
  public:
-  // A larger recording is followed from its last keyframe on; of earlier events only sums remain.
+  // In bytes. A larger recording is followed from its last keyframe on. Only sums of earlier events are known.
   static constexpr std::uint64_t kMostFromStart = std::uint64_t{128} << 20;
 
   // `files` as OpenFolder returns them. `symbols` and `visitor` must outlive this object.
@@ -54,7 +54,7 @@ class FollowedRecording {
   bool begun_late() const { return begun_late_; }           // events before the start are missing
   bool is_gone() const { return gone_; }                    // its newest file was removed
   const std::vector<Damage>& damage() const { return report_.damage; }
-  // True if the file at `path` is one of its parts, read or unread.
+  // True if the file at `path` is a part of this recording, read or unread.
   bool HasPart(const std::string& path) const;
 
  private:
@@ -72,7 +72,7 @@ class FollowedRecording {
   std::unique_ptr<Replayer> replayer_;
   std::deque<PartFile> parts_;     // the first one is being read
   std::vector<std::string> seen_;  // paths of parts that were read
-  std::deque<std::string> paths_;  // of chunks that the replayer still holds: Chunk::file points to an element
+  std::deque<std::string> paths_;  // paths of parts whose chunks the replayer still holds; Chunk::file points to one
   PayloadReader reader_;
   SignatureCountsById signatures_;
   std::size_t definitions_ = 0;  // chunks of the first part from which only definitions are read

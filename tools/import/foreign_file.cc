@@ -37,7 +37,7 @@ absl::Status Errno(const std::string& what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
-// A part of a capture begins with a newline too, but a length and then a control character follow.
+// A part of a capture also begins with a newline, but a length and a control character follow.
 bool IsJson(std::string_view start) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = start.find_first_not_of(kSpace);
@@ -88,7 +88,7 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
-// Creates a file without a name. If the file system has no such files, removes the name at once.
+// Creates a file without a name. If the file system does not support this, creates a file and removes its name at once.
 int OpenUnnamed(const std::string& folder) {
   const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (unnamed >= 0) return unnamed;

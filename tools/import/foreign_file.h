@@ -1,4 +1,4 @@
-// Recognises and converts files of other programs that open as captures (docs/imports.md).
+// Recognises files of other programs, and converts them to captures (docs/imports.md).
 //
 // Any thread. The files are not trusted: nothing in them is executed, and every error message is one line with the
 // path.

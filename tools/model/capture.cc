@@ -27,7 +27,7 @@ std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& fo
   return first;
 }
 
-// Counts the missing parts. A gap in the part numbers counts only if chunk numbers are missing there, too.
+// Counts the missing parts. A gap in the part numbers counts only if chunk numbers are also missing there.
 std::uint64_t CountMissingParts(const ProcessFiles& files, std::uint64_t first_number) {
   std::uint64_t missing = 0;
   std::uint64_t expected_part = first_number;

@@ -69,9 +69,9 @@ class DeviceMemory {
   void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
   // Forgets all segments and pending frees, because their state is unknown. Allocated blocks stay.
   void ForgetSegments();
-  // Between BeginFinding and EndFinding, one thread adds the segments and blocks that the recorder found, one by one.
-  // The sums are incomplete during this time. `by` is the number of the thread. Finding ends at this thread's next
-  // event on this device that adds no found segment or block.
+  // Between BeginFinding and EndFinding, one thread adds, one by one, the segments and blocks that existed when the
+  // recording began or resumed (found ones). The sums are incomplete during this time. `by` is the number of the
+  // thread. Finding ends at this thread's next event on this device that adds no found segment or block.
   void BeginFinding(std::uint32_t by) { finder_ = by; }
   void EndFinding(std::uint32_t by) {
     if (finder_ == by) finder_.reset();

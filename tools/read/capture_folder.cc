@@ -28,8 +28,8 @@ absl::Status NotFound(const std::string& path, const std::string& why) {
   return absl::NotFoundError(absl::StrCat(path, ": ", why));
 }
 
-// Returns the parts with names such as "run1/r00003.a0.host.123". Avoids std::filesystem for speed: an overview calls
-// this for every rank without a summary, in folders of thousands of files.
+// Returns the parts of one name: for "run1/r00003.a0.host.123", the files "run1/r00003.a0.host.123.p*.memoir". Avoids
+// std::filesystem for speed: an overview calls this for every rank without a summary, in folders of thousands of files.
 std::vector<std::string> PartsNamed(const std::string& path) {
   const fs::path named(path);
   const std::string folder = named.has_parent_path() ? named.parent_path().string() : ".";
@@ -201,8 +201,8 @@ bool HasStem(const PartFile& part, const std::string& stem) {
   return name && name->stem == stem;
 }
 
-// Returns true if the file at `path` has no complete chunk, but no event is missing: the process was killed before it
-// wrote a chunk, and memoir-drain wrote the events into the next part.
+// Returns true if no event is missing although the file at `path` has no complete chunk: the process was killed before
+// it wrote a chunk, and memoir-drain wrote the events into the next part.
 bool IsContinuedByDrain(const std::string& path, const std::vector<ProcessFiles>& processes) {
   const std::optional<PartName> name = ParsePartName(path);
   if (!name) return false;

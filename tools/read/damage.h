@@ -1,5 +1,6 @@
 // A damaged place of a file. Damage never stops a reader: the reader uses everything before the damage. part_file.h
-// finds damaged headers of chunks, tools/model/parts/chunk_source.h damaged payloads, which end their part.
+// finds damaged headers of chunks. tools/model/parts/chunk_source.h finds damaged payloads, and skips the rest of the
+// part.
 #ifndef TOOLS_READ_DAMAGE_H_
 #define TOOLS_READ_DAMAGE_H_
 

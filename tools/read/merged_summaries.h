@@ -27,7 +27,7 @@ class MergedSummaries {
   // Adds the bytes of a summary file. InvalidArgument, Unimplemented: like ParseSummaryFile; nothing is added.
   absl::Status Add(std::string bytes);
   std::size_t size() const { return files_.size(); }
-  // FailedPrecondition: larger than readers accept. Unavailable: the file cannot be written.
+  // Writes the file. FailedPrecondition: it would be larger than readers accept. Unavailable: it cannot be written.
   absl::Status Write(const std::string& path) const;
   // Returns the summaries like ListJobFiles for a folder that contains only them. Moves the bytes out of this object.
   JobFiles TakeJobFiles(const std::string& path) &&;

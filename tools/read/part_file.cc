@@ -48,7 +48,7 @@ bool ReadFully(int file, std::uint64_t offset, char* to, std::size_t size) {
   return true;
 }
 
-// Reads a file through a buffer of one or two pages.
+// Reads a file through a small buffer.
 class FileView {
  public:
   FileView(int file, std::uint64_t size) : file_(file), size_(size) {}
@@ -129,7 +129,7 @@ struct WalkedChunk {
   bool header_is_wrong = false;  // the header differs from its checksum
 };
 
-// Returns the damage of the chunk in [offset, end). Empty if there is no damage.
+// Describes the damage of the chunk in [offset, end). Empty if there is no damage.
 std::string WalkChunk(FileView& file, std::uint64_t offset, std::uint64_t end, WalkedChunk* chunk) {
   std::string small;
   bool has_checksum = false;

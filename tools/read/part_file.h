@@ -1,7 +1,7 @@
 // Reads one part file: the places and headers of its chunks, and the payload of a chunk on request.
 //
 // Reads with pread and not mmap. So a file that shrinks or cannot be read causes damage and not a SIGBUS. Ignores the
-// index at the end: a walk reads only two pages for each chunk, and the index contains nothing that the chunks lack.
+// index at the end: reading a chunk's header takes only two pages, and the index contains nothing that the chunks lack.
 //
 // A PartFile is immutable, except for ContinuePart; PayloadReader belongs to one thread.
 #ifndef TOOLS_READ_PART_FILE_H_
@@ -44,10 +44,11 @@ struct PartFile {
   v1::ProcessInfo process;          // from the newest chunk that contains a ProcessInfo
   std::vector<ChunkHeader> chunks;  // all chunks before the damage
   bool closed_in_order = false;     // ends with an index
-  std::optional<Damage> damage;     // where the walk ended, if not at the end of the file
-  // Damage that the walk passed over, such as chunks of other recordings. These chunks are not in `chunks`.
+  std::optional<Damage> damage;     // the damage at which reading ended, if before the end of the file
+  // Damage at which reading did not end: chunks of other recordings, which are not in `chunks`, and a wrong header of
+  // the first chunk, which is in `chunks`.
   std::vector<Damage> passed_over;
-  std::string newer;               // reason of the refusal, if a newer Memoir wrote it; only `process` is then set
+  std::string newer;               // why the part is refused, if a newer Memoir wrote it; `chunks` is then empty
   std::uint64_t walked_bytes = 0;  // bytes from the begin of the file to the end of the last complete chunk
   bool ends_in_chunk = false;      // the only damage is an incomplete last chunk, as in a part that is being written
   std::uint64_t recording = 0;     // the recording of the part's first chunk

@@ -11,13 +11,13 @@ namespace memoir {
 
 inline constexpr std::uint32_t kFormatVersion = 2;
 
-// The number of ProcessInfo.coordinates that a recorder writes, and that a reader uses, at most.
+// The largest number of ProcessInfo.coordinates that a recorder writes and a reader uses.
 inline constexpr int kMostCoordinates = 16;
 
 // Returns the reason why the format is too new. Empty if this reader knows the format.
 std::string NewerFormatError(const v1::ProcessInfo& process);
 
-// Takes the fields from `newer` that can change while a process runs.
+// Copies from `newer` to `process` the fields that can change while a process runs.
 void UpdateProcessInfo(const v1::ProcessInfo& newer, v1::ProcessInfo* process);
 
 }  // namespace memoir

@@ -13,7 +13,7 @@ namespace memoir {
 // written, it is locked and named "PATH.partial-PID". Error messages contain the remedy.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
-// For files whose readers detect an incomplete file. If no file exists at `path`, writes directly to `path`, which
+// Writes a file whose readers detect an incomplete file. If no file exists at `path`, writes directly to `path`, which
 // saves one rename for each rank in a job of thousands. Otherwise calls ReplaceFile.
 absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes);
 

@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// In bytes, except for `refusals` and `card`. The table defines each field.
+// simulation_report.def defines the fields. They are in bytes, except for `refusals` and `card`.
 struct SimulatedDevice {
   std::uint64_t ordinal = 0;
 #define MEMOIR_SIM_WORD(name) std::uint64_t name = 0;

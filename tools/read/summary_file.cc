@@ -23,7 +23,7 @@ constexpr std::string_view kPartSuffix = ".memoir";
 constexpr std::string_view kPartialSummary = ".memoir-summary.partial-";
 constexpr std::string_view kSymbols = "symbols.memoir-symbols";
 
-// The parts of "r00003.a0.host.123.p0001.memoir". A renamed file has a name that no other part shares.
+// Name and number in "r00003.a0.host.123.p0001.memoir". A file without a number has a name that no other part shares.
 struct PartName {
   std::string name;
   std::uint32_t part = 0;

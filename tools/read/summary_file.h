@@ -56,19 +56,19 @@ std::string SummaryPathOf(const JobFiles& job, const NamedFiles& files);
 // Returns a path with which OpenFolder opens only these parts.
 std::string PartsPathOf(const JobFiles& job, const NamedFiles& files);
 
-// Lists the summaries and parts of the folder, with sizes and times. NotFound, PermissionDenied. A folder without such
-// files is not an error. `wanted` selects files by name; the sizes of other files are not read, which saves time in a
-// shared folder.
+// Lists the summaries and parts of the folder, with sizes and times. A folder without such files is not an error.
+// Errors: NotFound, PermissionDenied. `wanted` selects files by name; the sizes of other files are not read, which
+// saves time in a shared folder.
 absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
                                       const std::function<bool(const std::string& file)>& wanted = {});
 
 enum class SummaryAge {
-  kFresh,   // made of exactly these parts
+  kFresh,   // made of exactly these parts, or no part is left
   kBehind,  // the recording has not ended, and its last part grew at most kMostBehindNs after the summary
   kOlder,   // all other summaries
 };
 inline constexpr std::uint64_t kMostBehindNs = 30'000'000'000;
-// Both times are from the file system, because the clocks of hosts may differ by hours.
+// Compares times of the file system only, because the clocks of hosts may differ by hours.
 SummaryAge SummaryAgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& files, std::uint64_t symbol_bytes);
 
 }  // namespace memoir

@@ -15,7 +15,8 @@
 
 namespace memoir {
 
-// A native object in the capture's code names: its path, and its build id behind a mark (docs/capture_format.md).
+// A library or program (native object) in the capture's code names: its path, and its build id behind a mark
+// (docs/capture_format.md).
 struct NativeObjectName {
   std::string path;
   std::string build_id;  // hexadecimal digits; empty if it has no build id
@@ -43,7 +44,7 @@ class Symbols {
 
   // Returns the functions at an address, innermost first. nullptr if they are unknown.
   const std::vector<v1::SymbolFunction>* Find(const NativeObjectName& object, std::uint32_t offset) const;
-  // Adds the names that `symbols` lacks.
+  // Adds the names of this object that `symbols` lacks.
   void AddOthersTo(v1::Symbols& symbols) const;
   bool empty() const { return functions_.empty(); }
 

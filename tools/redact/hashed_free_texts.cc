@@ -87,7 +87,7 @@ std::string HashedCompilerRange(std::string_view name, NameHashes& hashes) {
   return hashes.HashOf(name);
 }
 
-// Returns the text after `start`, hashed by `how`. Empty if `text` does not begin with `start`.
+// Returns `text` with the part after `start` hashed by `how`. Empty if `text` does not begin with `start`.
 template <class How>
 std::string Behind(std::string_view start, std::string_view text, How how) {
   return text.starts_with(start) ? std::string(start) + how(text.substr(start.size())) : "";

@@ -25,7 +25,7 @@ PathParts SplitAtSlashes(std::string_view path) {
 
 bool IsPackages(std::string_view part) { return part == "site-packages" || part == "dist-packages"; }
 
-// Returns the index of the first folder from which the path is public. parts.size() if the path is private.
+// Returns the index of the first public folder, from which on the path is public. parts.size() if the path is private.
 std::size_t PublicFrom(const PathParts& parts) {
   const auto at = [&](std::size_t i) { return i < parts.size() ? parts[i] : std::string_view(); };
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -109,7 +109,7 @@ HashedFile HashedFileOf(std::string_view path, NameHashes& hashes) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool kept = i >= from || (is_inductor && i + 2 >= parts.size());
     if (i > 0) hashed += '/';
-    // Folders of a torch source tree that is not installed, with or without a leading underscore.
+    // In a source tree of torch that is not installed, these two folders also stay.
     const bool of_torch = i > 0 && parts[i - 1] == "torch" && (parts[i] == "nn" || parts[i] == "optim");
     if (kept || of_torch) {
       hashed += parts[i];

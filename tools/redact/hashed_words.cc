@@ -73,7 +73,7 @@ std::string HashedMangled(std::string_view kernel, NameHashes& hashes) {
     }
   }
   if (rest.empty()) return head;
-  // The rest are arguments: of the template after an I, otherwise of the function.
+  // The rest are arguments: template arguments if it begins with I, otherwise arguments of the function.
   const std::string mark(rest.front() == 'I' || rest.front() == 'E' ? rest.substr(0, 1) : "");
   return absl::StrCat(head, mark, Counted(hashes.HashOf(rest)), mark == "I" ? "E" : "");
 }
@@ -151,7 +151,7 @@ std::string HashedText(std::string_view text, NameHashes& hashes) {
   const std::size_t colon = text.find(": ");
   if (colon != std::string_view::npos && IsPublicName(text.substr(0, colon)))
     return absl::StrCat(std::string(text.substr(0, colon)), ": ", hashes.HashOf(text.substr(colon + 2)));
-  // A trailing underscore marks an operator that writes in place. Ranges have the same rule as operators.
+  // A trailing underscore marks an operator that writes in place. Names of ranges follow the same rule.
   const bool writes = text.substr(0, text.find('.')).ends_with('_');
   return hashes.HashOf(text) + (writes ? "_" : "");
 }

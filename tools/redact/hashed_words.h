@@ -21,7 +21,7 @@ std::string HashedPath(std::string_view dotted, NameHashes& hashes);
 std::string HashedRoot(std::string_view root, NameHashes& hashes);
 // Redacts "mine::add.Tensor". torch's operators stay.
 std::string HashedOperator(std::string_view name, NameHashes& hashes);
-// Redacts all words except types.
+// Redacts all words except types. The schema of a torch operator stays.
 std::string HashedSchema(std::string_view schema, NameHashes& hashes);
 // Redacts a demangled function of C or C++.
 std::string HashedFunction(std::string_view function, NameHashes& hashes);

@@ -130,7 +130,7 @@ absl::StatusOr<std::string> ReadKey(const std::string& path) {
   return absl::HexStringToBytes(*text);
 }
 
-// Returns the line of a name. Escapes prevent that the name ends the line or contains a tab.
+// Returns the line of a name. Escapes newlines and tabs in the name.
 std::string Line(const std::string& hash, const std::string& name) {
   return absl::StrCat(hash, "\t", absl::CHexEscape(name), "\n");
 }

@@ -79,7 +79,7 @@ constexpr std::string_view kFolders[] = {"",
 constexpr std::string_view kExtensions[] = {"py", "pyc", "so",     "cc",  "cpp",  "cu", "cuh",   "h",      "hpp",
                                             "c",  "zip", "pickle", "pkl", "json", "gz", "ipynb", "memoir", "sh"};
 
-// A longer name precedes the names with which it begins.
+// If a name begins with another name of the list, it precedes that name.
 constexpr std::string_view kLibraries[] = {"libc10_cuda",
                                            "libc10",
                                            "libtorch_cuda_linalg",

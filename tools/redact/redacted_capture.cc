@@ -93,7 +93,7 @@ void WriteRedactedPart(const PartFile& part, NameHashes& hashes, const WriteByte
     offset += bytes.size();
     write(bytes);
   }
-  constexpr std::string_view kCutChunk = "\x0a\x02\x08";  // announces two bytes
+  constexpr std::string_view kCutChunk = "\x0a\x02\x08";  // a chunk of two bytes, cut after the first
   if (part.damage) write(kCutChunk);
 }
 

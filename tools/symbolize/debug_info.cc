@@ -72,7 +72,7 @@ SourcePosition CallOf(Dwarf_Die& inlined, Dwarf_Die& unit) {
 }
 
 // Stores the scopes around the address in `scopes`, innermost first, and returns their number. An inlined function is
-// inside of the function into which it was inlined, wherever it is in the source. The caller frees `scopes`.
+// inside of the function into which it was inlined, wherever its source is. The caller frees `scopes`.
 int ScopesAround(Dwarf_Die& unit, Dwarf_Addr address, Dwarf_Die** scopes) {
   Dwarf_Die* innermost = nullptr;
   const int count = dwarf_getscopes(&unit, address, &innermost) > 0 ? dwarf_getscopes_die(&innermost[0], scopes) : 0;
@@ -109,11 +109,11 @@ DebugInfo::DebugInfo(const NativeObjectName& object, ObjectFile file) : session_
   }
   dwfl_report_begin(session.dwfl);
   if (file.file) {
-    // Takes ownership of the descriptor if it succeeds.
+    // dwfl_report_offline takes ownership of the descriptor if it succeeds.
     session.module = dwfl_report_offline(session.dwfl, file.path.c_str(), file.path.c_str(), file.file->descriptor());
     if (session.module != nullptr) file.file->Release();
   } else if (IsBuildId(object.build_id)) {
-    constexpr GElf_Addr kEnd = GElf_Addr{1} << 32;  // offsets are below that
+    constexpr GElf_Addr kEnd = GElf_Addr{1} << 32;  // larger than all offsets
     session.module = dwfl_report_module(session.dwfl, object.path.c_str(), 0, kEnd);
     const std::string id = absl::HexStringToBytes(object.build_id);
     dwfl_module_report_build_id(session.module, reinterpret_cast<const unsigned char*>(id.data()), id.size(), 0);

@@ -16,7 +16,7 @@ namespace memoir {
 
 class DebugInfo {
  public:
-  // If `file` is missing on this machine, the file is fetched by its build id.
+  // If `file` is missing on this machine, debuginfod fetches the file of this build id.
   DebugInfo(const NativeObjectName& object, ObjectFile file);
   ~DebugInfo();
   DebugInfo(DebugInfo&&) noexcept;

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// True for an ELF file. libdwfl would decompress any compressed file into memory, of any size.
+// Returns true for an ELF file. Other files are refused, because libdwfl would decompress them, whatever their size.
 bool IsElf(const RegularFile& file) {
   const absl::StatusOr<std::string> begin = file.Read(SELFMAG);
   return begin.ok() && *begin == std::string_view(ELFMAG, SELFMAG);

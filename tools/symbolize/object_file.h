@@ -1,4 +1,4 @@
-// Finds the file of a library or program in a capture, if this machine has the same build.
+// Finds the file of a library or program that a capture names, if this machine has the same build.
 #ifndef TOOLS_SYMBOLIZE_OBJECT_FILE_H_
 #define TOOLS_SYMBOLIZE_OBJECT_FILE_H_
 
@@ -17,8 +17,8 @@ struct ObjectFile {
   std::string others;               // why files at the searched places do not match, in a few words; "": no such files
 };
 
-// Looks for the file at its recorded path, then by its name in `folders`. The build id must match. Without a build id
-// in the capture any library or program at these places matches. Opens no pipe and no device.
+// Looks for the file at its recorded path, then for a file of the same name in `folders`. The build id must match. If
+// the capture has no build id, any library or program at these places matches. Opens no pipe and no device.
 ObjectFile FindObjectFile(const NativeObjectName& object, const std::vector<std::string>& folders);
 
 // Returns hexadecimal digits. Empty if the file has no build id.

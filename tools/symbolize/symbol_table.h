@@ -13,7 +13,7 @@ class SymbolTable {
  public:
   explicit SymbolTable(Dwfl_Module* module);
 
-  // Returns the linker's name at `address`; nullptr if it has no name. Valid while the module exists.
+  // Returns the linker's name of the function at `address`. nullptr if it has no name. Valid while the module exists.
   const char* NameAt(GElf_Addr address) const;
 
  private:

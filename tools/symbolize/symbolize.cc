@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// `why`: the problem of an object that is on this machine. Empty for a missing object.
+// Returns a line about addresses without names. `why`: the problem of an object that is here. Empty if it is missing.
 std::string Problem(const NativeObjectName& object, const std::string& others, std::size_t addresses,
                     const std::string& why) {
   const std::string file = std::filesystem::path(object.path).filename();

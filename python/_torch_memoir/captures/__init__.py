@@ -1,1 +1,1 @@
-"""Captures as Python reads them: tables, answers of commands, and torch's MemoryTracker."""
+"""Captures as Python reads them: tables, and answers of commands."""

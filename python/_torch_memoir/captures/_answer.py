@@ -52,7 +52,7 @@ class Answer(Keys):
 
 
 def parse(text: bytes, print_it: Callable[[], str]) -> Answer:
-    """`print_it` makes the text when it is needed."""
+    """Parses the JSON of a command. `print_it` returns the command's text; it is called when the text is needed."""
     import json
 
     answer: Answer = json.loads(text, object_hook=Answer)
@@ -61,7 +61,7 @@ def parse(text: bytes, print_it: Callable[[], str]) -> Answer:
 
 
 def preformatted(text: str) -> str:
-    """Text of the program as HTML, with names escaped."""
+    """Converts text that the program printed to HTML, with special characters escaped."""
     import html
 
     return f'<pre style="line-height:1.3;white-space:pre;overflow-x:auto">{html.escape(text.rstrip())}</pre>'

@@ -213,7 +213,7 @@ class Capture:
         import sys
         import warnings
 
-        frame, level = sys._getframe(), 1  # the caller's line, however many frames of this package are above it
+        frame, level = sys._getframe(), 1  # warns at the line that called this package, however many frames of the package are above it
         package = os.path.dirname(os.path.dirname(__file__))
         while frame.f_back is not None and frame.f_code.co_filename.startswith(os.path.join(package, "")):
             frame, level = frame.f_back, level + 1

@@ -18,8 +18,8 @@ class CaptureError(RuntimeError):
 
 
 def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[str], stdout: int | None = None) -> tuple[bytes, list[str], bool]:
-    """Runs a command. Returns its standard output (empty if `stdout` is a descriptor, which gets it), the lines of its standard error, and whether it has a
-    finding."""
+    """Runs a command. Returns its standard output (empty if it goes to a descriptor `stdout`), the lines of its standard error, and whether the
+    command has a finding."""
     import subprocess
 
     try:
@@ -27,7 +27,7 @@ def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[
     except _library.NoTracker as problem:
         raise CaptureError(str(problem)) from None
     paths = [os.path.join(".", one) if one.startswith("-") else one for one in arguments]
-    command = [program, *verb, *paths, *words(options)]  # an option with several values would take what follows
+    command = [program, *verb, *paths, *words(options)]  # options last, because an option with several values would take a path after it
     try:
         done = subprocess.run(
             command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, env=_environment())
@@ -35,7 +35,7 @@ def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[
         what_to_do = "; install Memoir again" if isinstance(problem, (FileNotFoundError, PermissionError)) else ""
         raise CaptureError(f"cannot start {program}: {problem.strerror}{what_to_do}") from None
     said = [line.removeprefix("memoir: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
-    if done.returncode not in (0, _FOUND):  # also returned if a figure of --fail-if is not known: an error here
+    if done.returncode not in (0, _FOUND):  # an unknown figure of --fail-if also ends here
         wrong = [line for line in said if not line.startswith("see ")]  # the hint to --help
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
         raise CaptureError("\n".join(wrong) or f"memoir {' '.join([*verb, *arguments])} ended with {ended}")

@@ -1,7 +1,7 @@
 """A table of a capture, as Arrow data that pandas, polars, DuckDB and pyarrow read without a copy.
 
-`memoir export arrow` writes it into an anonymous file in memory. libmemoir_arrow.so (tools/arrow) maps that and makes the structs of Arrow's C interface from
-it, so no other package is needed.
+`memoir export arrow` writes it into an anonymous file in memory. libmemoir_arrow.so (tools/arrow) maps this file and makes the structs of Arrow's C
+interface from it, so no other package is needed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Table:
         pyarrow.table(capture.blocks)
         blocks = capture.blocks; duckdb.sql("SELECT category, sum(bytes) FROM blocks GROUP BY category")
 
-    It is read from the capture when its rows are first used, and stays in memory as long as this object.
+    The table is read from the capture when its rows are first used, and stays in memory as long as this object.
     docs/exports.md has its columns.
     """
 
@@ -75,7 +75,7 @@ class Table:
         return f"<memoir table {self.name}: {rows}; to_pandas(), to_polars() or to_arrow() shows them>"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a pandas.DataFrame; needs pyarrow, too. Integers that can be missing stay integers (pandas' Int64)."""
+        """The table as a pandas.DataFrame; also needs pyarrow. Integers that can be missing stay integers (pandas' Int64)."""
         arrow = self._library("pyarrow")
         exact = {arrow.int64(): self._library("pandas").Int64Dtype(), arrow.uint64(): self._library("pandas").UInt64Dtype()}
         return self.to_arrow().to_pandas(types_mapper=exact.get)

@@ -1,1 +1,1 @@
-"""What torch.compile tells a recording: when it works, and for which lines its code stands."""
+"""Records the work of torch.compile: when it compiles, and which operations of the program its code executes."""

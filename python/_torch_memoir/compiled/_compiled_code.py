@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Place = tuple[str, str, int]
     # An operation of the program: root, path and class of its module; its name; its frames, outermost first.
     Origin = tuple[str, str, str, str, tuple[Place, ...]]
-    Rows = list[tuple[int, list[Origin]]]  # from this line of the generated code on; an empty list: lines that belong to no operation
+    Rows = list[tuple[int, list[Origin]]]  # (line of the generated code, its origins), valid up to the next row; no origins: the lines belong to no operation
 
 _MOST_BYTES = 1000  # length of a text; the recorder cuts longer texts at 1024
 _MOST_IN_ALL = 4 << 20  # length of all texts of a recording; later code is recorded without a table
@@ -49,7 +49,7 @@ class CompiledCode:
         self._left = _MOST_IN_ALL
         self._graphs: dict[str, weakref.ref[Any]] = {}  # by the name of their file, until they are noted
         self._noted: set[str] = set()  # inductor's files
-        self._sources: dict[str, Origin] = {}  # operations of the newest graph of dynamo's, by the name of their node
+        self._sources: dict[str, Origin] = {}  # operations of the newest graph of dynamo, by the name of their node
         self._modules: dict[str, set[tuple[str, str, str]]] = {}  # modules of dynamo's nodes, by the node's stack
         self._functions: dict[str, list[tuple[int, int, str]]] = {}  # by file: first line, last line, qualified name
 
@@ -66,7 +66,7 @@ class CompiledCode:
                 self._modules.setdefault(trace, set()).add(origin[:3])
 
     def loaded(self) -> None:
-        """Called when inductor has run new files, which are in its list."""
+        """Called when inductor has run new files, which are then in its PyCodeCache."""
         cache = getattr(sys.modules.get("torch._inductor.codecache"), "PyCodeCache", None)
         linemaps: dict[str, Any] = getattr(cache, "linemaps", {})
         for path in reversed(linemaps):
@@ -219,7 +219,7 @@ class CompiledCode:
 
 
 def _inside(line: str, inside: bool) -> tuple[bool, bool]:
-    """Returns (belongs to a function that runs buffers of the graph, such a function has ended)."""
+    """Returns whether the line belongs to a function that runs the buffers of the graph, and whether such a function ends with it."""
     text = line.strip()
     if text.startswith(("def call(", "def partition_")):
         return True, False
@@ -248,7 +248,7 @@ def _module(stack: Any) -> tuple[str, str, str]:
     if known is not None and known.number != 0:
         return _plain(known.root), _plain(known.path), _plain(module)
     inner = re.sub(r"^[LG]\['\w+'\]\.?|\b_orig_mod\.?", "", path)
-    if re.fullmatch(r"[LG]\['\w+'\]", first) and first != "L['self']":  # a variable of the function, which is a root
+    if re.fullmatch(r"[LG]\['\w+'\]", first) and first != "L['self']":  # the outermost module is a variable of the compiled function, so it is a root
         kind = entries[0][1][1]
         return _plain(kind if isinstance(kind, str) else kind.__name__), _plain(inner), _plain(module)
     return "", _plain(inner), _plain(module)

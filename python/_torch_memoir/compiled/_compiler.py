@@ -1,4 +1,4 @@
-"""Records when torch.compile works: replaces the methods by which dynamo and inductor log their events, profiler or not.
+"""Records when torch.compile works: replaces the methods by which dynamo and inductor log their events, also without a profiler.
 
 Each event becomes a range "torch.compile: NAME" of its thread (tracker/modules/compiler_work.h). When a compilation ends, ranges without length record what was
 compiled, where graphs broke, and the operations of the generated code (_compiled_code.py); docs/event_schema.md has their texts. Imports nothing of torch's
@@ -61,7 +61,7 @@ def stop() -> None:
 
 
 class _Finder:
-    """On sys.meta_path until the program imports torch's compilers. Finds nothing else."""
+    """A finder on sys.meta_path until the program imports torch's compilers. It finds no other module."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != _UTILS:

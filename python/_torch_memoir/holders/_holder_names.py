@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OF_MODULES = {"_modules", "_parameters", "_buffers"}  # dicts of a torch.nn.Module whose entries are its attributes
-_FEW_KEYS = 16  # entries of a dict: keys are named up to here, and only if all are names
+_FEW_KEYS = 16  # names of items in a larger dict have no keys; other keys appear only if they are identifiers
 _MOST_PIECES, _MOST_NOTES = 8, 3
 _MOST_LETTERS = 40  # characters of a name
 
@@ -35,8 +35,8 @@ class Name:
     def __init__(self, path: tuple[str, ...], notes: tuple[str, ...], owner: str = "", attributes: bool = False) -> None:
         self.path = _bounded(once(path))
         self.notes = notes if len(notes) <= _MOST_NOTES else (*notes[: _MOST_NOTES - 1], notes[-1])  # notes along the path, nearest first
-        self.owner = owner  # "list": the container that it is an item of
-        self.attributes = attributes  # a dict whose entries are attributes of the object before it
+        self.owner = owner  # class of the container that has the object as an item: "list"
+        self.attributes = attributes  # the object is a dict with the attributes of the object before it
 
     def text(self) -> str:
         said = ", ".join(dict.fromkeys(note for note in (self.owner, *self.notes) if note))
@@ -91,7 +91,7 @@ class HolderNames:
         thing, holder, before = self._objects[number], self._objects[parent], self._names[parent]
         try:
             return self._step(thing, holder, before, parent)
-        except Exception as error:  # changed meanwhile, or inconsistent
+        except Exception as error:  # the object changed meanwhile, or is inconsistent
             _referents.pass_on(error)
             return Name((*before.path, "…"), before.notes)
 
@@ -192,7 +192,7 @@ def _of_object(thing: Any, holder: Any, kind: type, before: Name) -> Name:
     if kind is _referents.LRU_CACHE:
         name = (_referents.instance_dict(holder) or {}).get("__name__")
         note = f"lru_cache of {_cut(name)}()" if type(name) is str else "lru_cache"
-        if type(thing) is dict:  # an argument that it was called with
+        if type(thing) is dict:  # an argument of a cached call
             return Name(before.path, (note, *before.notes))
         return Name((*before.path, "[…]"), (note, *before.notes))
     if thing is _referents.instance_dict(holder):

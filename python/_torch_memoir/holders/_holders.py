@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import ctypes
     from typing import Any
 
-_FIRST = 6  # steps: no leak is reported with fewer
+_FIRST = 6  # steps; with fewer, no leak is reported
 _HOUR = 3600.0
 
 STEP, OPTIMIZER = 2, 1  # sources of steps; the source with the higher number is used
@@ -38,7 +38,7 @@ _interval = 0.0  # sys.getswitchinterval() before the search
 
 _ALONE = 5.0  # seconds for which other threads wait: longer than a search takes
 _MOST_BYTES = 500  # of a holder's name
-_MOST_BUCKETS = 4096  # of one model: 100 GiB of gradients as torch divides them
+_MOST_BUCKETS = 4096  # buckets of one model, enough for 100 GiB of gradients as torch divides them
 
 
 def start(of: ctypes.PyDLL) -> None:
@@ -51,7 +51,7 @@ def is_requested() -> bool:
 
 
 def step(source: int, optimizer: int = 0) -> None:
-    """Counts a step of the program, and searches if it is time. Called between two steps."""
+    """Counts a step of the program, and searches if a search is due. Called between two steps."""
     global _source, _optimizer, _steps, _next
     if library is None or source < _source:
         return

@@ -41,7 +41,7 @@ LRU_CACHE = type(functools.lru_cache(len))
 
 
 def pass_on(error: Exception) -> None:
-    """Errors raised here are swallowed. An error that a signal handler of the program has raised meanwhile is passed on."""
+    """Raises `error` again if code outside of Memoir and torch raised it, such as a signal handler of the program. Otherwise swallows it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -160,7 +160,7 @@ def closure_of(function: types.FunctionType) -> list[tuple[str, object]]:
 
 
 def stands_for(thing: object) -> int:
-    """The address of the C++ object of one of pybind11's objects; 0: not made yet."""
+    """The address of the C++ object behind an object of pybind11; 0: not made yet."""
     return ctypes.c_void_p.from_address(id(thing) + _STANDS_FOR_AT).value or 0
 
 
@@ -172,7 +172,7 @@ class Referents:
         self._tensor_base = base = torch._C.TensorBase
         self._grad_fn, self._grad, self._is_leaf = base.grad_fn.__get__, base.grad.__get__, base.is_leaf.__get__
         self._module_dicts = module_dicts  # dicts of all modules: these are roots, and nothing else leads to them
-        self._own_class = own_classes  # whether objects of a class are searched
+        self._own_class = own_classes  # whether a class belongs to the program; only such classes are searched for referents
         self._are_tensors: dict[int, bool] = {}  # by class
         self._saved: dict[int, list[str]] = {}  # by class of node: the names of the tensors that it saves
         self._kinds: list[type] = []  # keeps alive the classes whose identities are used

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SECONDS, NAMING_SECONDS = 0.7, 0.3  # of processor time; at the limit the search ends and reports its results so far
 MOST_OBJECTS = 250_000
 MOST_NODES = 20_000
-_MOST_HOLDERS = 16_384  # tensors that it reports
+_MOST_HOLDERS = 16_384  # tensors that a search reports
 _MOST_CLIMBED = 64  # tensors that no variable of the program leads to, and objects that hold them
 _MOST_LEVELS = 6
 _MOST_OF_HEAP = 1_000_000  # objects that Python's garbage collector tracks: with more, a tensor's referrers are not looked up
@@ -155,7 +155,7 @@ class Search:
             at += 1
 
     def _sampled(self) -> list[int]:
-        """A sample of the tensors in one container, from its beginning to its end."""
+        """Numbers of tensors: from each container a sample, spread from its beginning to its end."""
         by_holder: dict[int, list[int]] = {}
         for number in self._tensors:
             by_holder.setdefault(self.parents[number], []).append(number)
@@ -181,7 +181,7 @@ class Search:
         return [thing for thing in found if id(type(thing)) in tensors and id(thing) not in self._seen]
 
     def _climb(self, unfound: list[object]) -> None:
-        """Climbs from tensors that no variable of the program leads to, through their referrers, to a variable such as torch's, or to a cycle."""
+        """Climbs from tensors that no variable of the program leads to, through their referrers, to a variable of another module such as torch, or to a cycle."""
         asked = unfound[:: max(1, len(unfound) // _MOST_CLIMBED)][:_MOST_CLIMBED]
         spaces = {id(space): name for name, space in self._dicts}
         below: dict[int, object] = {id(thing): None for thing in asked}  # each object found, with the object that it holds
@@ -283,7 +283,7 @@ def _others_run(*functions: str) -> bool:
 
 
 def _is_memoirs(name: str, space: dict[str, object]) -> bool:
-    """Whether this is a module of Memoir's. The program may have a module named `memoir`, too."""
+    """Whether this is a module of Memoir's. The program may also have a module named `memoir`."""
     return name.partition(".")[0] == "_torch_memoir" or (name == "memoir" and "_namesake" in space)
 
 

@@ -1,1 +1,1 @@
-"""What torch.nn and torch.optim tell a recording: which module runs, what modules and optimizers hold."""
+"""Records which torch.nn.Module runs, and which tensors modules and optimizers hold."""

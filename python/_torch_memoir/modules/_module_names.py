@@ -1,7 +1,7 @@
 """The name of a module: its path from its root, its class, and its root. Found at the module's first call.
 
-A root is the outermost module that owns the called one: usually the first one called, but also a model whose parts are called one by one. A module that was
-added later is found at its first call; its root is walked again then. A module without an owner that another module calls first belongs to that caller
+A root is the outermost module that owns the called one: usually the first one called, but also a model whose parts are called one by one. When a module
+that was added later is first called, its root is walked again. A module without an owner that another module calls first belongs to that caller
 (_module_calls.py). Keeps no module alive, and adds no attribute to any.
 """
 
@@ -70,7 +70,7 @@ def gone(reference: _Reference | _Root) -> None:
 
 
 class _Reference(weakref.ref["Module"]):
-    """A named module. `parameters`: addresses that lead to it. `root`, `path`: its name; an empty root: the module is skipped."""
+    """A named module. `parameters`: addresses of its parameters. `root`, `path`: its name; an empty root: the module is skipped."""
 
     __slots__ = ("address", "number", "parameters", "path", "root")
     address: int
@@ -86,7 +86,7 @@ class _Root(weakref.ref["Module"]):
 
     __slots__ = ("address", "counted", "label", "number", "path")
     address: int
-    counted: str  # what the number counts; "" without a number
+    counted: str  # key in ModuleNames._labels of the counter that assigned the number; "" without a number
     label: str
     number: int
     path: str
@@ -99,7 +99,7 @@ class ModuleNames:
         self._known: dict[int, _Reference] = {}  # address: _Reference
         self._numbers: dict[tuple[str, str, str], int] = {}  # (root, path, class): its id in the ring
         self._roots: dict[int, _Root] = {}  # address: _Root
-        # By class, or by path in the caller: how many labels existed at once, and the numbers that are free again.
+        # By class, or by path in the caller: the most labels that were in use at once, and the numbers that are free again.
         self._labels: dict[str, tuple[list[int], list[int]]] = {}
         self._fruitless = 0
         self._begun, self._looking = time.monotonic(), 0.0
@@ -252,7 +252,7 @@ class ModuleNames:
 
     def forget_root(self, reference: _Root) -> None:
         if self._roots.get(reference.address) is not reference:
-            return  # of an earlier recording
+            return  # the root belongs to an earlier recording
         del self._roots[reference.address]
         if reference.counted:
             heapq.heappush(self._labels[reference.counted][1], reference.number)
@@ -286,7 +286,7 @@ class ModuleNames:
 
     def forget(self, reference: _Reference) -> None:
         if self._known.get(reference.address) is not reference:
-            return  # of another recording, or the address has a new module
+            return  # the module belongs to another recording, or the address has a new module
         del self._known[reference.address]
         self._library.memoir_forget_module(reference.address)
         for address in reference.parameters:

@@ -2,7 +2,7 @@
 
     model(x) ──► our _wrapped_call_impl ──► enter (C) ─ torch's own work ─ exit (C)
 
-docs/decisions/0007 says why not torch's global hooks: hooks change a program. The replacement changes neither frames nor graphs: it has the name, file and line
+docs/decisions/0007 has the reason against torch's global hooks: hooks change a program. The replacement changes neither frames nor graphs: it has the name, file and line
 of torch's function, and inside torch.compile it is torch's function.
 """
 
@@ -168,7 +168,7 @@ def _install() -> None:
 
 
 def _tell_dynamo(before: Any, after: Any) -> None:
-    """Makes dynamo's fast path for modules accept our function: it compares __call__ with the one at its import."""
+    """Makes dynamo's fast path for modules accept our function: dynamo compares __call__ with its value when dynamo was imported."""
     for name in ("torch._dynamo.utils", "torch._dynamo.variables.nn_module"):
         module: Any = sys.modules.get(name)
         if module is not None and getattr(module, "unpatched_nn_module_call", None) is before:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST = 126  # parameters in one call into the tracker
 _MOST_STATE = 512  # tensors of their state in one call
 _DEEPEST = 2  # levels of lists and dicts in a parameter's state
-# Reading a large optimizer takes milliseconds. Its first step is always read, later ones while the total stays below this share of the run time.
+# Reading a large optimizer takes milliseconds. Its first step is always read, later ones while the total time stays below _SECONDS plus this share of the run time.
 _SECONDS = 0.1
 _SHARE = 0.005
 
@@ -137,8 +137,8 @@ def _stepped(library: ctypes.PyDLL, number: int) -> None:
 
 
 def _held(optimizer: Optimizer, kind: type) -> Held:
-    """(parameter, tensors of its state, address of its gradient). Includes tensors of subclasses and those in lists; torch.profiler, and so its rules, leave
-    them out."""
+    """(parameter, tensors of its state, address of its gradient). Includes tensors of subclasses and tensors in lists, which torch.profiler
+    leaves out."""
     held: Held = []
     for group in optimizer.param_groups:
         for parameter in group["params"]:

@@ -1,1 +1,1 @@
-"""Which processes of a job record, and where each stands in it."""
+"""Decides which processes of a job record, and finds the rank and coordinates of each."""

@@ -25,13 +25,13 @@ _of_mesh = 0  # ranks of the mesh that the coordinates come from; 0: they come f
 
 
 def follow(library: Library) -> None:
-    """`library` returns the tracker that records; it gets each coordinate found from now on."""
+    """From now on, sends each coordinate that is found to the tracker that `library` returns."""
     _follow_meshes(library)
     _follow_groups(library)
 
 
 def report(library: ctypes.CDLL | None) -> None:
-    """Sends the known coordinates to the tracker, also an empty list."""
+    """Sends the known coordinates to the tracker, even if the list is empty."""
     if library is None:
         return
     names = (ctypes.c_char_p * len(_known))(*(_cut(name) for name in _known))

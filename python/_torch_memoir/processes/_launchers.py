@@ -17,7 +17,7 @@ _LAUNCHERS_RANKS = (
 
 
 def launchers_rank() -> int | None:
-    """The first variable with a number decides; None without such a variable."""
+    """Returns the number in the first variable that contains one. None if no variable contains a number."""
     for rank, unless in _LAUNCHERS_RANKS:
         number = os.environ.get(rank, "")
         if re.fullmatch("[0-9]+", number) and int(number) < 2**32 and not os.environ.get(unless):

@@ -66,8 +66,8 @@ def is_reporting_process() -> bool:
 
 
 def print_not_recording(problem: Exception) -> None:
-    """Prints why this process is not recorded: one line, from the reporting process. Under `memoir run` it also writes a note into the folder that `memoir
-    run` names; `memoir run` removes it, and prints it if no process has."""
+    """Prints why this process is not recorded: one line, from the reporting process. Under `memoir run` it also writes the reason to a file in the folder
+    MEMOIR_NOTES. `memoir run` removes the file, and prints the reason if no process has printed it."""
     said = True
     try:
         said = is_reporting_process()

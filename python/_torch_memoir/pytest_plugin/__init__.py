@@ -183,7 +183,7 @@ def _warn(item: pytest.Item, warning: dict[str, Any]) -> None:
     kind = kind if isinstance(kind, type) and issubclass(kind, Warning) else UserWarning
     try:
         message = kind(warning["text"])
-    except TypeError:  # it has other parameters
+    except TypeError:  # the class has other parameters
         message = UserWarning(warning["text"])
     recorded = warnings.WarningMessage(message, type(message), warning["filename"], warning["lineno"])
     item.config.hook.pytest_warning_recorded.call_historic(kwargs={"warning_message": recorded, "when": warning["when"], "nodeid": warning["nodeid"], "location": None})
@@ -209,6 +209,6 @@ def _failure(text: str) -> Any:
 
 
 def _failed(item: pytest.Item, when: Any, text: str) -> pytest.TestReport:
-    """A failure of a test that ended before it reported one; in its setup it is an error."""
+    """A report of failure for a test that ended without one. In the setup, pytest counts it as an error."""
     names: dict[str, Any] = dict.fromkeys(item.keywords, 1)
     return pytest.TestReport(nodeid=item.nodeid, location=item.location, keywords=names, outcome="failed", longrepr=_failure(text.rstrip()), when=when)

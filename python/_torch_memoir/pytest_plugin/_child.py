@@ -1,4 +1,4 @@
-"""Runs a program under `memoir run`, and a test in a child process. Returns how it ended, and its messages."""
+"""Runs a program or a test in a child process under `memoir run`. Returns how the process ended, and its messages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def run_test(item: pytest.Item, options: Sequence[str]) -> ChildResult:
 def under_memoir(
     config: pytest.Config, capture: pathlib.Path, options: Sequence[str], command: Sequence[str], output: pathlib.Path, timeout: float | None = None
 ) -> tuple[int, str]:
-    """Runs a command that records into `capture`. Returns its exit code and output. With -s and --pdb it uses the terminal."""
+    """Runs a command that records into `capture`. Returns its exit code and output. With -s or --pdb, the command uses the terminal."""
     try:
         program = _library.program()
     except _library.NoTracker as problem:

@@ -1,4 +1,4 @@
-"""The plug-in for pytest in the child of a test. The child has the arguments of the parent, runs one test, and writes its reports to a file.
+"""The pytest plug-in of the child process in which one test runs. The child has the arguments of the parent, runs one test, and writes its reports to a file.
 
 Each report is one line and is written at once, so a child that is killed leaves its earlier reports.
 """
@@ -25,7 +25,7 @@ _WITH_A_CACHE = ("lfplugin", "nfplugin", "stepwiseplugin")  # they would remembe
 
 
 class ChildPlugin:
-    """A plug-in registered in addition to Memoir's, which then runs tests without a recording."""
+    """Registered in addition to Memoir's plug-in, which then runs the test in this process instead of another child."""
 
     __name__ = NAME  # pytest registers it under this name
 

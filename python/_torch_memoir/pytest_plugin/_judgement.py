@@ -199,7 +199,7 @@ class Judge:
 
 
 def size(count: int) -> str:
-    """Bytes as the command line writes them."""
+    """Returns bytes as text, in the form of the command line."""
     amount, unit = float(count), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if abs(amount) < 1024:

@@ -51,7 +51,7 @@ class Budget:
 
 
 def size(given: object, name: str) -> int:
-    """Bytes of 1024, "2 GiB" or "1.5GB"."""
+    """Returns the bytes of a size that is given as 1024, "2 GiB" or "1.5GB"."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
     if found is not None and found[2].lower() in _UNITS:
         return int(float(found[1]) * _UNITS[found[2].lower()]) if "." in found[1] else int(found[1]) * _UNITS[found[2].lower()]
@@ -61,7 +61,7 @@ def size(given: object, name: str) -> int:
 
 
 def budget(arguments: dict[str, Any], test_file: pathlib.Path, test: str) -> Budget:
-    """The budget of a test in `test_file`; `test` stands for {test} in the baseline's path."""
+    """The budget of a test in `test_file`; `test` replaces {test} in the baseline's path."""
     given = dict(arguments)
     known = [field.name for field in dataclasses.fields(Budget)]
     unknown = [name for name in given if name not in known]

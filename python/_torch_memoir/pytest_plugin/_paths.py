@@ -35,16 +35,16 @@ def capture(config: pytest.Config, nodeid: str) -> pathlib.Path:
 
 
 def remove(path: pathlib.Path) -> None:
-    """Removes a capture. Raises if it is anything else, and leaves it."""
+    """Removes a capture. If there is anything else at the path, raises and removes nothing."""
     may_be_replaced(path)
     if path.is_dir():
         shutil.rmtree(path)
 
 
 def may_be_replaced(path: pathlib.Path) -> None:
-    """Raises if there is something that is not a capture."""
+    """Raises if the path exists and is not a capture."""
     files = list(path.iterdir()) if path.is_dir() and not path.is_symlink() else None
-    # A folder of baselines has the names of captures in it, too, but they are folders.
+    # A folder of baselines may also contain names ending in .memoir, but these are folders.
     is_capture = files is not None and all(one.suffix == ".memoir" and one.is_file() and not one.is_symlink() for one in files)
     if not is_capture and (path.exists() or path.is_symlink()):
         raise PathConflict(f"{path} is there and is no capture; remove it, or choose another folder")

@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _module(name: str, path: str) -> types.ModuleType:
-    """The module by its name if that name leads to its file; with pytest's --import-mode=importlib it does not."""
+    """Imports the module `name`. Loads `path` if the name does not lead to this file, as with pytest's --import-mode=importlib."""
     try:
         module = importlib.import_module(name)
         if module.__file__ is not None and os.path.samefile(module.__file__, path):

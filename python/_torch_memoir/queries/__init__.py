@@ -26,7 +26,7 @@ def main(arguments: dict[str, Any]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would report the error again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise Python would report the error again when it exits
         return 141
     return 0
 

@@ -34,7 +34,7 @@ class Tables:
 
 
 def folder_of(data: str, tables: list[str], program: str, scratch: str, say: Callable[[str], None]) -> str:
-    """`data` itself if it holds tables; for a capture, its tables are written into `scratch`."""
+    """Returns `data` if it contains tables. For a capture, writes its tables into `scratch`, and returns their folder."""
     if "://" in data or os.path.exists(os.path.join(data, MANIFEST)) or _holds_tables(data):
         return data
     folder = os.path.join(scratch, "tables", "")

@@ -51,7 +51,7 @@ class DuckDb:
         self._of_text = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)  # errors in the query
         self._files: list[str] = []
         self._connection = duckdb.connect(config={"temp_directory": os.path.join(scratch, "duckdb"), "preserve_insertion_order": False})
-        # DuckDB takes `python -c` for an interactive session, and after two seconds draws a progress bar into the answer. Not a key of `config`.
+        # DuckDB takes `python -c` for an interactive session, and after two seconds draws a progress bar into the answer. This setting is not a key of `config`.
         self._connection.execute("SET enable_progress_bar = false")
 
     def read_text(self, path: str) -> str:

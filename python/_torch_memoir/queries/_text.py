@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
-_LEAST_NAME = 12  # columns of a shortened name
+_LEAST_NAME = 12  # least width of a shortened name, in characters
 _OF_CATEGORIES = ("category", "most_in")
 
 
 def table(columns: list[str], rows: list[dict[str, Any]], top: int) -> str:
-    """At most `top` rows, 0 for all. Columns that do not fit are left out from the right, and the last line names them."""
+    """Returns a text of at most `top` rows; 0: all rows. Columns that do not fit are left out from the right, and the last line names them."""
     if not rows:
         return "no rows\n"
     shown = rows[:top] if top else rows
@@ -40,7 +40,7 @@ def escaped(text: str) -> str:
 
 
 def _room() -> int:
-    return shutil.get_terminal_size((80, 24)).columns  # $COLUMNS before the terminal
+    return shutil.get_terminal_size((80, 24)).columns  # the value of $COLUMNS if it is set, else the width of the terminal
 
 
 def _least(widths: list[int], is_text: list[bool]) -> int:
@@ -59,7 +59,7 @@ def _cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
-        # OPTIMIZER_STATE of the tables and of JSON is "optimizer state" in memoir show.
+        # The tables contain OPTIMIZER_STATE. The text has "optimizer state", as in memoir show.
         return escaped(value.replace("_", " ").lower() if name in _OF_CATEGORIES else value) or "-"
     if name == "bytes" or name.endswith("_bytes"):
         return _bytes(value)

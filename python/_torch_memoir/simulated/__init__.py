@@ -1,1 +1,1 @@
-"""What only a process on the simulated GPU needs: values of small tensors, and a rank without the others."""
+"""For processes on the simulated GPU: computes values of small tensors, and runs one rank of a job without the others."""

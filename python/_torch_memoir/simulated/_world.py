@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-_NCCL_ID_BYTES = 128  # a rank waits for this key before its first collective; the device does not read it
+_NCCL_ID_BYTES = 128  # size of an NCCL id, for whose key a rank waits before its first collective; the device does not read the id
 _OF_NCCL = re.compile(r"(^|/)(\w*nccl\w*(:\d+)?|\d+(:\d+)?)$", re.IGNORECASE)
 
 
@@ -34,7 +34,8 @@ def enter() -> None:
     c10d = sys.modules.get("torch.distributed.distributed_c10d")
     if c10d is None:
         return  # torch was built without torch.distributed
-    # Torch's threads would read the store every second to see whether another rank failed: in Python, also while the interpreter ends.
+    # Without these settings, torch's threads would read the store every second to see whether another rank failed. The store is in Python, and they would read it
+    # even while the interpreter ends.
     for variable in ("TORCH_NCCL_DUMP_ON_TIMEOUT", "TORCH_NCCL_ENABLE_MONITORING"):
         os.environ.setdefault(variable, "0")
     _meet_nobody(rank, world)
@@ -69,7 +70,7 @@ def _lone_store(rank: int, world: int) -> Any:
     import torch.distributed as dist
 
     class LoneStore(dist.Store):  # type: ignore[misc]  # a class of torch's, which is Any here
-        """Holds the keys that this rank sets. Other keys exist at once, as zeros."""
+        """Stores the keys that this rank sets. A read of another key returns zeros at once."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -154,7 +155,7 @@ def _announced(split: Callable[..., Any], tell: Callable[[int, int], object], an
 
 
 def _gloo_loops_back(c10d: Any) -> None:
-    """Replaces gloo, which would connect to every other process, by torch's FakeProcessGroup. That gathers this rank's values and leaves the rest unchanged."""
+    """Replaces gloo, which would connect to every other process, by torch's FakeProcessGroup, which gathers this rank's values and leaves the others unchanged."""
     from torch._C._distributed_c10d import FakeProcessGroup
 
     gloo: Any = getattr(c10d, "ProcessGroupGloo", None)
@@ -176,7 +177,7 @@ def _gloo_loops_back(c10d: Any) -> None:
 
 
 def _split_without_gloo(c10d: Any, stand_in: type) -> None:
-    """Makes a new group instead of splitting a FakeProcessGroup, which cannot be split. No other process is needed for it."""
+    """Makes a new group instead of splitting a FakeProcessGroup, which cannot be split. Making a group needs no other process."""
     import torch
 
     split = getattr(c10d, "split_group", None)

@@ -38,7 +38,7 @@ std::size_t ByteSource::Refill() {
   if (got <= 0) ended_ = true;
   int error = Z_OK;
   const char* const why = gzerror(file, &error);
-  // A truncated gzip stream is a truncated file; the reader reports where.
+  // A truncated gzip stream is not an error here: the reader of the file reports where it ends.
   if (got < 0 && error != Z_BUF_ERROR)
     status_ = absl::DataLossError(error == Z_ERRNO ? std::strerror(errno) : std::string("damaged gzip: ") + why);
   return static_cast<std::size_t>(end_ - at_);

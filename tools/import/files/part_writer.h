@@ -56,7 +56,7 @@ class PartWriter {
   std::uint32_t AddDevice(const std::string& type, std::uint32_t index, const std::string& product = "");
   std::uint32_t AddThread(const Thread& thread);
 
-  // The thread of all following events. Call it before the first event.
+  // Sets the thread of all following events. Call it before the first event.
   void SetThread(std::uint32_t thread) { thread_ = thread; }
   void BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint32_t name) { BeginRange(kind, tick, name, {}); }
   void BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint32_t name, const Sequence& sequence);
@@ -67,7 +67,7 @@ class PartWriter {
   void AddMemory(std::uint64_t tick, const MemoryEvent& memory);
   void AddStatistics(std::uint64_t tick, std::uint32_t device, std::uint64_t serial, const Statistics& statistics);
 
-  // Ends the file; call it last. Returns also the errors of earlier calls.
+  // Ends the file; call it last. Returns the first error of all calls.
   absl::Status Finish();
   std::uint64_t events() const { return events_; }
 

@@ -79,7 +79,7 @@ AllocatorHistory::AllocatorHistory(const TorchSnapshot& snapshot, std::uint32_t 
   SetFirstBlocks(live);
 }
 
-// Changes the state behind entry `at` to the state before it.
+// Changes the state after entry `at` to the state before it.
 void AllocatorHistory::UndoEntry(std::size_t at, absl::flat_hash_map<std::uint64_t, Block>& live) {
   const TraceEntry& entry = trace_[at];
   switch (entry.kind) {

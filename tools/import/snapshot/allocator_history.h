@@ -56,7 +56,7 @@ class AllocatorHistory {
   SegmentPieces first_pieces_;
   std::vector<Block> first_blocks_;
   absl::flat_hash_map<std::size_t, std::uint64_t> known_bytes_;  // by index of the trace entry
-  // The state behind the last entry of ApplyEntry().
+  // The state after the last applied entry.
   SegmentPieces pieces_;
   absl::btree_map<std::uint64_t, std::uint64_t> active_;  // bytes by address
 };

@@ -20,7 +20,7 @@ std::string OperatorOf(std::string_view function);
 std::string_view AutogradNodeOf(std::string_view function);
 
 // Returns true for functions of the allocator, the unwinder, the dispatcher and Python's interpreter, which are part of
-// every stack. Roughly the frames that torch.cuda._memory_viz omits.
+// every stack. torch.cuda._memory_viz omits about the same frames.
 bool IsPlumbing(std::string_view function, std::string_view file);
 
 }  // namespace memoir

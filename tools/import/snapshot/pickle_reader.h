@@ -1,5 +1,5 @@
-// Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. It executes nothing: it
-// implements only the instructions for such data, and refuses all other instructions by name.
+// Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. It calls no code of
+// the pickle: it implements only the instructions for such data, and returns an error that names any other instruction.
 //
 // Suited to files of 1 GB with ten million dictionaries: a visitor takes each dictionary as soon as its items are read,
 // and replaces it by a number. A value needs 8 bytes, and the reader builds only objects that the visitor uses.
@@ -30,10 +30,10 @@ class PickleReader {
   class Visitor {
    public:
     virtual ~Visitor() = default;
-    // Takes the first items of a dictionary, as key, value, key, value, ... The returned number replaces the dictionary
-    // and is available from PickleHeap::VisitorNumber(). nullopt to keep the dictionary.
+    // Called once for each dictionary, with the items that the first instruction adds: key, value, key, value, ...
+    // The returned number replaces the dictionary (PickleHeap::VisitorNumber()). nullopt to keep the dictionary.
     virtual std::optional<std::uint64_t> TakeItems(std::span<const Value> items) = 0;
-    // Not OK: the visitor needs no further items.
+    // If not OK, Read() stops and returns this status.
     virtual absl::Status status() const { return absl::OkStatus(); }
   };
 

@@ -22,7 +22,7 @@ using TraceEntry = TorchSnapshot::TraceEntry;
 using Index = TorchSnapshot::Index;
 
 constexpr std::uint64_t kFirstTick = 1'000'000;
-constexpr std::size_t kMostOpen = 1000;  // limit of open annotations; a file may contain as many as events
+constexpr std::size_t kMostOpen = 1000;  // limit of open annotations; a hostile file may have millions
 constexpr char kNoContext[] = "N/A";     // torch's text for a missing compile id
 
 std::optional<v1::EventKind> EventOf(TraceKind kind) {
@@ -98,12 +98,12 @@ class SnapshotWriter {
   std::uint64_t tick_ = kFirstTick;
   std::size_t annotation_ = 0;                        // index of the next annotation
   std::vector<Index> open_;                           // annotations that have begun and not ended
-  absl::flat_hash_map<Index, std::uint64_t> to_end_;  // by name: coming ends that close no open range
+  absl::flat_hash_map<Index, std::uint64_t> to_end_;  // by name: number of later ends that close no range
   // The values of the last entry.
   Index metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
 
-// Returns an increasing tick: times of several threads can go back a little. Entries without a time follow 1 µs apart.
+// Returns a tick that never decreases, although times of several threads can. Entries without a time are 1 µs apart.
 std::uint64_t SnapshotWriter::TickOf(std::uint64_t us) {
   const std::uint64_t tick = us == 0 ? tick_ + 1000 : kFirstTick + (us - std::min(us, start_us_)) * 1000;
   return tick_ = std::max(tick_, tick);

@@ -223,7 +223,7 @@ absl::Status SnapshotReader::TakeTraces(Value traces) {
     const std::span<const Value> items = heap_.Items(trace);
     taken += items.size();
     if (taken > kMostEntries) return TooManyEntries();
-    std::size_t in_order = 0;  // number of first items that are the first of entries_; all, if there is one device
+    std::size_t in_order = 0;  // how many items are the first elements of entries_; all, if there is one device
     for (; in_order < items.size(); ++in_order) {
       if (ObjectNumber(heap_, items[in_order], ObjectKind::kEntry) != in_order) break;
     }

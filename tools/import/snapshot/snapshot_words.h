@@ -24,7 +24,7 @@ namespace memoir::snapshot {
   W(segment_map) W(segment_unmap) W(oom) W(snapshot) W(active_allocated) W(START)
 // clang-format on
 
-// The numbers of the words among the pickle's texts.
+// The words. The reader adds them to the heap first, so the value of each word is the number of its text there.
 enum Word : std::uint32_t {
 #define MEMOIR_WORD(name) k_##name,
   MEMOIR_SNAPSHOT_WORDS(MEMOIR_WORD)

@@ -58,7 +58,7 @@ struct TorchSnapshot {
   };
   struct TraceEntry {
     std::uint64_t address = 0;  // kOutOfMemory: the free bytes of the device
-    std::uint64_t bytes = 0;    // requested size; of a segment its size
+    std::uint64_t bytes = 0;    // requested size; for a segment, its size
     std::uint64_t us = 0;       // since 1970; 0: unknown
     Index origin = 0;
     Index metadata = 0;         // text that the program set for the thread

@@ -43,7 +43,7 @@ class JsonFeed {
   JsonFeed& operator=(const JsonFeed&) = delete;
   Iterator begin() { return Iterator(this); }
 
-  // The parser has read a token, and the next text or number begins here at the earliest.
+  // Call it when the parser has read a token: the next text or number begins here at the earliest.
   void NoteToken() { token_ = before_; }
   // Returns why the parser stopped at the current byte.
   absl::Status ParseError() const;

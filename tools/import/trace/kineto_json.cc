@@ -15,7 +15,8 @@ constexpr std::size_t kMostDepth = 500;
 constexpr std::size_t kMostName = 4000;  // longer names are cut
 constexpr std::size_t kMostProducts = 1024;
 
-// A number in all forms. An integer is within 64 bits.
+// A number as a double, and as a signed and an unsigned integer. The integers are limited to their range, and are 0 if
+// the number has a fraction or an exponent.
 struct JsonNumber {
   double value = 0;
   std::int64_t whole = 0;

@@ -39,7 +39,7 @@ struct KinetoHead {
 class KinetoVisitor {
  public:
   virtual ~KinetoVisitor() = default;
-  // Not OK: the visitor needs no further events.
+  // If not OK, ReadKinetoJson() stops and returns this status.
   virtual absl::Status OnEvent(const KinetoEvent& event) = 0;
 };
 

@@ -125,7 +125,7 @@ void ProfilerWriter::AddDevice(Index number, std::unique_ptr<TracedMemory> memor
   device.memory = std::move(memory);
   if (of.type != kCpu)
     device.number = writer_.AddDevice(TypeName(of.type), static_cast<std::uint32_t>(of.index), of.product);
-  // Writes the found blocks on the thread of the first allocation on the device. The next block of this thread tells
+  // Writes the found blocks on the thread of the first allocation on the device. The next block of this thread shows
   // readers that the list of found blocks has ended.
   auto first =
       std::ranges::find_if(trace_.memory, [&](const MemoryEvent& event) { return is_here(event) && event.bytes > 0; });

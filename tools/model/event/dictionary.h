@@ -28,7 +28,7 @@ struct Name {
   bool is_operator = false;
 };
 
-// A torch.nn.Module, or an object that the program uses as one.
+// A torch.nn.Module, or an object that the program uses as a module.
 struct Module {
   std::string root;  // class of the outermost module around this module; "Net#2": the second module of that class
   std::string path;  // from the root: "layers.3.mlp.fc1"; "" for the root itself

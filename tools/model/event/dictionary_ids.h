@@ -17,7 +17,7 @@
 
 namespace memoir {
 
-// Values by small numbers. Get returns a default value if the number was not set.
+// Maps small numbers to values. Get returns a default value if the number was not set.
 template <class Value>
 class NumberedValues {
  public:

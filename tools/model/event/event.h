@@ -63,7 +63,7 @@ struct OpenRange {
   RangeRole role;
   ModuleId module;  // module around the range; for an autograd node: module around its forward operator
   Phase phase = Phase::kOther;
-  StackId callstack;          // newest Python stack at the begin, maybe of an earlier operator; invalid: unknown
+  StackId callstack;          // newest recorded stack at the begin, perhaps of an earlier operator; invalid: unknown
   StackId forward_callstack;  // for an autograd node with ReplayOptions::modules: stack of its forward operator
   std::uint64_t call = 0;     // number of the range in the replay, from 1
   Tick begin = 0;

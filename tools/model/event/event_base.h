@@ -1,4 +1,4 @@
-// The common fields of all events of a replay: process, thread and tick. Phases, and the origins of blocks.
+// The common fields of all events of a replay: process, thread and tick. Also Phase and BlockOrigin.
 #ifndef TOOLS_MODEL_EVENT_EVENT_BASE_H_
 #define TOOLS_MODEL_EVENT_EVENT_BASE_H_
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 // slack is shorter than the start of torch, so processes that ran one after another stay separate.
 constexpr std::uint64_t kSlackNs = 1'000'000'000;
 
-// The parts of ProcessInfo::run, "slurm-71.4/node1-100-1700000000000000000", the name of one `memoir run`.
+// The pieces of ProcessInfo::run, the name of one `memoir run`: "slurm-71.4/node1-100-1700000000000000000".
 struct RunName {
   std::string_view launched;  // "slurm-71.4"; "": no launcher set it
   std::string_view launcher;  // "slurm"

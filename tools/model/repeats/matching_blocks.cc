@@ -90,10 +90,9 @@ void MatchingBlocks::VisitBlock(std::uint64_t ordinal, bool caching, Block& bloc
   if (!full_ || block.unseen) Infer(positions, block);
 }
 
-// Stores `block` as the matching block of its position. If a second full step has a block with this position, that
-// block replaces the block of the first full step. Later full steps change nothing. The first full step may begin work
-// that later steps continue. Operators of the next step may still use a block, but the step after the last full step
-// has no recorded operators. If few steps are full, the second one is therefore the best.
+// Stores `block` as the matching block of its position. A block of the second full step with this position replaces the
+// block of the first. Later full steps change nothing. The second step is the best, because the first may begin work
+// that later steps continue, and after the last, operators that still use its blocks are not recorded.
 void MatchingBlocks::Learn(const Positions& positions, std::uint64_t ordinal, const Block& block) {
   MatchingBlock& known = matching_blocks_[positions.exact];
   constexpr std::uint8_t kTaken = 2;

@@ -36,7 +36,8 @@ class MatchingBlocks {
   void SwitchLevel(v1::RecordingLevel level);
 
   // Visits a block that the visitor is about to receive with `ordinal`. If the operators of the block were not
-  // recorded, copies the operators of its matching block to it, and sets Block::matching_ordinal.
+  // recorded, copies the operators of its matching block to it, and sets Block::matching_ordinal. `caching`: a caching
+  // allocator manages the device.
   void VisitBlock(std::uint64_t ordinal, bool caching, Block& block);
 
   // Ends a block. `temporary` is true if the recorded operator call that allocated the block has not ended. Returns

@@ -26,9 +26,9 @@ class Keyframes {
   bool IsApplied(const Chunk& chunk) const { return awaited_ || (!began_ && chunk.header.sequence != 0); }
   // Parses the keyframe of a chunk. nullopt if it is damaged, which is reported.
   std::optional<v1::Keyframe> Parse(const Chunk& chunk, bool is_applied) const;
-  // Sets the state of the replay. Call it after all events before the keyframe have been visited.
+  // Sets the state of the replay to the keyframe's. Call it after all events before the keyframe have been visited.
   void Apply(const v1::Keyframe& keyframe);
-  // Counts the keyframe if its totals of devices differ from the replay's.
+  // Reports a mismatch if the keyframe's totals of a device differ from the replay's.
   void Compare(const v1::Keyframe& keyframe) const;
 
  private:

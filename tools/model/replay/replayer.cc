@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMaxWaitingChunks = 8;  // the limit that bounds memory; then all events are visited
+constexpr std::size_t kMaxWaitingChunks = 8;  // bounds memory: at this limit, all waiting events are visited
 
 bool Later(const ThreadReplay* a, const ThreadReplay* b) {
   if (a->NextTick() != b->NextTick()) return a->NextTick() > b->NextTick();

@@ -2,7 +2,7 @@
 // only its share of a processor (tools/follow). The visitor sees what a recording at the level memory contains: blocks,
 // segments, steps and module calls, without surrounding ranges, operators, stacks and kernels.
 //
-// User ranges are visited without length, at their begin, because steps are found by them. So a step that an optimizer
+// User ranges are visited without length, at their begin, because their names show steps. So a step that an optimizer
 // ends is found at the begin of the optimizer's range.
 #ifndef TOOLS_MODEL_REPLAY_SKIMMED_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_SKIMMED_EVENTS_H_

@@ -1,4 +1,4 @@
-// Parses the keyframe of a payload, only when a replay needs it, because it is the largest message of a capture.
+// Parses the keyframe of a payload. Called only if a replay needs the keyframe, the largest message of a capture.
 #ifndef TOOLS_READ_CHUNK_KEYFRAME_PARSER_H_
 #define TOOLS_READ_CHUNK_KEYFRAME_PARSER_H_
 

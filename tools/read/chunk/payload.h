@@ -32,7 +32,7 @@ struct TensorRow {
 };
 
 struct Payload {
-  std::string bytes;  // the members below point into it
+  std::string bytes;  // `runs` and `keyframe` point into it
   std::vector<v1::NameDef> names;
   std::vector<v1::LayoutDef> layouts;
   std::vector<v1::SignatureDef> signatures;
@@ -42,7 +42,7 @@ struct Payload {
   std::vector<TensorRow> tensors;
   std::vector<Run> runs;
   std::vector<std::shared_ptr<const StepPattern>> step_patterns;
-  std::size_t pattern_events = 0;  // of all step patterns
+  std::size_t pattern_events = 0;  // events in all step patterns
   PatternRows pattern_rows;
   std::vector<v1::RepeatedRecords> repeated_records;
   v1::ClockSync clock;  // tick 0: the chunk has no reading of the clock
@@ -50,7 +50,7 @@ struct Payload {
   bool has_counters = false;
   bool has_end = false;
   v1::End end;
-  std::string_view keyframe;  // encoded; ParseKeyframe parses it if it is needed
+  std::string_view keyframe;  // encoded; ParseKeyframe parses it on demand
   std::uint64_t events = 0;
 
   std::uint64_t memory_bytes() const;  // approximate
@@ -66,8 +66,8 @@ absl::Status AddSignatures(const Payload& payload, SignatureCountsById* signatur
 // Sets `tensors` to the number of entries that one event with this signature has in the tensor column. Returns false if
 // the list lengths do not match the kinds.
 bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);
-// Returns the number of entries in the column of names, if the signature describes what a module holds: the lengths of
-// its first and third list. Otherwise 0.
+// Returns the number of entries that one event with this signature has in the column of names: the parameters and
+// buffers of a module, which are the first and third of its lists. 0 if the signature does not have three lists.
 std::uint64_t CountHoldsNames(const v1::SignatureDef& signature);
 
 }  // namespace memoir

@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// Consecutive events of one thread (ThreadRun). The columns have their names in ThreadRun.
+// Consecutive events of one thread (ThreadRun). The columns have the same names as in ThreadRun.
 struct Run {
   std::uint32_t thread = 0;
   std::uint32_t start_depth = 0;
@@ -29,8 +29,8 @@ struct Run {
 // Parses an encoded ThreadRun. CheckRun verifies that its columns match its events.
 absl::Status ParseRun(std::string_view bytes, Run* run);
 
-// Takes a packed column. Returns false if it is not packed in one piece. Protobuf would allow several pieces and
-// unpacked values, but captures have neither.
+// Sets `column` to the values in `field`. Returns false if they are not packed in one piece. Protobuf would allow
+// several pieces and unpacked values, but captures have neither.
 bool SetColumn(const WireField& field, PackedVarints* column);
 
 }  // namespace memoir

@@ -15,8 +15,8 @@ constexpr int kMaxRows = 1 << 20;
 
 absl::Status Damaged(const char* what) { return absl::DataLossError(what); }
 
-// Iterates over one column of a message. Behind the end it returns 0 and counts a missing value, which is damage unless
-// the column may be empty.
+// Iterates over one column of a message. Behind the end, Next returns 0 and counts a missing value. Missing values are
+// damage, except in an empty column that may be empty.
 template <class Values>
 class ColumnWalk {
  public:

@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Reads one varint from [*at, end). Returns false if it does not end there or is longer than 10 bytes.
+// Reads one varint from [*at, end). Returns false if the varint does not end before `end`, or is longer than 10 bytes.
 inline bool ReadVarint(const std::uint8_t** at, const std::uint8_t* end, std::uint64_t* value) {
   std::uint64_t result = 0;
   for (unsigned shift = 0; shift < 70; shift += 7) {
@@ -36,7 +36,7 @@ struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::kVarint;
   std::uint64_t value = 0;  // kVarint, kFixed64, kFixed32
-  std::string_view bytes;   // kBytes: a part of the message
+  std::string_view bytes;   // kBytes: points into the message
 };
 
 // Iterates over the fields of a message. Next returns false at the end and on damage; ok() distinguishes the two.

@@ -26,7 +26,7 @@ class AllocatorEvents {
   // Completes the free of the block at `address`.
   void CompleteFree(ThreadId thread, DeviceId device, std::uint64_t address, std::uint64_t serial, Tick tick);
 
-  // Restore the segments, and the blocks whose free is requested but not completed, of a keyframe.
+  // Restore from a keyframe the segments, and the blocks whose free is requested but not completed.
   void ApplySegments(const v1::Keyframe& keyframe);
   void ApplyPendingFrees(const v1::Keyframe& keyframe);
 

@@ -111,7 +111,7 @@ void BlockEvents::ApplyKeyframe(const v1::Keyframe& keyframe, bool before) {
     const Block* there = blocks_.Find(block.device, block.address);
     if (there == nullptr || there->serial != block.serial) wanted.push_back(block);
   }
-  std::vector<const Block*> gone;  // closing a block moves no other
+  std::vector<const Block*> gone;  // closing a block does not move other blocks
   blocks_.set().ForEach([&](const Block& there) {
     const auto known = serials.find({there.device, there.address});
     if (known == serials.end() || known->second != there.serial) gone.push_back(&there);

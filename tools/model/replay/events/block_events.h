@@ -15,7 +15,7 @@ class BlockEvents {
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
 
   // Restores the live blocks of a keyframe: closes blocks that it lacks, and opens blocks that were unknown. `before`:
-  // these were live before the first remaining event.
+  // the opened blocks were live before the first remaining event.
   void ApplyKeyframe(const v1::Keyframe& keyframe, bool before);
 
  private:

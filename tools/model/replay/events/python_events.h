@@ -14,7 +14,7 @@ class PythonEvents {
   void ShowCallBegin(ThreadReplay& thread, RunCursor& cursor);
   void ShowCallEnd(ThreadReplay& thread, RunCursor& cursor);
 
-  // Sets the Python stack of `thread` and visits the change. `before`: it happened in events that were lost.
+  // Sets the Python stack of `thread` and visits the change. `before`: the change happened among lost events.
   void ChangeStack(ThreadReplay& thread, StackId stack, Tick tick, bool before = false);
   // Sets the Python stack with which a run begins. Visits the change if events were lost in which the stack changed.
   void BeginWithStack(ThreadReplay& thread, StackId stack, Tick tick);

@@ -1,4 +1,4 @@
-// Decodes numbers that a capture stores in their own way, or that a newer or damaged capture may contain.
+// Decodes numbers that a capture stores plus 1, and numbers of an enum, which a newer or damaged capture may exceed.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_RECORDED_NUMBERS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_RECORDED_NUMBERS_H_
 

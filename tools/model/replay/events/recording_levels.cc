@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-// A damaged or newer capture may contain other levels. They count as everything.
+// Unknown levels of a damaged or newer capture count as LEVEL_ALL.
 v1::RecordingLevel LevelOf(std::uint32_t bits) {
   return v1::RecordingLevel_IsValid(static_cast<int>(bits)) ? static_cast<v1::RecordingLevel>(bits) : v1::LEVEL_ALL;
 }

@@ -25,7 +25,7 @@ class RecordingLevels {
 
   // Continues at the level of a keyframe, at the start or after evicted parts.
   void ApplyKeyframe(const v1::Keyframe& keyframe);
-  // Reports the unrecorded spans of the process. Call once, at its end.
+  // Reports the unrecorded spans of the process. Call it once, when the process ends.
   void EndProcess();
 
  private:

@@ -28,8 +28,8 @@ class DeviceMemories {
   bool IsCaching(DeviceId device) const {
     return device.value < memories_.size() && memories_[device.value] != nullptr && memories_[device.value]->caching();
   }
-  // An event of `thread` on the device is visited. `found`: the event belongs to a snapshot of the allocator, of which
-  // the thread adds the blocks and segments one by one (DeviceMemory::BeginFinding).
+  // Call it for each visited event of `thread` on the device. `found`: the event adds a block or segment that existed
+  // when the recording began (DeviceMemory::BeginFinding).
   void NoteFinding(DeviceId device, ThreadId thread, bool found) {
     found ? Of(device).BeginFinding(thread.value) : Of(device).EndFinding(thread.value);
   }

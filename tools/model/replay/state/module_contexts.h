@@ -1,7 +1,7 @@
 // Determines the module, the phase and the Python stacks of a thread (docs/event_schema.md, "Modules").
 //
 // A thread has two stacks, of module calls and of ranges. The innermost module call, backward range or optimizer range
-// decides: the one that was opened last. torch.compile's own work comes before these.
+// decides: the one that was opened last. torch.compile's own work takes precedence over these.
 #ifndef TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
 #define TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
 

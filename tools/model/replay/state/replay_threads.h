@@ -44,7 +44,7 @@ class ReplayThreads {
   void NoteDefinitions() { work_for_others_ = dictionary_.threads_work_for_others(); }
   // Called when the process ends.
   void Clear();
-  // The chunk may define torch ids of threads.
+  // Call it for each chunk, because the chunk may define torch ids of threads.
   void ForgetTorchIds() { torch_threads_.clear(); }
 
  private:
