@@ -34,8 +34,8 @@ class BalancePass : public DeviceChangePass {
     DeviceChangePass::SeeSegment(event);
     Settle(event.segment->device);
   }
-  // Right after torch reports a segment, it allocates the block for which it reserved the segment. The balance is then
-  // taken again, with this block.
+  // Torch reports a segment before it allocates the block for which it reserved the segment. This function takes the
+  // balance again, with the block.
   void SeeAllocate(const AllocateEvent& event) override {
     DeviceChangePass::SeeAllocate(event);
     const DeviceId id = event.block->device;
@@ -121,9 +121,9 @@ void BalancePass::Settle(DeviceId id) {
   balances_[id] = std::move(later);
 }
 
-// Subtracts from `unexplained` the bytes that were allocated before the recording, and stores them in `from_before`.
-// Such bytes have no row, but they are no leak. Does nothing if the recording contains the creation of the context and
-// was never paused: then the process had no device memory before the recording.
+// Subtracts from `unexplained` the bytes that were already unexplained at the first sample, and stores them in
+// `from_before`. Such bytes have no row, but they are no leak. Does nothing if the recording contains the creation of
+// the context and was never paused: in this case no memory was allocated while nothing was recorded.
 void RemoveEarlierMemory(DeviceBalance& balance) {
   const bool saw_all = !balance.went_on && std::ranges::any_of(balance.rows, [](const BalanceRow& row) {
     return row.part == BalancePart::kContext;

@@ -44,7 +44,7 @@ struct BalanceRow {
   std::uint64_t blocks = 0;  // 0 if the row is not a sum of recorded blocks
 };
 
-// A row outside of the sum: pinned host memory, managed memory, or memory that another process owns.
+// A row that is not part of DeviceBalance::sum: pinned host memory, managed memory, or memory of another process.
 struct SeparateRow {
   std::string name;
   std::string call;  // ToString(v1::DriverCall)
@@ -82,7 +82,7 @@ struct DeviceBalance {
   // `used` minus `sum` minus `from_before`. If negative, a block is counted twice, or a free was not recorded.
   std::optional<std::int64_t> unexplained;
   std::optional<std::int64_t> unexplained_at_start;  // `used` minus `sum` at the first sample
-  bool went_on = false;                              // recording was off for some time before this instant
+  bool went_on = false;                              // recording was off at first, or paused, before this instant
   std::vector<SeparateRow> beside;  // managed memory, and memory of other processes that this process opened by IPC
   // Bytes that torch's allocator has reserved, and bytes of its recorded driver allocations.
   std::uint64_t torch_reserved = 0;

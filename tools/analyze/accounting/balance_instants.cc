@@ -87,8 +87,8 @@ class BalanceInstantPass : public DeviceChangePass {
   }
 
  private:
-  // The device samples of one call of the program. They are recorded before the blocks that the call allocates, and
-  // count as one sample, at the time of the last one. A call may have several samples, because torch maps memory piece
+  // The device samples of one call of torch. They count as one sample, at the time of the last of them. Each sample is
+  // recorded before the block that the call allocates. A call may have several samples, because torch maps memory piece
   // by piece.
   struct Call {
     bool open = false;       // since the newest sample there were only driver allocations
@@ -133,11 +133,11 @@ class BalanceInstantPass : public DeviceChangePass {
   bool marked_ = false;  // the replay of the current process has passed the mark
   bool found_mark_ = false;
   bool found_refusal_ = false;
-  std::uint64_t first_left_ns_ = 0;  // latest begin of the remaining parts of a process whose first parts are evicted
+  std::uint64_t first_left_ns_ = 0;  // latest time at which a process with evicted first parts begins
   std::uint64_t end_ns_ = 0;
 };
 
-// Returns true if this instant is better than the current choice.
+// Returns true if this instant is better than the current choice. For kPeak, also stores its bytes in `choice`.
 bool BalanceInstantPass::IsBetter(const Event& event, DeviceId id, Choice& choice, std::optional<std::uint64_t> used,
                                   const DeviceSampleEvent* reading) {
   switch (at_.kind) {

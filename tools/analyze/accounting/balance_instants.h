@@ -15,8 +15,8 @@
 
 namespace memoir {
 
-// Counts the changes of each CUDA device; a device sample counts as a change. Two passes with the same selection count
-// alike, so the number of a change identifies an instant in both.
+// Counts the changes of each CUDA device: allocations, frees, segments, refused requests and device samples. Two passes
+// with the same selection count the same changes, so the number of a change identifies an instant in both.
 class DeviceChangePass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
@@ -67,7 +67,7 @@ struct BalanceInstant {
   // Number of the change that is the first sample of the recording, or the first sample after a pause of the recording.
   // 0: no sample.
   std::uint64_t first_reading = 0;
-  bool went_on = false;                       // recording was off for some time before this instant
+  bool went_on = false;                       // recording was off at first, or paused, before this instant
   std::optional<std::uint64_t> evicted_used;  // the largest used bytes in the samples of evicted parts
   std::uint64_t evicted_ns = 0;
 };

@@ -7,7 +7,8 @@
 
 namespace memoir {
 
-// Fills in the rows, and the figures that are not part of the sum. `balance` must already contain the device sample.
+// Fills in the rows, their sum, the unexplained bytes, and the figures that are not part of the sum. `balance` must
+// already contain the device sample.
 void TakeHoldings(const ReplayState& state, DeviceId device, DeviceBalance& balance);
 
 // Returns the host memory of the current process.

@@ -58,8 +58,8 @@ void CudaGraphBook::AddCall(const DeviceCallEvent& event, const Dictionary& dict
 }
 
 // Returns the graph that the event's stream is capturing. A stream that captures no graph may have joined the capture
-// of another stream, so for such a stream returns the only graph that is being captured. nullptr if no graph, or more
-// than one graph, is being captured.
+// of another stream. For such a stream, returns the graph that is being captured if there is exactly one, otherwise
+// nullptr.
 GraphRow* CudaGraphBook::FindCapturing(const DeviceCallEvent& event) {
   if (capturing_.empty()) return nullptr;
   const auto own = capturing_.find(event.stream);

@@ -3,7 +3,7 @@
 //
 //   begin capture (stream) ── blocks, launches ── end capture: graph ── instantiate: exec ── launch, launch, ...
 //
-// CUDA reuses the handle of a destroyed object, so a handle stands for the newest object that has it.
+// CUDA reuses the handle of a destroyed object, so a handle means the newest object with this handle.
 #ifndef TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 #define TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 
@@ -26,8 +26,7 @@ class CudaGraphBook {
     *this = CudaGraphBook();
     process_ = process;
   }
-  // `counts`: true if the call lies in the window of the selection. If false, the launch of a graph does not count as a
-  // replay.
+  // `counts`: true if the call lies in the selection. If false, the launch of a graph does not count as a replay.
   void AddCall(const DeviceCallEvent& event, const Dictionary& dictionary, bool counts);
   // Counts a kernel launch that a stream capture records into a graph. Returns false if the launch is not captured.
   bool AddLaunch(const DeviceCallEvent& event);

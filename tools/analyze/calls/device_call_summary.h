@@ -16,7 +16,8 @@
 
 namespace memoir {
 
-// Rows are ordered by time on the device if it is known, then by launches, then by symbol.
+// The launches and runs of one kernel. Rows are ordered by time on the device (most first), then by launches (most
+// first), then by symbol.
 struct KernelRow {
   std::string symbol;  // mangled; "": unknown
   std::string name;    // KernelName of `symbol`
@@ -33,7 +34,7 @@ struct KernelRow {
   std::vector<std::pair<std::string, std::uint64_t>> operators_ns;
 };
 
-// Calls that allocate driver memory are included; their duration is unknown.
+// The calls of one CUDA function, for one kind of copy. Functions that allocate driver memory have rows without `ns`.
 struct CallRow {
   std::string_view call;  // "cudaMemcpyAsync"
   v1::CopyKind kind = v1::COPY_KIND_UNKNOWN;
@@ -46,8 +47,9 @@ struct CallRow {
   std::vector<std::pair<std::string, std::uint64_t>> operators;
 };
 
-// A CUDA graph. Graphs outside of the selection have rows too, but `replays` counts only replays in the selection. The
-// graphs of a process are ordered by the begin of their stream captures; those without a capture, by instantiation.
+// A CUDA graph. Graphs outside of the selection also have rows, but `replays` counts only replays in the selection. The
+// graphs of a process are in the order in which their stream captures began. A graph that was not made by capture is
+// placed by its instantiation.
 struct GraphRow {
   std::uint32_t number = 0;  // counts from 1 in its process
   ProcessId process;

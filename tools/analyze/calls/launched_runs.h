@@ -1,8 +1,8 @@
-// Matches each run on a device (a kernel, a copy or a fill) with the call that launched the run, by their correlation
-// id. Serves one process at a time.
+// Matches each run on a device (a kernel, a copy or a fill) with the call that launched the run, by the correlation id
+// that CUPTI gives to both. Serves one process at a time.
 //
 //   call ─┐
-//         ├─► whichever comes first waits for the other; a call stays, because a graph has many runs
+//         ├─► whichever comes first waits for the other; a call stays, because the launch of a graph has many runs
 //   run ──┘
 //
 // A run is almost always reported after its call. The numbers of stored calls and runs are bounded; beyond the bound
@@ -22,7 +22,7 @@
 namespace memoir {
 
 struct LaunchingCall {
-  bool counts = false;  // true if the call lies in the window of the selection
+  bool counts = false;  // true if the call lies in the selection
   std::string_view call;
   v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
   NameId kernel;
@@ -48,7 +48,7 @@ class LaunchedRuns {
 
   // Returns the runs that waited for this call.
   std::vector<DeviceRun> AddCall(std::uint32_t correlation, const LaunchingCall& call);
-  // Returns the call of `run`. nullptr if the call is unknown; the run then waits for it.
+  // Returns the call of `run`. If the call is unknown, the run waits for it, and the result is nullptr.
   const LaunchingCall* AddRun(std::uint32_t correlation, const DeviceRun& run);
   // Returns the runs whose call is unknown, and clears everything. Call it at the end of a process.
   std::vector<DeviceRun> TakeRunsWithoutCall();

@@ -28,8 +28,8 @@ void AllocationPlaces::EnterRange(ThreadId thread, std::uint32_t depth, NameId n
   if (thread.valid()) ThreadOf(thread).open.push_back({Mix(name.value, maker), Mix(name.value, maker), depth, false});
 }
 
-// Ends the entry at `depth`, and all deeper entries, whose ends were not recorded. Also called when a module or range
-// begins at `depth`: then the end of the earlier entry at this depth was not recorded.
+// Closes the open module or range at `depth`, and everything that opened inside it and has no recorded end. Also called
+// before a module or range opens at `depth`, in case the end of an earlier one at this depth was not recorded.
 void AllocationPlaces::Exit(ThreadId thread, std::uint32_t depth, bool module) {
   if (!thread.valid()) return;
   Thread& of = ThreadOf(thread);

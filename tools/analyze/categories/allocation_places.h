@@ -1,6 +1,6 @@
-// The places in a program where blocks are made. Blocks of one place usually have the same category, so the category of
-// a judged block predicts the category of the next block of its place. A place recurs in the next call of the same
-// module, in the next run of the same autograd node, or in the next optimizer step.
+// The places in a program where blocks are made. Blocks of one place usually have the same category. So once the rules
+// have judged a block, its category predicts the category of the next block of its place. A place recurs in the next
+// call of the same module, in the next run of the same autograd node, or in the next optimizer step.
 //
 // A place is a hash of the innermost running module, autograd node or optimizer step, and of the operators of all
 // blocks that this module, node or step has allocated so far.
@@ -27,7 +27,7 @@ class AllocationPlaces {
     RuleNumber rule = 0;
     std::uint32_t slot = 0;
     std::uint64_t ordinal = 0;
-    std::uint32_t leaf_slot = 0;  // for a gradient: the slot of its leaf
+    std::uint32_t leaf_slot = 0;  // for a gradient: slot and ordinal of the block of its leaf tensor
     std::uint64_t leaf = ~std::uint64_t{0};
   };
 

@@ -20,8 +20,9 @@ void AutogradGraphBook::ReleaseHolds(BlockRef block) {
   if (block.saved != Saving::kNo && kept.holders > 0) --kept.holders;
 }
 
-// Returns the node of the newest operator with the number `step`. Nested operators may share a number, because only the
-// inner one makes the node. nullptr if an operator call later than `call` has this number.
+// Returns the node that the operator call `call` with the number `step` makes. Nested operators may share a number,
+// because only the inner one makes the node, so a later call replaces an earlier one. nullptr if a call later than
+// `call` has this number.
 AutogradGraphBook::Node* AutogradGraphBook::NodeOf(const Step& step, std::uint64_t call, std::uint64_t place) {
   Node& node = nodes_[step];
   if (node.call > call) return nullptr;
@@ -134,7 +135,7 @@ void AutogradGraphBook::ForgetEnded() {
   }
 }
 
-// Forgets the oldest arguments without releasing them, so these blocks count as kept while they live.
+// Forgets the arguments of the oldest nodes without releasing them, so these blocks count as kept while they live.
 void AutogradGraphBook::ForgetGiven() {
   while (given_first_.size() > kMostNodes / 2) {
     const auto [step, call] = given_first_.front();

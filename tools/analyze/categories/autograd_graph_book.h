@@ -44,7 +44,7 @@ class AutogradGraphBook {
     Evidence evidence;
   };
   struct Node {
-    std::uint64_t call = 0;   // OpenRange::call of the newest operator with the node's number: it makes the node
+    std::uint64_t call = 0;   // OpenRange::call of the newest operator with the node's number, which makes the node
     std::uint64_t place = 0;  // place (AllocationPlaces) in which that operator ran
     std::vector<BlockRef> computed;
     std::vector<BlockRef> given;
@@ -60,7 +60,7 @@ class AutogradGraphBook {
   std::size_t CountComputed(const Step& step, std::uint64_t call) const;
   // Notes that the operator has ended, so that its results are known. The node saves only the results in `saved`.
   void SettleSaved(const Step& step, std::uint64_t call, const std::vector<BlockRef>& saved);
-  // Removes and returns the node of `step`, which runs now: a node that runs counts as keeping nothing. nullopt if the
+  // Removes and returns the node of `step`, because it runs now and no longer counts as keeping blocks. nullopt if the
   // node is unknown.
   std::optional<Node> RunNode(const Step& step);
   // Notes the free of a block that the operator call `call` computed. `otherwise`: set if another rule applies to the

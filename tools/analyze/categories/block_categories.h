@@ -22,7 +22,7 @@ std::string LabelOfCategory(CategoryNumber category);
 
 using BlockOwners = OrdinalTable<ParameterNumber, kNoParameter>;
 
-// Ordinals of blocks of the rule `workspace` on devices with a caching allocator, without expected blocks (IsExpected).
+// Ordinals of blocks with the rule `workspace` on devices with a caching allocator, except expected ones (IsExpected).
 // On other devices torch provides no workspaces for libraries.
 using LibraryWorkspaces = absl::flat_hash_set<std::uint64_t>;
 // Returns true if the rule is `workspace`.

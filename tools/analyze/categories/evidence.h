@@ -13,7 +13,7 @@ using ParameterNumber = std::uint32_t;
 inline constexpr ParameterNumber kNoParameter = 0xffffffffu;
 
 enum class Sign : std::uint64_t {
-  // Whether the block is a parameter, a buffer, an optimizer state or a gradient, or a copy of or to a parameter.
+  // Signs of a parameter, a buffer, an optimizer state or a gradient, and of a copy of a parameter or its source.
   kModuleParameter = std::uint64_t{1} << 0,
   kOptimizedParameter = std::uint64_t{1} << 1,  // an optimizer updates it
   kLeaf = std::uint64_t{1} << 2,                // autograd accumulates a gradient for it

@@ -15,8 +15,8 @@ namespace memoir {
 namespace {
 
 // Follows the live blocks that no tensor has used yet; a block with a tensor is not a workspace. Most blocks get a
-// tensor immediately, so few blocks are stored at a time. A block without a tensor has little evidence, and all of it
-// is stored for the rules.
+// tensor immediately, so few blocks are stored at a time. A block without a tensor has little evidence, so all of its
+// evidence is stored.
 class WorkspacePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }
@@ -43,7 +43,7 @@ class WorkspacePass : public Visitor {
   struct UnseenBlock {
     std::uint64_t ordinal = 0;
     ThreadId thread;
-    std::int32_t operation = -1, optimizer = -1;           // depths of the ranges in the stack; -1: none
+    std::int32_t operation = -1, optimizer = -1;           // depths of operator and optimizer step; -1: none
     std::uint64_t operation_call = 0, optimizer_call = 0;  // OpenRange::call at these depths
     Evidence evidence;
     std::optional<bool> live_result;  // whether the block is a workspace, judged at the newest early end
@@ -113,9 +113,9 @@ void WorkspacePass::OnDeallocate(const DeallocateEvent& event) {
   unseen_.erase(found);
 }
 
-// Judges the live blocks at an early end of the recording, as live_block_judge.cc does. A block whose operator
-// still runs counts as a result of the operator, so it is no workspace. This must be judged now: later the replay
-// closes the ranges without a recorded end, and the operator no longer counts as running.
+// Judges the live blocks at an early end of the recording (live_block_judge.h). A block whose operator still runs
+// counts as a result of the operator, so it is no workspace. This must be judged now: later the replay closes the
+// ranges without a recorded end, and the operator no longer counts as running.
 void WorkspacePass::JudgeLive() {
   if (ranges_ == ranges_at_early_end_) return;
   ranges_at_early_end_ = ranges_;

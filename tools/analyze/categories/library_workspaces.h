@@ -1,4 +1,4 @@
-// Finds the blocks of the rule `workspace`, without collecting the evidence for the other rules. Summaries need only
+// Finds the blocks with the rule `workspace`, without collecting the evidence for the other rules. Summaries need only
 // these blocks; finding the categories of all blocks would take several times as long.
 #ifndef TOOLS_ANALYZE_CATEGORIES_LIBRARY_WORKSPACES_H_
 #define TOOLS_ANALYZE_CATEGORIES_LIBRARY_WORKSPACES_H_

@@ -27,8 +27,8 @@ bool Parameter::IsNamed(std::string_view name) const {
   return std::ranges::find(labels, name) != labels.end() || label() == name;
 }
 
-// Makes the labels at the end of the process, with the dictionary of this replay. The dictionary of another replay
-// contains the ids only after that replay has read as far as this one.
+// Makes the labels at the end of the process, from the dictionary of this replay. The dictionary of another replay
+// lacks these names until that replay has read the same chunks.
 void ParameterBook::EndProcess(const Dictionary& dictionary) {
   for (; labelled_ < parameters_.size(); ++labelled_) {
     Parameter& parameter = parameters_[labelled_];
@@ -52,10 +52,10 @@ void ParameterBook::EndProcess(const Dictionary& dictionary) {
   by_block_.clear();
 }
 
-// Finds a tensor by the address of its TensorImpl. If the block of the tensor that was known at this address has been
-// freed, and `tensor` has another block, `tensor` is usually a new TensorImpl: returns nullopt. It may instead be a
-// known parameter that received new memory. Then its module reports it at the next call, and AddNamed finds it by its
-// module and name.
+// Finds a tensor by the address of its TensorImpl. Returns nullopt if the block of the tensor known at this address was
+// freed and `tensor` has another block: usually `tensor` is a new TensorImpl at the same address. It may instead be a
+// known parameter that received new memory. In this case its module reports it at the next call, and AddNamed finds it
+// by module and name.
 std::optional<ParameterNumber> ParameterBook::Find(const BookedTensor& tensor) const {
   const auto known = by_impl_.find(tensor.impl);
   if (known == by_impl_.end()) return std::nullopt;

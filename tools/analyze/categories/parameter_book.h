@@ -18,7 +18,7 @@
 
 namespace memoir {
 
-// The role of a block that belongs to a parameter.
+// The purpose of a block that belongs to a parameter: the parameter itself, its gradient, or its optimizer state.
 enum class ParameterPart : std::uint8_t { kItself, kGradient, kState };
 inline constexpr std::size_t kParameterParts = 3;
 
@@ -34,7 +34,7 @@ struct Parameter {
   LayoutId layout;
   bool is_buffer = false;
   // One label for each name, such as "layers.0.fc1.weight". Empty until the process has ended. A leaf that no module
-  // holds has the label "leaf 3, float32[4]". Labels in the root module that was last seen to hold the parameter come
+  // holds has the label "leaf 3, float32[4]". Labels in the root module that most recently held the parameter come
   // first.
   std::vector<std::string> labels;
   std::size_t of_root = 0;                    // number of labels in that root module
@@ -78,7 +78,7 @@ class ParameterBook {
 
   std::vector<Parameter> parameters_;
   absl::flat_hash_map<std::uint64_t, ParameterEntry> by_impl_;  // of the current process
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> by_block_;  // TensorImpl of each live block, by its ordinal
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> by_block_;  // TensorImpl of each live block, by Block::ordinal
   // Keys: process, module, name (without a name: position), and whether the tensor is a buffer.
   std::map<std::tuple<ProcessId, ModuleId, std::uint32_t, bool>, ParameterNumber> by_place_;
   std::uint32_t leaves_ = 0;

@@ -17,7 +17,7 @@ RangeTraits TraitsOf(std::string_view name) {
   for (const std::string_view fills : {"aten::zeros", "aten::zeros_like", "aten::ones_like", "aten::full",
                                        "aten::full_like", "aten::empty_like", "aten::clone"})
     traits.fills = traits.fills || is(fills);
-  // The functional collectives call these operators, too. Operators whose tensors are in nested lists are missing here,
+  // Functional collectives also call these operators. Operators whose tensors are in nested lists are missing here,
   // because recordings do not contain such tensors.
   traits.reduces = is("c10d::allreduce_") || is("c10d::allreduce_coalesced_");
   traits.gathers = is("c10d::_allgather_base_");

@@ -113,14 +113,14 @@ bool ReleasedByBackward(const Evidence& block) {
 bool SavedUnread(const Evidence& block) { return ComputedInForward(block) && block.Has(kSaved); }
 bool AwaitsBackward(const Evidence& block) { return ComputedInForward(block) && StillAwaits(block); }
 
-// A block that was freed before backward ran through its graph was not used by backward.
+// The block was freed, or the recording ended, before the node that may have saved it ran. So backward did not use it.
 bool GraphDropped(const Evidence& block) {
   return block.phase == Phase::kForward && block.Has(kOutlivedModel) && block.Has(kGradMode) && block.Has(kPending) &&
          !block.Has(kDifferentiable);
 }
 
-// Made or written in one call of a model, and read in a later call of this model, or in two calls of other models.
-// Blocks that backward needs do not get here: earlier rules apply to them.
+// Made or written in one call of a model, and read in another call of this model or in two calls of other models.
+// Blocks that backward needs do not reach this rule: earlier rules apply to them.
 bool CarriedBetweenCalls(const Evidence& block) { return ComputedInForward(block) && block.Has(kCarried); }
 
 // Other blocks of backward.

@@ -43,8 +43,8 @@ absl::Span<const Rule> Rules();
 using RuleNumber = std::uint8_t;  // index in Rules()
 inline constexpr std::size_t kMostRules = 64;
 
-// Returns true if a block of this rule is a bucket in which DDP reduces gradients. Other threads free buckets, so the
-// time of their frees varies from step to step.
+// Returns true if a block with this rule is a bucket in which DDP reduces gradients. Other threads free buckets, so the
+// time at which a bucket is freed varies from step to step.
 bool IsBucketOfRanks(const Rule& rule);
 
 RuleNumber RuleFor(const Evidence& evidence);

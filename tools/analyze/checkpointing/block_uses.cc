@@ -68,7 +68,7 @@ class UsesPass : public Visitor {
     const std::uint32_t depth = calls_[calls_.CommonCaller(made_in_[block.slot], call)].depth;
     return static_cast<std::uint8_t>(std::min<std::uint32_t>(depth, BlockUse::kNever - 1));
   }
-  // Finds the module call whose forward operator made the autograd node in which the innermost range runs.
+  // Finds the module call in which an operator made the innermost running autograd node. Returns false if unknown.
   bool NodeAround(const RangeStack& stack, CallNumber* call) const {
     for (std::int32_t depth = stack.back().innermost_backward; depth >= 0; --depth) {
       const OpenRange& range = stack[static_cast<std::size_t>(depth)];

@@ -23,12 +23,12 @@ struct BlockUse {
   std::uint8_t saved_innermost = 0;
   std::uint8_t read_outermost = kNever;  // smallest depth of a forward operator that reads the block
   bool freed_in_backward = false;
-  bool freed_in_forward = false;  // while a module call ran on the thread that allocated the block
+  bool freed_in_forward = false;  // freed while a module call ran on the thread that allocated the block
   std::uint32_t reads = 0;        // number of forward operators that read the block
 
-  // `depth`: the depth of a call that made the block. Returns true if the block stays live although this call is
-  // checkpointed, because an operator outside of the call saved the block. If no autograd node was recorded that reads
-  // the block (compiled code), all forward operators that read it are assumed to have saved it.
+  // `depth`: the depth of a call in which the block was made. Returns true if the block stays live although this call
+  // is checkpointed, because an operator outside of the call saved the block. If no recorded autograd node reads the
+  // block (compiled code), all forward operators that read it are assumed to have saved it.
   bool Leaves(std::uint32_t depth) const {
     return (saved_outermost != kNever ? saved_outermost : read_outermost) < depth;
   }

@@ -25,8 +25,8 @@ inline constexpr AlikeNumber kNoAlike = 0xffffffffu;
 struct ModuleCall {
   CallNumber caller = 0;
   std::uint32_t depth = 0;  // the number of calls around it, plus one
-  // kNoAlike if the module is unknown. Also kNoAlike if the call lies inside of a call of the same group, because then
-  // only the outer call counts.
+  // kNoAlike if the module is unknown. Also kNoAlike if the call lies inside of a call of the same group, because only
+  // the outer call counts.
   AlikeNumber alike = kNoAlike;
 };
 

@@ -1,5 +1,5 @@
 // The pass of AnalyzeCheckpointing: follows, for each group of modules, the blocks that checkpointing would free, and
-// the blocks that checkpointing would keep live. It hands each event to the parts that own the figures:
+// the blocks that checkpointing would keep live. It hands each event to the objects that own the figures:
 //
 //     event ──► FollowedBlocks    which live blocks count, and for which calls (followed_block.h)
 //           ──► FollowedCalls     what the blocks of each call add to its group

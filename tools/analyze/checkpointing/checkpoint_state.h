@@ -1,5 +1,4 @@
-// The state that several parts of a CheckpointPass share. Each object has its own interface. A part keeps references to
-// the objects that it uses.
+// The state that several members of a CheckpointPass share. Each member keeps references to the objects that it uses.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_STATE_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_STATE_H_
 

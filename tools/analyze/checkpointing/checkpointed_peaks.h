@@ -1,6 +1,6 @@
 // The recorded peak of a device, and for each group of alike modules the peak with checkpointing. The figures of a
-// group change rarely. So each group stores the instant since which its figures are unchanged, and its peak is updated
-// only when they change.
+// group change rarely. So each group stores the instant since which its figures are unchanged. When they change, or
+// when the selection begins or ends, its peak is updated for the time since that instant. Touch() raises it directly.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTED_PEAKS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTED_PEAKS_H_
 
@@ -18,8 +18,8 @@ class CheckpointedPeaks {
   struct Group {
     std::uint64_t freed = 0;  // bytes that are live now, and would be free with checkpointing
     std::uint64_t held = 0;   // bytes of inputs that are free now, and would be live with checkpointing
-    std::uint64_t kept = 0;   // bytes of live blocks that checkpointing frees at some time
-    std::uint64_t peak = 0;   // most live bytes with checkpointing, in the window of the selection
+    std::uint64_t kept = 0;   // bytes of live blocks that checkpointing would free at any time of their life
+    std::uint64_t peak = 0;   // most live bytes with checkpointing, in the selection
     std::uint64_t kept_at_peak = 0;
     std::uint64_t again = 0;  // most bytes that one call recomputes
     PeakHistory::Instant since = 0;
@@ -46,8 +46,8 @@ class CheckpointedPeaks {
     Group& group = FindGroup(alike);
     if (in_window_) group.peak = std::max(group.peak, static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)));
   }
-  // Notes that a call that began at `begin` ran out of memory. If the peak was reached since then, the recorded peak is
-  // too low.
+  // Notes that a call that began at `begin` ran out of memory. If the peak was reached during this call, the recorded
+  // peak is too low.
   void NoteCutOff(PeakHistory::Instant begin) { peak_is_cut_off_ |= in_window_ && peak_at_ >= begin; }
 
   void OpenWindow(Tick tick) {

@@ -30,9 +30,9 @@ struct CheckpointRow {
   std::uint64_t already = 0;      // calls in backward: the program already checkpoints them
   std::uint64_t peak_bytes = 0;   // peak with checkpointing
   std::int64_t freed_bytes = 0;   // recorded peak minus peak_bytes
-  std::uint64_t kept_bytes = 0;   // bytes that are live at the recorded peak and that checkpointing frees
+  std::uint64_t kept_bytes = 0;   // bytes live at the recorded peak, of blocks that checkpointing would free
   std::uint64_t again_bytes = 0;  // most bytes that one call would recompute
-  bool cut_off = false;           // the peak is in a forward that ran out of memory; peak_bytes is a lower bound
+  bool cut_off = false;           // the peak is in a forward pass that ran out of memory; peak_bytes is a lower bound
 };
 
 struct CheckpointDevice {

@@ -16,7 +16,7 @@ class DevicePeaks {
  public:
   using Device = std::pair<DeviceId, CheckpointedPeaks>;
 
-  // In the order of their first event. Stay at their index until Clear().
+  // Returns the devices in the order of their first event. A device stays at its index until Clear().
   std::vector<Device>& all() { return devices_; }
   // The device must have been added.
   CheckpointedPeaks& operator[](DeviceId device) { return Find(device)->second; }

@@ -34,12 +34,12 @@ struct FollowedBlock {
   std::uint64_t leaves = 0;    // a bit for each depth: the block leaves the call at this depth
   std::uint64_t saved_in = 0;  // a bit for each depth: an operator inside of that call saved the block
   bool freed_in_backward = false;
-  std::vector<CallNumber> inputs_of;
+  std::vector<CallNumber> inputs_of;  // calls that received the block as an input
   bool Leaves(std::uint32_t depth) const { return (leaves & Bit(depth)) != 0; }
   bool IsSavedIn(std::uint32_t depth) const { return (saved_in & Bit(depth)) != 0; }
   // Returns true if backward needs this block from a recomputation of the call at `depth`.
   bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
-  // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first.
+  // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first one.
   bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }
   static constexpr std::uint32_t kMostDepth = 64;  // deeper calls are not followed
   static std::uint64_t Bit(std::uint32_t depth) { return std::uint64_t{1} << (depth - 1); }

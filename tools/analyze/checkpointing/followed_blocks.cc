@@ -25,8 +25,8 @@ FollowedBlock& FollowedBlocks::Follow(const AllocateEvent& event) {
   const BlockUse use = uses_.UseOf(block);
   followed.ordinal = block.ordinal;
   followed.call = forward ? tree_.InnermostCall(event.thread) : 0;
-  // Autocast also holds the copies that it makes of parameters. A copy counts only if backward frees it, because then
-  // only the graph held the copy.
+  // Autocast also holds the copies that it makes of parameters. A copy counts only if backward frees it, because this
+  // shows that only the graph held the copy.
   followed.activation = traits.activation && followed.call != 0 && (!traits.cast || use.freed_in_backward);
   followed.may_be_input = traits.may_be_input;
   followed.reads = use.reads;

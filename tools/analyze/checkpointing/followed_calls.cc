@@ -77,7 +77,7 @@ void FollowedCalls::NoteMost(const FollowedBlock& followed, CallNumber within) {
 void FollowedCalls::NoteInput(FollowedBlock& followed, CallNumber call) {
   std::vector<CallNumber>& inputs = followed.inputs_of;
   if (!inputs.empty() && inputs.back() == call) return;
-  constexpr std::size_t kMany = 64;  // by then most of the calls that received the block have ended
+  constexpr std::size_t kMany = 64;  // of so many calls that received the block, most have ended
   if (inputs.size() >= kMany && (inputs.size() & (inputs.size() - 1)) == 0)
     std::erase_if(inputs, [this](CallNumber number) { return !open_.contains(number); });
   const CallNumber common = tree_.CommonCaller(followed.call, call);
@@ -88,7 +88,7 @@ void FollowedCalls::NoteInput(FollowedBlock& followed, CallNumber call) {
     given.push_back(number);
     if (followed.activation) LeaveSibling(followed, common, found->second.alike);
   }
-  // The innermost call comes last, because the check at the begin of this function compares the last entry.
+  // The innermost call comes last, because the check at the beginning of this function compares the last entry.
   inputs.insert(inputs.end(), given.rbegin(), given.rend());
 }
 

@@ -18,7 +18,7 @@ class FollowedCalls {
  public:
   FollowedCalls(const CallTree& tree, DevicePeaks& devices) : tree_(tree), devices_(devices) {}
 
-  // The call has just begun.
+  // Begins to follow a call that has just begun.
   void Follow(CallNumber number);
   void Forget(CallNumber number) { open_.erase(number); }
   void Clear() { open_.clear(); }

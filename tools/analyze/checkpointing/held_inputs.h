@@ -1,5 +1,4 @@
-// The inputs of module calls that the program freed. With checkpointing the calls that received them would still hold
-// them.
+// Freed blocks that module calls had received as inputs. With checkpointing, these calls would still hold the blocks.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_HELD_INPUTS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_HELD_INPUTS_H_
 

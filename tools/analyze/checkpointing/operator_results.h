@@ -1,5 +1,5 @@
 // The blocks that open operators allocated, and that may be their results. An operator saves its results when it ends,
-// so the memory that a recomputation needs is noted then.
+// so the memory that a recomputation needs is noted at the operator's end.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_OPERATOR_RESULTS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_OPERATOR_RESULTS_H_
 

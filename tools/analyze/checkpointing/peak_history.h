@@ -1,4 +1,4 @@
-// Finds the most live bytes that a device has had since any earlier instant, without storing all values.
+// Finds the most live bytes that a device has had since a given earlier instant, without storing all values.
 //
 // An instant is the number of changes of the live bytes so far. An instant is stored only if all later instants have
 // fewer live bytes, so the stored live bytes fall from the oldest instant to the newest:

@@ -28,7 +28,7 @@ void Recomputation::MakeAgainCallsOf(const FollowedBlock& followed, ThreadId thr
   });
 }
 
-// Recomputes the call when an autograd node first needs a tensor of the call. The live bytes are those at the begin of
+// Recomputes the call when an autograd node first needs a tensor of the call. Uses the live bytes at the beginning of
 // this node, because the node does nothing else before the recomputation.
 void Recomputation::MakeAgain(FollowedCall& call, ThreadId thread) {
   for (std::size_t i = 0; i < devices_.all().size(); ++i) {

@@ -1,5 +1,5 @@
 // The recomputation of module calls: how high the memory of a device would rise when backward runs the calls of a group
-// again, and from when on their blocks are live a second time.
+// again, and when their blocks become live a second time.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_RECOMPUTATION_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_RECOMPUTATION_H_
 
@@ -29,7 +29,7 @@ class Recomputation {
 
   DevicePeaks& devices_;
   FollowedCalls& calls_;
-  // By ThreadId: the live bytes of each of devices_ at the begin of the thread's newest autograd node.
+  // By ThreadId: the live bytes of each of devices_ at the beginning of the thread's newest autograd node.
   std::vector<std::vector<std::uint64_t>> live_at_node_;
 };
 

@@ -23,7 +23,7 @@ std::vector<const Caller*> CallersOf(const ModelCalls& calls) {
   return callers;
 }
 
-// All callers of a model have the same mark, because they do the same.
+// Gives all callers of a model the same mark (SeenLine::marks), because all of them call the model.
 std::vector<SeenLine> LinesOf(const std::vector<const Caller*>& callers) {
   std::vector<SeenLine> lines;
   for (const Caller* caller : callers) lines.push_back({caller->line, {MarkOf("call", "")}});
@@ -34,7 +34,7 @@ ProgramChange ChangeAt(Kind kind, const std::string& model, const SourceLine& li
   return {.kind = kind, .where = model, .a = "", .b = PlaceOf(line), .count = 1, .source = line};
 }
 
-// Returns the change of autograd between calls of which all, or none, had it on.
+// Returns whether autograd is on in all calls of B and in no call of A, or the reverse. Otherwise nullopt.
 std::optional<Kind> AutogradChange(const AutogradCalls& a, const AutogradCalls& b) {
   if (a.with_autograd == 0 && b.without_autograd == 0) return Kind::kAutogradOn;
   if (a.without_autograd == 0 && b.with_autograd == 0) return Kind::kAutogradOff;
@@ -61,7 +61,7 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
     if (const std::optional<Kind> kind = AutogradChange(caller_a.calls, caller_b.calls))
       changes.push_back(ChangeAt(*kind, model, caller_b.line));
   }
-  // A line without a match on each side may be the same call, in a function with another name.
+  // If both A and B have a line without a match, the two lines may be the same call in a renamed function.
   if (gone.empty() != added.empty() && !callers_a.empty() && !callers_b.empty()) {
     for (const Caller* caller : added) changes.push_back(ChangeAt(Kind::kNewCall, model, caller->line));
     for (const Caller* caller : gone) changes.push_back(ChangeAt(Kind::kGoneCall, model, caller->line));
@@ -75,7 +75,7 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
 
 using Uses = std::map<CommonModule, const ModuleUse*>;
 
-// Returns the calls of a module for each call of its outermost module, as text. Empty if this is no whole number.
+// Returns the number of calls of a module for each call of its outermost module, as text. Empty if it is not whole.
 std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   const auto outermost = uses.find({module.root, ""});
   if (outermost == uses.end() || outermost->second->calls.all() == 0) return "";
@@ -83,7 +83,7 @@ std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   return calls % of_model == 0 ? absl::StrCat(calls / of_model) : "";
 }
 
-// Compares modules that both have inside of a model. Leaves out modules inside of a module that was already added.
+// Compares the modules inside of models that both A and B have. If a module differs, leaves out the modules inside it.
 std::vector<ProgramChange> ChangesInside(const Uses& uses_a, const Uses& uses_b) {
   std::vector<ProgramChange> changes;
   std::vector<CommonModule> added;
@@ -115,7 +115,7 @@ std::string WordsOf(const GradientUse& use) {
   return use.freed_before_forward ? "freed before forward" : "not freed";
 }
 
-// Adds `change` for the modules with sparse gradients that `others` lacks.
+// Adds `change` with the names of those `modules` (modules with sparse gradients) that `others` lacks.
 void AddSparse(const std::set<CommonModule>& modules, const std::set<CommonModule>& others, ProgramChange change,
                std::vector<ProgramChange>& changes) {
   std::set<std::string> places;

@@ -72,8 +72,8 @@ absl::StatusOr<CaptureAnalysis> Analyse(const Capture& capture, const Selection&
   return replays.Finish(AnalyzeSide(categories, selection, options));
 }
 
-// Returns one HeldPart for the whole peak. Only the size of the peak is known, because the file with the peak was
-// evicted.
+// Returns one HeldPart for the whole peak. Only the size of the peak is known, because the part of the recording that
+// contains the peak was evicted.
 HeldPart PartOfEvicted(std::uint64_t bytes) {
   HeldPart part;
   part.operator_name = part.module_label = part.line_label = part.category = part.other = kEvicted;

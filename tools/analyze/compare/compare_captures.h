@@ -1,4 +1,4 @@
-// Compares two recordings.
+// Compares two captures.
 #ifndef TOOLS_ANALYZE_COMPARE_COMPARE_CAPTURES_H_
 #define TOOLS_ANALYZE_COMPARE_COMPARE_CAPTURES_H_
 
@@ -12,13 +12,13 @@
 namespace memoir {
 
 struct CompareOptions {
-  Selection a, b;  // equal, except that each recording may define steps in its own way
+  Selection a, b;  // equal, except that each capture may define steps in its own way
   InstantChoice at;
-  std::optional<GroupBy> by;  // nullopt: by line if a recording has stacks, else by module, else by operator
+  std::optional<GroupBy> by;  // nullopt: by line if a capture has stacks, else by module, else by operator
   std::vector<Rename> renames;
 };
 
-// Returns the errors that the analysis of a recording returns.
+// Returns the comparison. If the analysis of one capture fails, returns its error.
 absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options);
 
 }  // namespace memoir

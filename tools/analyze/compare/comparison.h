@@ -1,7 +1,7 @@
-// A comparison of two recordings at their peaks or at another instant: for each device the difference, and rows whose
+// A comparison of two captures at their peaks or at another instant: for each device the difference, and rows whose
 // differences sum to it.
 //
-// A is the first recording, B is the second. A difference is B's value minus A's value. Names are B's names.
+// A is the first capture, B is the second. A difference is B's value minus A's value. Names are B's names.
 #ifndef TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 #define TOOLS_ANALYZE_COMPARE_COMPARISON_H_
 
@@ -38,7 +38,7 @@ struct Amount {
 };
 
 struct ComparedRow {
-  std::string name;           // as in `memoir show` with this grouping, but module paths lack wrappers
+  std::string name;           // as in `memoir show` with this grouping, but module paths omit wrapping modules (DDP)
   std::string name_a;         // A's name if it differs, for example for a line that moved; otherwise empty
   CommonModule module;        // for rows with a module
   SourceLine source;          // for rows with a line
@@ -65,7 +65,7 @@ struct MainCause {
   std::string operator_name, module, category;  // each empty if no single value makes up most of the change
   bool is_all_in_module = false,
        is_all_of_category = false;   // the module, or the category, makes up at least 9/10
-  RowState state = RowState::kSame;  // kNew: A has no bytes of the line; kGone: B has none
+  RowState state = RowState::kSame;  // kNew: only B has bytes of the line; kGone: only A has them
   std::int64_t bytes = 0;
   std::int64_t more_blocks = 0;
   std::int64_t bytes_of_category = 0;  // difference of `category`, summed over all lines
@@ -91,9 +91,9 @@ struct ComparedSide {
 struct ComparedDevice {
   std::string name;
   std::optional<std::uint32_t> rank_a, rank_b;
-  std::array<std::optional<ComparedSide>, 2> sides;  // A's and B's; nullopt if the recording has no such device
-  std::vector<ComparedRow> rows;  // largest differences first; empty unless both recordings have the device
-  MainCause cause;                // if only one recording has the device: the main cause of its bytes
+  std::array<std::optional<ComparedSide>, 2> sides;  // A's and B's; nullopt if the capture has no such device
+  std::vector<ComparedRow> rows;  // largest differences first; empty unless both captures have the device
+  MainCause cause;                // if only one capture has the device: the main cause of its bytes
   // Main cause of reserved_difference(). Its category is a ReservedPlace. Unknown unless the instant is the peak and
   // all blocks are selected.
   MainCause reserved_cause;
@@ -129,7 +129,7 @@ struct ComparedDevice {
   }
 };
 
-// A difference between the recordings other than memory: "torch", "2.11.0", "2.15.0". For "modules", `a` lists modules
+// A difference between the captures other than memory: "torch", "2.11.0", "2.15.0". For "modules", `a` lists modules
 // that B lacks, and `b` lists modules that A lacks; each may be empty.
 struct RecordingDifference {
   std::string what, a, b;
@@ -138,8 +138,8 @@ struct RecordingDifference {
 struct Comparison {
   GroupBy by = GroupBy::kLine;
   InstantChoice at;
-  // First the devices that are in both recordings: GPUs before hosts, then the largest difference first. Then the
-  // devices of one recording.
+  // First the devices that are in both captures: GPUs before hosts, then the largest difference first. Then the
+  // devices of one capture.
   std::vector<ComparedDevice> devices;
   std::vector<RecordingDifference> unlike;
   std::vector<ProgramChange> changes;
@@ -147,7 +147,7 @@ struct Comparison {
   bool of_snapshots = false;  // both captures are snapshots, compared at the instants of the snapshots
   std::string missing;        // one line: the information that the rows lack; usually empty
   ReplayReport report_a, report_b;
-  // Returns the device that the text of `memoir diff` describes. nullptr if no device is in both recordings.
+  // Returns the device that the text of `memoir diff` describes. nullptr if no device is in both captures.
   const ComparedDevice* focus() const {
     return devices.empty() || !devices.front().has_both() ? nullptr : &devices.front();
   }

@@ -37,8 +37,8 @@ std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>&
   return more;
 }
 
-// Returns true if a size of an input changed from and to the same values as a size of the parameters in `change`. For
-// example, more patches of an image make both the input sequence and the table of positions longer.
+// Returns true if a size of an input and a size of the parameters in `change` had the same value in A and have the same
+// value in B. For example, more patches of an image make both the input sequence and the table of positions longer.
 bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
   return std::ranges::any_of(changes, [&](const ProgramChange& other) {
     return other.kind == Kind::kInputs &&
@@ -46,7 +46,7 @@ bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChang
   });
 }
 
-// Returns true if `part` has the sign of `whole`, and is at least `whole` / `share`.
+// Returns true if `part` has the sign of `whole`, and |part| is at least |whole| / `share`.
 bool IsShare(std::int64_t part, std::int64_t whole, std::int64_t share) {
   return (part > 0) == (whole > 0) && part != 0 && share * std::abs(part) >= std::abs(whole);
 }
@@ -66,7 +66,7 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
     case Kind::kGoneParameters:
       return IsShare(change.bytes, total, 50);
     case Kind::kGradients:
-      // A result that is added to a kept gradient is an autograd detail.
+      // A result that autograd adds to an existing gradient is an autograd detail.
       return !change.where.empty() || IsShare(MoreOf(parts, "gradient") + MoreOf(parts, "autograd detail"), total, 4);
     case Kind::kUnshared:
     case Kind::kTrained:
@@ -85,7 +85,7 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
   }
 }
 
-// Adds new modules as the cause of a growth, or gone modules as the cause of the opposite, even if the changed bytes
+// Adds new modules as the cause of a growth, or gone modules as the cause of a decrease, even if the changed bytes
 // belong to other modules: a new module may only save its input, which another module made.
 void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
   const auto find = [&](Kind kind) { return std::ranges::find(changes, kind, &ProgramChange::kind); };
@@ -125,7 +125,7 @@ void AddEarlierSteps(const std::vector<MatchedPart>& parts, std::int64_t total, 
   if (is_most) causes.push_back(std::move(change));
 }
 
-// Returns the first line of the program that runs other operators of forward in B.
+// Returns the first line of the program at which forward runs some operators only in A and others only in B.
 std::optional<ProgramChange> FindOperatorChange(const CaptureHoldings& a, const CaptureHoldings& b,
                                                 const MatchedNames& names) {
   // By line of B: the operators that only A or only B runs there.
@@ -206,7 +206,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   // In another phase, other tensors of earlier steps are still live.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
   if (causes.empty()) AddOnlyModules(changes, total, causes);
-  // Parameters of another size may have few bytes themselves, and change the activations.
+  // Parameters of another size may have few bytes themselves, but change the size of the activations.
   for (const ProgramChange& change : changes) {
     const bool fits = change.kind == Kind::kSizes && change.factor != 1 && (change.factor > 1) == (total > 0);
     if (causes.empty() && fits) causes.push_back(change);

@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// A device that both recordings have.
+// A device that both captures have.
 struct MatchedDevice {
   const HeldDevice &a, &b;
   const std::vector<MatchedPart>& parts;
@@ -20,11 +20,11 @@ struct MatchedDevice {
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names);
 
-// Returns the parts of the tensors that may be kept from step to step. The parts differ only in bytes from before the
-// step. Leaves out tensors that always stay, such as parameters.
+// Returns the parts without tensors that always stay, such as parameters. The difference of a returned part is only the
+// difference of its bytes from before the step: the bytes that may be kept from step to step.
 std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts);
 
-// Fills in the shapes of the tensors that the line of `cause` made, if both recordings have them and they differ.
+// Fills in the shapes of the tensors that the line of `cause` made, if both captures have them and they differ.
 void AddShapes(const CaptureHoldings& a, const CaptureHoldings& b, MainCause& cause);
 
 // The first line of the program that runs other operators in B, and the first tensor that has another shape: changes of
@@ -33,7 +33,7 @@ struct LineChanges {
   std::optional<ProgramChange> operators, shape;
 };
 LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names);
-// Adds the first of the changes that fits to a device without other causes. Needs the shapes of the main cause.
+// If the device has no other cause, adds the first of the two changes that fits. AddShapes must be called before.
 void AddLineChange(const LineChanges& changes, ComparedDevice& device);
 
 }  // namespace memoir

@@ -34,12 +34,12 @@ std::optional<TensorShape> OwnInput(const Inputs& inputs, const Inputs& others) 
 
 // Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. The returned shape is
 // more frequent in `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training
-// now has the batch that evaluation had before.
+// now uses the batch size that only evaluation used before.
 std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs& others, const TensorShape& own) {
   const std::uint64_t calls = others.at(own);
   std::uint64_t all = 0;
   for (const auto& [shape, count] : others) all += count;
-  if (4 * calls < all) return std::nullopt;  // an odd last batch
+  if (4 * calls < all) return std::nullopt;  // `own` is rare, such as a smaller last batch
   std::optional<TensorShape> most;
   std::uint64_t largest = 0;
   for (const auto& [shape, count] : inputs) {

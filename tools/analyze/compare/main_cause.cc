@@ -46,7 +46,7 @@ std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::ve
   std::erase_if(changed, [&](const auto& one) { return !names.contains(one.second); });
   if (changed.empty()) changed = of_blocks;
   if (changed.empty() || total >= 0) return changed;
-  // A small total is the rest of larger changes in both directions. Then the growth is of interest.
+  // A small total is the rest of larger changes in both directions. In this case the growth comes first.
   constexpr std::int64_t kSmall = 10;
   if (kSmall * std::abs(total) < changed.front().first) return changed;
   for (auto& [difference, name] : changed) difference = -difference;
@@ -66,7 +66,7 @@ DominantName DominantOf(const std::vector<const MatchedPart*>& parts, const Nami
   return {changed.front().second, 10 * changed.front().first >= 9 * std::abs(bytes)};
 }
 
-// Returns true if the parts belong to several models. Then a path alone does not identify a module, and names contain
+// Returns true if the parts belong to several models. If so, a path alone does not identify a module, and names contain
 // the model: "Generator.image".
 bool HaveSeveralModels(const std::vector<MatchedPart>& parts) {
   std::set<std::string> roots;

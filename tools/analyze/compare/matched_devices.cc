@@ -15,7 +15,7 @@ namespace {
 // such devices.
 using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
 
-// `alone`: true if each recording has one process. Then its rank is ignored.
+// `alone`: true if each capture has at most one process. In this case ranks are ignored.
 std::map<DeviceKey, const SideInputs*> ByKey(const std::vector<SideInputs>& sides, bool alone) {
   std::map<DeviceKey, const SideInputs*> by_key;
   std::map<std::pair<std::int64_t, std::string>, std::size_t> counts;
@@ -27,7 +27,7 @@ std::map<DeviceKey, const SideInputs*> ByKey(const std::vector<SideInputs>& side
   return by_key;
 }
 
-// Ranks of one host use different GPUs. If each recording has one process, and one GPU that the other recording lacks,
+// Ranks of one host use different GPUs. If each capture has one process, and one GPU that the other capture lacks,
 // gives B's GPU the key of A's, so that they are compared.
 void MatchOnlyGpus(const std::map<DeviceKey, const SideInputs*>& of_a, std::map<DeviceKey, const SideInputs*>& of_b) {
   const auto only_in = [](const auto& these, const auto& others) {

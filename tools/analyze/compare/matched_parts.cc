@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Returns all modules of a recording: modules that were called, that have parameters, or that allocated live blocks.
+// Returns all modules of a capture: modules that were called, that have parameters, or that allocated live blocks.
 std::vector<Module> ModulesOf(const CaptureHoldings& held) {
   std::vector<Module> modules = held.modules;
   for (const SeenParameter& parameter : held.facts.parameters) modules.push_back(parameter.module);

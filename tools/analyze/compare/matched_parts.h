@@ -1,4 +1,4 @@
-// Matches the memory of one device in recording A with the memory of one device in recording B, under common names. A
+// Matches the memory of one device in capture A with the memory of one device in capture B, under common names. A
 // part is the live bytes with one operator, module, line and category. Rows and the main cause (main_cause.h) are
 // computed from the matched parts.
 #ifndef TOOLS_ANALYZE_COMPARE_MATCHED_PARTS_H_
@@ -32,11 +32,11 @@ struct MatchedPart {
   }
 };
 
-// Matches the parts of two recordings, for one device at a time.
+// Matches the parts of two captures, for one device at a time.
 class MatchedNames {
  public:
   MatchedNames(const CaptureHoldings& a, const CaptureHoldings& b, std::vector<Rename> renames, GroupBy by);
-  // Returns the matched parts of two devices. `a` or `b` is nullptr if the recording has no such device.
+  // Returns the matched parts of two devices. `a` or `b` is nullptr if the capture has no such device.
   std::vector<MatchedPart> MatchParts(const HeldDevice* a, const HeldDevice* b);
   const ModuleNames& modules() const { return modules_; }
   const Renames& renames() const { return renames_; }

@@ -22,7 +22,7 @@ std::int64_t FactorOf(const SizePair& sizes) {
   return std::llround(1000.0 * static_cast<double>(sizes.second) / static_cast<double>(sizes.first));
 }
 
-// Returns the change of the parameters that have a size with the factor of `main`.
+// Returns one change for all parameters with a size that changed by the same factor as `main`.
 ProgramChange ChangeOfSizes(const std::vector<MatchedParameter>& parameters, const SizePair& main) {
   ProgramChange change{.kind = Kind::kSizes, .a = absl::StrCat(main.first), .b = absl::StrCat(main.second)};
   change.factor = static_cast<double>(main.second) / static_cast<double>(main.first);
@@ -40,14 +40,15 @@ ProgramChange ChangeOfSizes(const std::vector<MatchedParameter>& parameters, con
   return change;
 }
 
-// Returns "layers.*.up.weight".
+// Returns the name of a parameter, with the numbers of layers replaced: "layers.*.up.weight".
 std::string PatternOf(const CommonModule& module, const std::string& name) {
   return (module.path.empty() ? "" : WithLayersMerged(module.path) + ".") + name;
 }
 
 using Impl = std::uint64_t MatchedParameter::*;
 
-// Returns the parameters that are the same tensor as an earlier one by `these`, but not by `others`.
+// Returns the parameters that have the same address of a TensorImpl as an earlier parameter in `these`, but not in
+// `others`.
 ProgramChange SharedOnlyBy(const std::vector<MatchedParameter>& parameters, Impl these, Impl others, Kind kind) {
   ProgramChange change{.kind = kind};
   std::map<std::uint64_t, const MatchedParameter*> first;

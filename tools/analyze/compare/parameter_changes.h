@@ -1,4 +1,5 @@
-// Finds the changes of parameters that both recordings have: another size, or a gradient in one recording only.
+// Finds how the parameters of two captures differ: new and gone parameters, and parameters with another size, with a
+// gradient in one capture only, or shared in one capture only.
 #ifndef TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
 #define TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
 
@@ -10,14 +11,14 @@
 
 namespace memoir {
 
-// A parameter that both recordings have, under its common name.
+// A parameter that both captures have, under its common name.
 struct MatchedParameter {
   std::string name;  // "layers.*.up.weight"
   std::string root;  // class of the outermost module
   TensorShape a, b;
   std::int64_t bytes = 0;  // B's bytes minus A's
   bool is_trained_in_a = false, is_trained_in_b = false;
-  std::uint64_t impl_a = 0, impl_b = 0;  // TensorImpls
+  std::uint64_t impl_a = 0, impl_b = 0;  // addresses of the TensorImpls
 };
 std::vector<MatchedParameter> MatchParameters(const CaptureHoldings& a, const CaptureHoldings& b,
                                               const MatchedNames& names);
@@ -33,7 +34,7 @@ std::vector<ProgramChange> FindSharedChanges(const std::vector<MatchedParameter>
 // change. ProgramChange::a and b are the sizes that most parameters have.
 std::vector<ProgramChange> FindSizeChanges(const std::vector<MatchedParameter>& parameters);
 
-// Returns changes of Kind::kTrained and Kind::kFrozen. Empty if a recording trains no parameter: either its program
+// Returns changes of Kind::kTrained and Kind::kFrozen. Empty if a capture trains no parameter: either its program
 // does not train, or its parameters are views of flat parameters (FSDP).
 std::vector<ProgramChange> FindTrainedChanges(const std::vector<MatchedParameter>& parameters);
 

@@ -33,15 +33,15 @@ struct ProgramChange {
     kOptimizer,       // another class of optimizers
     kCheckpointed,    // modules that only B recomputes for backward
     kKept,            // modules that only A recomputes for backward
-    kAutogradOn,      // a call of a model, or backward, with autograd on, off in A
-    kAutogradOff,     // a call of a model, or backward, with autograd off, on in A
-    kNewCall,         // a line that calls a model of both, but only in B
-    kGoneCall,        // a line that calls a model of both, but only in A
+    kAutogradOn,      // a call of a model, or backward, for which autograd is on in B and off in A
+    kAutogradOff,     // a call of a model, or backward, for which autograd is off in B and on in A
+    kNewCall,         // a line that calls a model only in B; both A and B have the model
+    kGoneCall,        // a line that calls a model only in A; both A and B have the model
     kCallsInStep,     // another number of calls of a model in each step
     kCallsInCall,     // another number of calls of a module in each call of its outermost module
-    kGradients,       // gradients are freed at another point, or not, or they are sparse in one of A and B
+    kGradients,       // gradients are freed at another point or not at all, or they are sparse in one of A and B
     // Entries of ComparedDevice::causes only:
-    kLiveCalls,     // another number of calls of a model whose tensors are live
+    kLiveCalls,     // another number of calls of a model that have live tensors
     kEarlierSteps,  // more or fewer bytes live from before the step
     kOperator,      // a line runs another operator
     kFirstShape,    // the first tensor of the program with another shape

@@ -23,7 +23,7 @@ namespace {
 using Kind = ProgramChange::Kind;
 
 // Returns true for operators that autocast computes in the lower precision. The data type of other results follows
-// from these, or never changes: a loss is float32 with autocast, too.
+// from these, or never changes: a loss is float32 even with autocast.
 bool IsCastByAutocast(std::string_view operator_name) {
   constexpr std::string_view kPrefix = "aten::";
   static constexpr std::array<std::string_view, 8> kCast = {"linear", "mm",      "addmm", "bmm",

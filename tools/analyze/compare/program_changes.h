@@ -1,4 +1,4 @@
-// Finds how the programs of two recordings differ, as far as the recordings show it: modules, sizes, data types,
+// Finds how the programs of two captures differ, as far as the captures show it: modules, sizes, data types,
 // inputs, optimizers, checkpointing. One such change of the program is often the common cause of differences at many
 // lines.
 #ifndef TOOLS_ANALYZE_COMPARE_PROGRAM_CHANGES_H_

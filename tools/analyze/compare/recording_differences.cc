@@ -56,12 +56,12 @@ std::string RanksOf(const Capture& capture) {
 
 std::string StepsOf(const Summary& summary) { return absl::StrCat(summary.steps); }
 
-// Returns true if `module` belongs to a LayerCount: then it is unknown which layers were added.
+// Returns true if a LayerCount contains `module`: it is unknown which of the layers in a LayerCount were added.
 bool IsCounted(const CommonModule& module, const std::vector<LayerCount>& counts) {
   return std::ranges::any_of(counts, [&](const LayerCount& count) { return count.Has(module.root, module.path); });
 }
 
-// Returns the names of up to three modules that `others` lacks, with layers merged, and the number of further modules:
+// Returns the names of up to three modules that `others` lacks, layers merged, and the number of further modules:
 // "second_head, layers.*, head and 5 more". Empty if `others` lacks no module.
 std::string ModulesOfOneSide(const std::set<CommonModule>& modules, const std::set<CommonModule>& others,
                              const std::vector<LayerCount>& counts) {
@@ -72,7 +72,7 @@ std::string ModulesOfOneSide(const std::set<CommonModule>& modules, const std::s
   for (const CommonModule& module : modules) {
     if (others.contains(module) || IsCounted(module, counts)) continue;
     std::string path = WithLayersMerged(module.place());
-    // If both recordings have modules with this pattern, the pattern would not show the difference, so the path of the
+    // If both captures have modules with this pattern, the pattern would not show the difference, so the path of the
     // module is used.
     if (patterns.contains(path)) path = module.place();
     // Leaves out a module inside of a module that is already listed.

@@ -1,4 +1,4 @@
-// Finds differences between two recordings other than memory: versions, cards, settings, models. Such a difference may
+// Finds differences between two captures other than memory: versions, cards, settings, models. Such a difference may
 // explain why the memory differs.
 #ifndef TOOLS_ANALYZE_COMPARE_RECORDING_DIFFERENCES_H_
 #define TOOLS_ANALYZE_COMPARE_RECORDING_DIFFERENCES_H_

@@ -1,5 +1,5 @@
-// The results of torch.compile: for each compilation of a frame, the memory that compiling needed, the allocations of
-// the compiled code, and the tensors that this code keeps for backward. Also the graph breaks.
+// The results of torch.compile: its graph breaks, and for each compilation of a Python frame the memory that compiling
+// needed, the allocations of the compiled code, and the tensors that this code keeps for backward.
 //
 // A compilation is identified by two numbers, such as "1/0": the number of its frame, and its own number within the
 // frame. Its code runs in the region "Torch-Compiled Region: 1/0". Backward code belongs to the region of its forward
@@ -25,7 +25,7 @@ struct CompiledBytes {
   std::uint64_t allocations = 0;  // number of allocations by the compiled code, in the selection
   std::uint64_t allocated_bytes = 0;
   std::uint64_t bytes_at_peak = 0;       // the part of the device's peak that the compiled code allocated
-  std::uint64_t saved_bytes = 0;         // part of allocated_bytes: activations of the forward
+  std::uint64_t saved_bytes = 0;         // part of allocated_bytes: activations that forward made
   std::uint64_t compile_peak_bytes = 0;  // peak of the memory that compiling itself needed
 };
 

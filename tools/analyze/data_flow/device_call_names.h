@@ -33,7 +33,7 @@ bool TorchHides(const OpenRange& range, const Dictionary& dictionary);
 // Returns the name of a call, such as "cudaMalloc". Empty if `call` is not a function that programs call.
 std::string_view NameOfDriverCall(v1::DriverCall call);
 
-// Serves one process. NameOf must see all of its calls, in order.
+// Serves one process. NameOf must be called for each device call of the process, in order.
 class DeviceCallNames {
  public:
   // Returns the name of the work on the device: the kernel of a launch, or a fill. Empty if the name is unknown, if the

@@ -246,7 +246,7 @@ void EventTreePass::SeeAllocate(const AllocateEvent& event) {
   if (!skip_ && !filter_.selects_all())
     is_chosen_[{block.device, block.address}] = filter_.Selects(block, state().dictionary());
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
-  // torch.profiler also knows the sizes of blocks from its earlier runs. Each range with the selected name corresponds
+  // torch.profiler also uses the sizes of blocks from its earlier runs. Each range with the selected name corresponds
   // to one run of torch.profiler.
   if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
     sizes_[{block.device, block.address}] = block.bytes;

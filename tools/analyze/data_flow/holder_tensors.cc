@@ -57,7 +57,7 @@ const HolderTensors::Holding* HolderTensors::AddHolding(const HoldsEvent& event,
 }
 
 const HolderTensors::Holding* HolderTensors::CallModule(ModuleId module) {
-  return Count(modules_[module]);  // marks a module without tensors, too: later tensors of it are not read
+  return Count(modules_[module]);  // also marks a module without tensors, so that its later tensors are not read
 }
 
 }  // namespace memoir

@@ -15,15 +15,14 @@ class HolderTensors {
  public:
   struct Holding {
     std::vector<Tensor> parameters, gradients, state;  // impl is 0 for an undefined tensor
-    bool is_module = false;                            // true: a module, and `state` contains its buffers
+    bool is_module = false;                            // true: a module; `state` is empty
     bool counted = false;
   };
 
-  // Stores the tensors that an event lists. Returns them if the event is an optimizer's first step in the window of the
-  // selection, otherwise nullptr.
+  // Stores the tensors that an event lists. If the event is an optimizer's first step in the selection, returns the
+  // optimizer's tensors, otherwise nullptr.
   const Holding* AddHolding(const HoldsEvent& event, const Dictionary& dictionary, bool in_window);
-  // Notes a module call in the window. Returns the tensors at the module's first call; nullptr at later calls, or if
-  // the module holds no tensors.
+  // Notes a module call in the selection. Returns the module's tensors at its first call, and nullptr at later calls.
   const Holding* CallModule(ModuleId module);
 
  private:

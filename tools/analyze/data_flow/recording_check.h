@@ -10,8 +10,8 @@
 
 namespace memoir {
 
-// FailedPrecondition: names the missing information, and how to record it. `tree.report` must be set. `parameters`:
-// true if the rules need parameters, too.
+// Returns FailedPrecondition if information is missing; the message names it, and how to record it. `tree.report` must
+// be set. `parameters`: true if the rules also need parameters.
 absl::Status CheckTreeIsRecorded(const Capture& capture, const EventTree& tree, bool parameters);
 
 }  // namespace memoir

@@ -1,9 +1,9 @@
 // Identifies the storage and the logical tensor behind an address: torch.profiler's AllocationID and TensorID
 // (torch/csrc/profiler/data_flow.cpp). Events must be added in the order of time.
 //
-// torch.profiler keeps each TensorImpl that it has seen alive, so the address of a TensorImpl identifies the
-// TensorImpl. In a capture such addresses are reused. If a range returns a TensorImpl that it did not receive, and the
-// TensorImpl has another storage than before, it is a new TensorImpl at a reused address.
+// torch.profiler keeps alive each TensorImpl that it has seen, so an address identifies one TensorImpl. In a capture
+// such addresses are reused. If a range returns a TensorImpl that it did not receive, and the TensorImpl has another
+// storage than before, it is a new TensorImpl at a reused address.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_TENSOR_IDENTITIES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_TENSOR_IDENTITIES_H_
 

@@ -31,7 +31,7 @@ class TorchOpenNodes {
     }
     return TreeNode::kNone;
   }
-  // Returns true if the innermost call is hidden. Then the calls that it makes are hidden, too.
+  // Returns true if the innermost call is hidden. The calls that a hidden call makes are also hidden.
   bool HidesCalls() const {
     for (std::size_t i = open_.size(); i-- > 0;) {
       if (open_[i].is_call) return open_[i].hidden;
@@ -69,7 +69,7 @@ struct TorchThread {
     std::uint32_t node = TreeNode::kNone;
     std::vector<std::uint64_t> impls;  // TensorImpls of the arguments
   };
-  std::vector<Frame> frames;  // by depth; entries from index `open` on are closed, for reuse
+  std::vector<Frame> frames;  // by depth; entries from index `open` on are closed and kept for reuse
   std::size_t open = 0;
   TorchOpenNodes nodes;
 

@@ -12,7 +12,7 @@ constexpr std::uint32_t kNcclSystemError = 2;  // lack of host memory, or a netw
 bool IsForWantOfMemory(const DriverRefusedEvent& event) {
   switch (event.asked->call) {
     case v1::HANDLE:
-      return true;  // a library creates its handle when it is first used, before other errors can occur
+      return true;  // a library creates its handle when the library is first used, before other errors can occur
     case v1::COMMUNICATOR:
       return event.error == kNcclUnhandledCudaError || event.error == kNcclSystemError;
     default:

@@ -73,7 +73,7 @@ FitVerdict VerdictOfRuns(const FitCard& card) {
   if (!card.high) return low;
   const FitVerdict high = VerdictOf(card.high->run);
   // `low` assumes that operators with unknown result shapes select nothing. If the program failed in this run for a
-  // reason other than memory, the assumption may be the reason. Then `high` decides.
+  // reason other than memory, the assumption may be the reason. In this case `high` decides.
   if (low == FitVerdict::kFailed && high == FitVerdict::kFits) return high;
   if (low == FitVerdict::kFailed && high == FitVerdict::kUnused) return low;
   return low == high ? low : FitVerdict::kDepends;

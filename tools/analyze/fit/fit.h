@@ -32,7 +32,7 @@ enum class FitVerdict : std::uint8_t {
   kFits,
   kDoesNotFit,  // the program ran out of device memory and failed
   kWentOn,      // the program ran out of device memory, handled the error, and ended well
-  kDepends,     // depends on facts that a simulation cannot know: FitCard::unknowns, or how processes share the card
+  kDepends,     // depends on facts that a simulation lacks: FitCard::unknowns, or how processes share the card
   kFailed,      // the program failed for a reason other than memory
   kUnused,      // the program allocated nothing on the GPU, and ended well
   kInterrupted,
@@ -64,11 +64,12 @@ std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt);
 struct FitCard {
   std::string key;                // "h100"
   std::string name;               // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;       // bytes that a program can use; the smallest of what drivers report
+  std::uint64_t memory = 0;       // bytes that a program can use: the smallest amount that a driver reports
   std::uint64_t memory_most = 0;  // the largest amount that a driver reports; 0: only one amount is known
   std::string torch;              // torch's version in the runs: allocations depend on it; empty: unknown
   FitAttempt low;                 // under the assumption that needs the least memory
-  // Under the assumption that needs the most memory, if the need depends on facts that a simulation cannot know.
+  // Under the assumption that needs the most memory. nullopt if the need does not depend on facts that a simulation
+  // lacks.
   std::optional<FitAttempt> high;
   std::vector<std::string> unknowns;  // the reasons for `high`, a phrase for each
 };
@@ -95,7 +96,7 @@ bool SharesADevice(const FitRun& run);
 std::uint64_t SharedNeedOf(const FitRun& run);
 
 // Returns the possible error, in bytes, of the tables for a card with this much memory. Contexts of real processes
-// differ by about 100 MiB, and totals of drivers by up to 3 % (docs/tested/truth.md).
+// differ by about 100 MiB, and the totals that drivers report by up to 3 % (docs/tested/truth.md).
 constexpr std::uint64_t TablesAreExactTo(std::uint64_t memory) {
   constexpr std::uint64_t kLeast = 512ull << 20;
   return std::max(kLeast, memory / 100 * 3);

@@ -38,8 +38,8 @@ struct FitRecording {
   bool holds_back = false;
 };
 
-// Analyzes device "cuda:<ordinal>" of process `pid`. nullopt if the capture has no allocation and no error of this
-// device. `progress` may be empty; otherwise it is called with the completed fraction, 0..1.
+// Analyzes device "cuda:<ordinal>" of process `pid`. nullopt if the capture has no allocation and no out-of-memory
+// error on this device. `progress` may be empty; otherwise it is called with the completed fraction, 0..1.
 absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
                                                                 std::uint64_t ordinal,
                                                                 const std::function<void(double)>& progress);

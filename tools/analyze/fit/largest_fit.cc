@@ -15,7 +15,7 @@ LargestFit::LargestFit(std::uint64_t first, std::uint64_t last, std::uint64_t st
     : first_(first), step_(step), count_((last - first) / step + 1) {}
 
 // Returns up to kGridPoints values from the first to the last, with a constant factor between neighbours, because the
-// answer may be anywhere in the range, and is as often small as large.
+// answer may be anywhere in the range, and small answers are as likely as large ones.
 std::vector<std::uint64_t> LargestFit::Grid() const {
   std::set<std::uint64_t> values;
   const double low = static_cast<double>(std::max<std::uint64_t>(first_, 1));

@@ -18,8 +18,8 @@ namespace memoir {
 // it has read the definition of the block's shape.
 class BlockShapeTable {
  public:
-  // Returns the shape of `block`. If no tensor was recorded in an inferred block, and the matching block has the same
-  // size, returns the shape of the matching block. Invalid if there is no shape.
+  // Returns the shape of `block`. If `block` is an inferred block without a recorded tensor, and its matching block has
+  // the same size, returns the shape of the matching block. Invalid if there is no shape.
   LayoutId LayoutOf(const Block& block) const {
     const LayoutId own = layouts_.At(block.ordinal);
     return own.valid() || !block.inferred() || block.is_resized ? own : layouts_.At(block.matching_ordinal);

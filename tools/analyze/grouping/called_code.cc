@@ -12,7 +12,7 @@ std::string_view LastName(std::string_view function) {
   return dot == std::string_view::npos ? function : function.substr(dot + 1);
 }
 
-// Up to version 0.1.0 the package was named "memoir".
+// Captures of versions up to 0.1.0 contain the package under the name "memoir".
 bool IsOfMemoir(std::string_view file) {
   constexpr std::array<std::string_view, 2> kPackages = {"/_torch_memoir/", "/memoir/_"};
   return std::ranges::any_of(kPackages, [&](std::string_view package) {

@@ -48,7 +48,7 @@ class Grouping {
   // that needs categories, and FromShapes makes a grouping by shape.
   static Grouping FromCategories(GroupBy by, KnownCategories categories);
   static Grouping FromShapes(BlockShapeTable shapes);
-  // For a grouping that needs no earlier replay.
+  // Returns a grouping. `by` must be a grouping that needs no earlier replay.
   static Grouping Of(GroupBy by, const std::string& own) { return Grouping(by, own); }
 
   // Returns true for groupings by operator, module and line. On devices with a caching allocator, these groupings have
@@ -102,7 +102,7 @@ class Grouping {
     }
     return kNoneGroup;
   }
-  // Returns the group of a block. `before`: true if the block was live before the window began. Such a block belongs to
+  // Returns the group of a block. `before`: true if the block was live before the selection. Such a block belongs to
   // the group of its operator, range, shape, line or pool if this is known, otherwise to kBeforeGroup.
   Group GroupOf(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
     if (!before) return GroupOf(block, process, dictionary);
@@ -114,8 +114,8 @@ class Grouping {
     const Group group = named && known ? GroupOf(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
-  // Returns true if the group depends on facts that only a block has, such as its category. The group of a segment is
-  // then unknown.
+  // Returns true if the group depends on facts that only a block has, such as its category. In this case the group of a
+  // segment is unknown.
   bool NeedsTheBlock() const {
     return NeedsCategories(by_) || by_ == GroupBy::kShape || by_ == GroupBy::kPool || !workspaces_.empty();
   }
@@ -170,8 +170,8 @@ class Grouping {
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
   // Returns one line that names the information that the rows lack. Usually empty. Must be called after the last block.
   std::string Missing(const Dictionary& dictionary) const;
-  // Different groups may have the same label, for example processes of one rank, or two ids of names with the same
-  // text.
+  // Returns the label of a row. Different groups may have the same label, for example processes of one rank, or two ids
+  // of names with the same text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
  private:

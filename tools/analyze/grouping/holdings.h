@@ -20,10 +20,10 @@ struct HoldingRow {
 
 struct Holdings {
   using ByName = std::map<std::string, HoldingRow>;
-  // By operator; also "(no operator)", "(library workspace)", and "(from before)" for blocks that were live before the
-  // recording.
+  // By name of the operator. Other keys: "(no operator)", "(library workspace)", and "(from before)" for blocks that
+  // were live before the recording.
   ByName by_operator;
-  ByName by_module;  // by path, or the root if the path is empty; also "(no module)" and the labels above
+  ByName by_module;  // by path, or by root if the path is empty; other keys: "(no module)" and the last two above
   std::uint64_t bytes = 0;
   void Add(const Block& block, const Dictionary& dictionary);
   void AddWorkspace(const Block& block);

@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-// Calls `take` with each part of a path until `take` returns true. Returns false if `take` never returned true.
+// Calls `take` with each name in a path until `take` returns true. Returns false if `take` never returned true.
 template <class Take>
 bool AnyPart(std::string_view path, Take take) {
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -36,7 +36,7 @@ bool IsOfTorch(std::string_view part) {
 }
 
 // Returns true for files of inductor's cache, in any folder: "/tmp/torchinductor_me/nd/cndgu4alhwtwbcn….py". The name
-// is 'c' and the hash of the code; the name of the folder is the begin of the hash.
+// is 'c' and the hash of the code; the name of the folder is the first two letters of the hash.
 bool IsOfInductor(std::string_view file) {
   constexpr std::size_t kName = 52;
   if (!file.ends_with(".py")) return false;

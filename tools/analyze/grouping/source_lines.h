@@ -65,7 +65,7 @@ class SourceLines {
   static constexpr std::size_t kMostVia = 100;
   // Returns the line of a stack. Not known() if `stack` is invalid.
   SourceLine LineOf(StackId stack, const Dictionary& dictionary);
-  // Returns true if the innermost frame belongs to the program. With --own: if its file is at or below the given path.
+  // Returns true if the innermost frame belongs to the program. With --own, its file must be at or below the path.
   bool IsOwn(StackId stack, const Dictionary& dictionary);
   // Returns one line that names the missing information about lines. Usually empty. Must be called after the last
   // stack.

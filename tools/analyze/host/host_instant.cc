@@ -77,7 +77,7 @@ std::optional<HostGrowth> GrowthOf(const std::vector<HostInstant>& instants) {
   constexpr std::size_t kFewest = 6;
   constexpr double kRises = 0.85;
   constexpr std::int64_t kSmallest = 64 << 20;
-  constexpr std::int64_t kShare = 20;  // least growth: a twentieth of the resident bytes at its begin
+  constexpr std::int64_t kShare = 20;  // least growth: a twentieth of the resident bytes before the growth
   if (instants.size() < kFewest) return std::nullopt;
   // The first third of the time does not count, because programs load data and fill caches in it.
   const std::uint64_t since_ns = instants.front().ns + (instants.back().ns - instants.front().ns) / 3;

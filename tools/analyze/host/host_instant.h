@@ -31,7 +31,7 @@ struct HostInstant {
   std::uint64_t ns = 0;
   std::optional<std::uint64_t> step;  // number of the newest step
   HostNumbers numbers;
-  std::array<std::int64_t, kHostParts> bytes{};  // by HostPart; kOther includes the bytes of unknown parts
+  std::array<std::int64_t, kHostParts> bytes{};  // by HostPart; kOther includes the bytes of unmeasured parts
 
   std::int64_t operator[](HostPart part) const { return bytes[static_cast<std::size_t>(part)]; }
   std::int64_t& operator[](HostPart part) { return bytes[static_cast<std::size_t>(part)]; }

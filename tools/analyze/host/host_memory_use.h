@@ -20,10 +20,10 @@ namespace memoir {
 
 enum class HostFinding : std::uint8_t {
   kKilled,  // the out-of-memory killer of its cgroup killed the process
-  // Likely, the machine's out-of-memory killer killed the process: the killer's count rose after the last sample, and
+  // The machine's out-of-memory killer probably killed the process: the killer's count rose after the last sample, and
   // the process did not end properly.
   kKilledHere,
-  kNearLimit,  // at some sample, less than a tenth of the limit was left
+  kNearLimit,  // in at least one sample, less than a tenth of the limit was left
   kGrows,
   kMallocKeeps,  // at least a quarter of the resident bytes, and at least 512 MiB, are free memory in malloc
 };
@@ -35,7 +35,7 @@ struct ProcessHostMemory {
   std::size_t readings = 0;
   HostInstant first, highest, last;    // first sample, sample with the most resident bytes, last sample
   HostInstant nearest;                 // the sample with the least headroom
-  std::uint64_t tensors_at_end = 0;    // bytes at the last event, which may be later than `last`
+  std::uint64_t tensors_at_end = 0;    // bytes of CPU tensors at the last event, which may be later than `last`
   std::vector<HostInstant> over_time;  // the samples, thinned out if there are many
   std::optional<HostGrowth> growth;
   std::vector<HostFinding> findings;  // most severe first

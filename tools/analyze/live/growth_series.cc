@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-// Growth is reported if it is at least a hundredth of the live bytes, or at least kLargeStep bytes in each step.
+// Growth is reported only if it is at least a hundredth of the live bytes, or kLargeStep bytes per step on average.
 // tools/analyze/lives/leaks.cc has the same bounds.
 constexpr std::uint64_t kSmallestShare = 100;
 constexpr double kLargeStep = 256 * 1024;
@@ -63,8 +63,8 @@ std::optional<LiveGrowth> GrowthSeries::FindGrowthFrom(std::size_t first) const 
   growth.steps = newest_step_ - from.step;
   growth.bytes = rise->bytes;
   growth.bytes_per_step = static_cast<double>(last.bytes - half.bytes) / static_cast<double>(last.step - half.step);
-  // The second half of the steps must have at least a fourth of the growth. The growth of a cache that fills ever more
-  // slowly lies in the first half.
+  // The second half of the steps must have at least a fourth of the growth. If a cache fills ever more slowly, most of
+  // its growth lies in the first half.
   const bool goes_on = (last.bytes - half.bytes) * 4 >= rise->bytes;
   const bool large = rise->bytes >= last.bytes / kSmallestShare || growth.bytes_per_step >= kLargeStep;
   return goes_on && large ? std::optional(growth) : std::nullopt;

@@ -29,7 +29,7 @@ struct LiveMemory {
   std::uint64_t allocated = 0, active = 0, reserved = 0;
   std::uint64_t peak = 0;                 // most allocated bytes at any event that was read
   std::uint64_t step_peak = 0;            // most allocated bytes in the newest complete step; 0: no step yet
-  std::optional<std::uint64_t> total;     // bytes of the card; for the host: of its memory, or the cgroup's limit
+  std::optional<std::uint64_t> total;     // bytes of the card; for the host: its memory, or the cgroup's limit
   std::optional<std::uint64_t> headroom;  // bytes of `total` that can still be allocated
   std::uint64_t retries = 0, ooms = 0;
   std::vector<LiveLevel> levels;  // one for each second, the newest last
@@ -61,7 +61,7 @@ struct FullStepRequest {
   std::uint64_t steps = 0;  // steps in this request
   std::uint64_t first = 0;  // number of the first of these steps
   std::uint64_t begun = 0;  // how many of these steps have begun
-  bool open = false;        // not all of these steps have ended
+  bool open = false;        // true: not all of these steps have ended
 };
 
 struct LiveProcess {
@@ -71,7 +71,7 @@ struct LiveProcess {
   std::uint32_t world_size = 0, restart = 0;
   LiveState state = LiveState::kRuns;
   std::string end;       // kEnded: how the program ended, with its exception
-  bool is_whole = true;  // kDied: false until the rest of its ring has been merged
+  bool is_whole = true;  // kDied: false until the rest of the process's ring has been merged
   double runs_s = 0;     // time from its begin until now, or until its end
   double age_s = 0;      // age of the newest data
   StepSource step_source = StepSource::kNone;
@@ -87,7 +87,7 @@ struct LiveProcess {
   v1::RecordingLevel level = v1::LEVEL_ALL;
   bool knows_steps = false;  // true: repeated steps are recorded without operators (--detail auto)
   FullStepRequest asked;
-  double full_share = 1;    // share of recent chunks that were read with all operators (--cpu)
+  double full_share = 1;    // share of recent chunks that were read with all operators; below 1 if --cpu is too low
   bool begun_late = false;  // true: the begin of the recording was not read
   std::string damage;       // damage of its files; empty: no damage
 };

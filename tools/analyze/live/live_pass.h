@@ -1,6 +1,6 @@
-// Follows the memory of one process for `memoir live`: levels for each second, steps, and the composition of each
-// step's peak. Memory is bounded by the number of live blocks and the number of blocks that one step frees, whatever
-// the length of the recording.
+// Follows the memory of one process for `memoir live`: the most bytes in each second (LiveLevel), steps, and the
+// composition of each step's peak. The pass needs memory in proportion to the number of live blocks and the number of
+// blocks that one step frees, whatever the length of the recording.
 //
 // The composition of a step's peak is known only if the step was recorded and read with all operators. It is computed
 // when the step ends:
@@ -32,8 +32,8 @@ class LivePass : public Visitor {
  public:
   explicit LivePass(const v1::ProcessInfo& info);
 
-  // Adds the levels of all seconds that have ended at `tick`. The caller has added all events before `tick`, so the
-  // levels use the bytes after the newest event.
+  // Adds the levels of all seconds that ended by `tick`. The caller must have added all events before `tick`, because
+  // seconds without events get the bytes after the newest event.
   void AdvanceTo(Tick tick);
   // Fills in the fields that come from events: devices, steps, errors, recording level.
   void Describe(LiveProcess& process) const;
@@ -69,7 +69,7 @@ class LivePass : public Visitor {
     std::uint64_t live = 0, peak = 0;
     std::uint64_t step_peak = 0, last_step_peak = 0;
     std::uint64_t ordinal_at_peak = 0;  // all blocks that were live at the step's peak have smaller ordinals
-    std::vector<FreedBlock> frees;      // since the step's peak
+    std::vector<FreedBlock> frees;      // blocks of the step's peak that were freed since
     std::optional<std::uint64_t> total;
     std::uint64_t beside = 0;  // bytes of the card outside of torch's allocator
     std::deque<LiveLevel> levels;
@@ -97,7 +97,7 @@ class LivePass : public Visitor {
   std::uint64_t ordinal_ = 0;    // ordinal of the next block
   std::vector<Device> devices_;  // by DeviceId
   bool in_full_ = true, step_in_full_ = false;
-  Tick rows_tick_ = 0;  // when the composition of a peak was last computed: at most once a second
+  Tick rows_tick_ = 0;  // when the composition of a peak was last computed; computed at most once a second
   v1::RecordingLevel level_ = v1::LEVEL_ALL;
   FullStepRequest asked_;
   std::vector<LiveOutOfMemory> ooms_;

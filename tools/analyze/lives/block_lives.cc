@@ -17,7 +17,7 @@ class LivesPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), categories_(categories), show_(show) {}
 
  protected:
-  // Shows each block that is live at some instant of a window.
+  // Passes each block that is live at any time in a window to `show_`.
   void SeeWindowOpen(const Event&) override { in_windows_.SeeWindowOpen(); }
   void SeeAllocate(const AllocateEvent& event) override { in_windows_.NoteAllocation(*event.block, in_window()); }
   void SeeDeallocate(const DeallocateEvent& event) override {

@@ -23,7 +23,7 @@ struct BlockLife {
   ParameterNumber parameter = kNoParameter;
 };
 
-// Called for each block that was live at some instant of the window. The arguments are valid only during the call.
+// Called for each block that was live at any time within the selection. The arguments are valid only during the call.
 using BlockLifeVisitor = std::function<void(const BlockLife&, const ReplayState&)>;
 absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
                                               const BlockCategories& categories, const BlockLifeVisitor& show);

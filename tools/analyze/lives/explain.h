@@ -26,7 +26,7 @@ struct ExplainSubject {
   std::uint64_t call = 0;
   std::string text;  // as the user typed it; a parameter with exactly this name is preferred
 };
-// InvalidArgument: the address or the number of the call is invalid.
+// Returns InvalidArgument if the address or the number of the call is invalid.
 absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text);
 
 struct BlockReading {
@@ -54,13 +54,13 @@ struct BlockStory {
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
   RuleNumber rule = 0;
-  // True if the recording ended before it contained evidence of the category. The category then comes from earlier
-  // blocks of the same place in the program (allocation_places.h).
+  // True if the recording ended before there was evidence of the category. In this case the category is that of earlier
+  // blocks from the same place in the program (allocation_places.h).
   bool expected = false;
   std::string parameter;  // the parameter whose values, gradient or optimizer state the block contains
   std::uint64_t readings = 0;
   std::vector<BlockReading> first_readings;  // at most kShownReadings
-  std::optional<BlockReading> last_reading;  // set if there are more readings
+  std::optional<BlockReading> last_reading;  // set if there are more than kShownReadings
   std::optional<std::uint64_t> freed_ns;     // empty: live at the end
   std::string freed_inside;                  // autograd node or operator; empty: outside of both
   std::string saved_for;                     // first autograd node that read the block, with module; empty: no node
@@ -69,8 +69,8 @@ inline constexpr std::size_t kShownReadings = 6;
 
 struct Explanation {
   // Parameters and buffers first, then optimizer states, then all other blocks; within these groups the newest block
-  // first. If more than kMostStories blocks match, contains the blocks that were freed last. Blocks that were not freed
-  // count as freed when their process ended.
+  // first. If more than kMostStories blocks match, only the blocks that were freed last. A block that was not freed
+  // counts as freed at the end of its process.
   std::vector<BlockStory> stories;
   std::uint64_t matches = 0;
   std::string missing;  // see Summary::missing
@@ -78,8 +78,8 @@ struct Explanation {
 };
 inline constexpr std::size_t kMostStories = 1000;
 
-// NotFound: the selection contains no such block. In this case the function appends the names of all parameters to
-// `parameters`, unless that pointer is nullptr.
+// Returns NotFound if the selection contains no such block. In this case the function appends the names of all
+// parameters to `parameters`, unless it is nullptr.
 absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
                                           std::vector<std::string>* parameters = nullptr);
 

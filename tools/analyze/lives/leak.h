@@ -17,12 +17,14 @@
 namespace memoir {
 
 struct Leak {
+  // kKept: steps leave blocks behind. kReplaced: each step replaces a tensor by a larger one. kFragmentation: reserved
+  // bytes grow because of fragmentation.
   enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
   Kind kind = Kind::kKept;
   SourceLine line;  // for blocks of backward: line of the forward operator; may be unknown
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;               // bytes kept from since_step on, without the newest complete step
+  std::uint64_t bytes = 0;               // bytes kept by the steps from since_step on, without the newest complete one
   std::uint64_t blocks = 0;              // kept blocks
   std::uint64_t inferred_blocks = 0;     // kept blocks whose operator and module are inferred (Block::inferred)
   std::uint64_t steps = 0;               // number of steps that `bytes` covers
@@ -31,11 +33,11 @@ struct Leak {
   std::uint64_t until_ns = 0;            // when the newest step first allocated or freed a block; 0: unknown
   std::uint64_t from_ns = 0, to_ns = 0;  // begin and end of the newest step that `bytes` covers
   struct Share {                         // kept bytes in one category
-    RuleNumber rule = 0;                 // rule with the most of these bytes
+    RuleNumber rule = 0;                 // rule (rules.h) that gave the category to the largest LeakPart of these bytes
     std::uint64_t bytes = 0;
   };
-  // Most bytes first. The shares sum to `bytes`; for kReplaced, to the bytes of the current tensor. Empty for
-  // kFragmentation.
+  // Most bytes first. The shares sum to `bytes`; for kReplaced, to the bytes of the tensor that was live when the
+  // newest step began. Empty for kFragmentation.
   std::vector<Share> categories;
   // Operator and module that made the largest part of the first category. Each may be empty.
   std::string operator_name, module;
@@ -52,13 +54,13 @@ HolderKind HolderOf(const Leak& leak);
 // Leaks that probably have one cause (leak_causes.h).
 struct LeakCause {
   std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks
-  struct Allocation {              // the operator identifies it if the line is unknown
+  struct Allocation {              // if the line is unknown, the operator identifies the allocation
     SourceLine line;
     std::string operator_name;
   };
   Allocation last_kept;  // allocation of the last kept tensor in a step
-  // Allocation of the last tensor in a step that is computed from the kept tensors. This tensor may have been freed.
-  // The program probably holds a reference to this tensor, or to a tensor that was made shortly before it.
+  // Allocation of the last tensor in a step that is computed from the kept tensors. The program probably holds a
+  // reference to this tensor or, if this tensor was freed, to one that was made shortly before.
   Allocation last_result;
 };
 

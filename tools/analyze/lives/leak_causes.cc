@@ -19,8 +19,8 @@ bool IsOfGraph(const Leak& leak) {
   return keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
 }
 
-// Returns true if an autograd graph may hold the blocks. A graph may also hold inputs, but the rules have no evidence
-// about this, so all inputs count.
+// Returns true if an autograd graph may hold the blocks of the leak. A graph may also hold inputs, but no rule of
+// categories shows whether it does, so all inputs count.
 bool MayBeOfGraph(const Leak& leak) {
   if (leak.kind != Leak::Kind::kKept || leak.categories.empty()) return false;
   return IsOfGraph(leak) || Rules()[leak.categories.front().rule].kept == Category::kInput;
@@ -42,7 +42,7 @@ std::map<Alike, std::vector<std::size_t>> Candidates(const std::vector<Leak>& le
   return groups;
 }
 
-// The blocks that a step made, in sets: blocks that operators computed from each other are in one set.
+// The blocks that one step allocated, grouped into sets: blocks that operators computed from each other are in one set.
 class StepFlow : public Visitor {
  public:
   StepFlow(const Leak& leak, std::string_view own)
@@ -134,7 +134,7 @@ class StepFlow : public Visitor {
   const ReplayState* state_ = nullptr;
   std::vector<FlowBlock> made_;
   absl::flat_hash_map<std::uint64_t, std::size_t> live_;  // index in made_, by Block::ordinal
-  // Index in made_ of an argument of each open range, by OpenRange::call.
+  // For each open range, by OpenRange::call: index in made_ of a block in the set of its arguments.
   absl::flat_hash_map<std::uint64_t, std::size_t> open_;
 };
 

@@ -1,9 +1,10 @@
-// Groups growing lines by their cause. For example, if the program keeps a loss, the loss holds all tensors that
-// autograd saved to compute its gradients, and each of these tensors was made at a different line.
+// Groups leaks, the lines that keep more memory in every step, by their cause. For example, if the program keeps a
+// loss, the loss holds all tensors that autograd saved to compute its gradients, and each of these tensors was made at
+// a different line.
 //
 //     h = self.a(x)            model.py:11 grows        ┐
 //     h = self.dropout(h)      model.py:12 grows        ├ one cause: tensors computed from each other,
-//     loss = criterion(h, y)   train.py:30 grows 512 B  ┘ which one graph of autograd keeps
+//     loss = criterion(h, y)   train.py:30 grows 512 B  ┘ which one autograd graph holds
 //
 // The operators of the step before the newest complete step show which tensors were computed from each other.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_

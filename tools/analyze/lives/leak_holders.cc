@@ -105,8 +105,8 @@ class HolderPass : public Visitor {
   // Returns the end of the last step whose blocks count. Except for kReplaced, the newest complete step does not
   // count, because the next step may free its blocks.
   static std::uint64_t EndOf(const Leak& leak) { return leak.kind == Leak::Kind::kReplaced ? leak.ns : leak.to_ns; }
-  // Returns the leaks with the line of the block. If the line is unknown, the leaks with the operator and module of the
-  // block. The leaks may belong to other processes and devices.
+  // Returns the leaks that have the line of the block or, if the line is unknown, its operator and module. They may
+  // belong to other processes and devices.
   std::vector<std::size_t> CandidatesFor(const Block& block) {
     const StackId stack = block.line_callstack();
     if (!stack.valid()) return AlikeLeaks(block);

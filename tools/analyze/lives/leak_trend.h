@@ -18,9 +18,9 @@ struct KeptStep {
 // If blocks of fewer steps are live, they may belong to a queue, or be gradients that the program accumulates.
 inline constexpr std::uint64_t kFewestSteps = 5;
 
-// Returns the first step from which on nearly every step before `end`, or a regular part of these steps, has left
-// blocks behind. nullopt if there is no such step. `oldest_freed`: the longest life, in steps, of a freed block of the
-// same place. Live blocks that are younger than this may still be freed.
+// Returns the first step of the span, up to `end`, in which at least three quarters of the steps left blocks behind, or
+// at least two steps in each quarter of the span. nullopt if there is no such span. `oldest_freed`: the longest life,
+// in steps, of a freed block of the same place. Live blocks that are younger than this may still be freed.
 std::optional<std::uint64_t> FindKeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
                                            std::uint64_t oldest_freed);
 

@@ -63,7 +63,7 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
   place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
   const LeakPart part = {block.operator_name, block.module, categories_.RuleOf(block)};
   place.workspace = Rules()[std::get<RuleNumber>(part)].holder == HolderKind::kLibrary;
-  // Uses the requested bytes, because an unsplit cached block is larger than the request by varying amounts.
+  // For joined tensors, uses the requested bytes: an unsplit cached block is larger than these by varying amounts.
   const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
   new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
   known_[at] = {place, part, bytes, step_, static_cast<std::uint32_t>(new_.size()), true, block.inferred()};
@@ -128,7 +128,8 @@ void LeakPass::SeeStepBegin(StepSource source, const Event& event) {
   newest_until_ns_ = 0;
 }
 
-// Returns nullopt if a place does not leak. Leaves out the newest complete step: the next step may free its blocks.
+// Returns nullopt if a place does not leak. For kKept, leaves out the newest complete step, because the next step may
+// free its blocks.
 std::optional<LeakPass::LeakCandidate> LeakPass::Judge(const Place& place, const Row& row) {
   const std::uint64_t newest = step_ - 1;
   std::vector<KeptStep> kept;
@@ -183,8 +184,8 @@ void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId proces
   const std::optional<LevelSeries::Rise> rise = memory.reserved.FindRise();
   if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
   const std::uint64_t needed = std::max(memory.allocated.RiseSince(rise->since), memory.peaks.RiseSince(rise->since));
-  // If sequences become longer, reserved bytes also grow, but this is not fragmentation: the peak of allocated bytes
-  // grows too, or the steps request more bytes.
+  // Reserved bytes also grow if sequences become longer. This is not fragmentation, and it shows in other figures: the
+  // peak of allocated bytes grows, or the steps request more bytes.
   if (needed > rise->bytes / 2 || memory.most_requested.GrowsFrom(rise->since)) return;
   Leak leak;
   leak.kind = Leak::Kind::kFragmentation;

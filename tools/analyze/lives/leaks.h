@@ -9,8 +9,8 @@
 //
 // A tensor that is replaced by a longer tensor in each step, such as a cache of keys and values, has no old blocks.
 // Therefore the live bytes of lines with torch.cat are compared from step to step. Reserved bytes are compared in the
-// same way, because they grow if memory is fragmented. All figures are taken when steps begin (pass/step_counter.h),
-// because an interpreter that ends frees leaked objects.
+// same way, because they grow if memory is fragmented. All figures are taken when steps begin (step_counter.h), because
+// an interpreter that ends frees leaked objects.
 #ifndef TOOLS_ANALYZE_LIVES_LEAKS_H_
 #define TOOLS_ANALYZE_LIVES_LEAKS_H_
 

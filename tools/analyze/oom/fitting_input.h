@@ -1,7 +1,7 @@
-// For a step that ended with an out-of-memory error: finds how small its inputs would have to be for the step to fit. A
-// straight line through the peaks of earlier steps shows how the bytes at a step's peak depend on the bytes of inputs
-// that are live at this peak. This needs steps with inputs of different sizes (sequences of different lengths) whose
-// peaks lie on a straight line.
+// Finds how small the inputs of a step with an out-of-memory error would have to be for the step to fit. A straight
+// line through the peaks of earlier steps shows how the bytes at a step's peak depend on the bytes of inputs that are
+// live at this peak. This needs steps with inputs of different sizes (sequences of different lengths) whose peaks lie
+// on a straight line.
 //
 // One object follows the processes of a replay, one after another.
 #ifndef TOOLS_ANALYZE_OOM_FITTING_INPUT_H_
@@ -35,9 +35,10 @@ class FittingInputFinder {
   void NoteFree(const Block& block);
   void SeeStepBegin(StepKind kind);
 
-  // `usable`: bytes that tensors can use. nullopt if there are too few steps, if all inputs have nearly one size, or if
-  // the peaks do not lie on a line. Also nullopt if the line shows that the current inputs fit, or that no inputs fit.
-  // Also nullopt for module calls as steps, because the inputs of a module call are allocated before the call begins.
+  // Returns the inputs with which the step would have fitted into `usable` bytes, the bytes that tensors can use.
+  // nullopt if there are too few steps, if all inputs have nearly one size, or if the peaks do not lie on a line. Also
+  // nullopt if the line shows that the current inputs fit, or that no inputs fit. Also nullopt if the steps are module
+  // calls, because the inputs of a module call are allocated before the call begins.
   std::optional<FittingInput> FindFit(DeviceId device, StepKind kind, std::uint64_t usable) const;
 
  private:
@@ -48,7 +49,7 @@ class FittingInputFinder {
   struct Steps {
     Peak running;
     std::deque<Peak> over;      // peaks of the newest ended steps
-    std::uint64_t skipped = 0;  // number of steps at the begin that were left out (kFirstSteps)
+    std::uint64_t skipped = 0;  // number of first steps that were left out (kFirstSteps)
   };
   struct Device {
     std::uint64_t input = 0;      // bytes of live inputs now

@@ -1,8 +1,9 @@
-// Finds the blocks that grow with the inputs. A place is a Python stack, an operator and a module. Its blocks follow
-// the inputs if the place allocated more after larger inputs and less after smaller ones. A cache that is allocated
-// once does not follow, and neither do gradients, whose size never changes.
+// Finds the blocks that grow with the inputs. A place is a Python stack, an operator and a module. The blocks of a
+// place follow the inputs if the place allocated more after larger inputs and less after smaller ones. A cache that is
+// allocated once does not follow, and neither do gradients, whose size never changes.
 //
-//     inputs   4 MiB   8 MiB   2 MiB    a burst: inputs with no other allocation of the device between them
+//     inputs   4 MiB   8 MiB   2 MiB    a burst: inputs that are allocated one after another, with no
+//                                       other allocation on the device between them
 //     relu    16 MiB  32 MiB   8 MiB    follows
 //     grad    64 MiB  64 MiB  64 MiB    does not
 //
@@ -25,8 +26,8 @@ class InputFollowers {
   // Call it when a process begins.
   void Clear() { devices_.clear(); }
   void NoteAllocation(const Block& block, bool is_input);
-  // Returns true if the blocks of the place of `block` follow the inputs: among the bursts that were larger or smaller
-  // than the place's first burst, the place followed nearly all, and at least two.
+  // Returns true if the blocks of the place of `block` follow the inputs: of the bursts that differ in size from the
+  // place's first burst, the place followed at least two, and nearly all.
   bool Follows(const Block& block) const;
 
  private:

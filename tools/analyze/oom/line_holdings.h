@@ -1,5 +1,5 @@
-// The allocated memory of a device at one instant of a replay, by line of the program and category. It shows which line
-// to look at first if the device is full.
+// The allocated memory of a device at one instant of a replay, by line of the program and category. If the device is
+// full, the largest rows show where to look first.
 #ifndef TOOLS_ANALYZE_OOM_LINE_HOLDINGS_H_
 #define TOOLS_ANALYZE_OOM_LINE_HOLDINGS_H_
 

@@ -23,15 +23,15 @@
 
 namespace memoir {
 
-inline constexpr std::size_t kMostOutOfMemory = 256;  // errors that an analysis keeps
+inline constexpr std::size_t kMostOutOfMemory = 256;  // most errors that an analysis returns
 
 struct OutOfMemory {
   std::string device;
   ProcessId process;
   std::optional<std::uint32_t> rank;  // empty: the process has no rank
   std::uint64_t ns = 0;
-  // The refused request outside of torch's caching allocator; the cause in `room` is then kRefused. Empty for an error
-  // of torch's caching allocator.
+  // The refused request outside of torch's caching allocator; in this case the cause in `room` is kRefused. Empty for
+  // an error of torch's caching allocator.
   std::optional<Refusal> refusal;
   std::uint64_t asked_bytes = 0;  // requested bytes, rounded by the allocator; 0 if the refused call has no size
   std::uint64_t device_free = 0;  // free bytes of the device, as the driver reported them

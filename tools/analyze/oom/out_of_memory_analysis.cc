@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// Compares the errors of programs that have steps with the previous step, in one replay.
+// If a program has steps, compares each of its errors with the previous step. Needs one replay for all errors.
 Task<absl::Status> AddGrowth(JointReplays& replays, const Selection& selection, const BlockCategories& categories,
                              std::vector<GrowthQuestion> questions, std::vector<OutOfMemory>& errors) {
   std::vector<GrowthQuestion> asked;

@@ -69,7 +69,7 @@ class EarlierPass : public WindowedVisitor {
     std::uint32_t before;
   };
   void Ask(std::size_t question);
-  // Call it when a step of `kind` begins. The live blocks are then the blocks that the previous step left.
+  // Call it when a step of `kind` begins. At this instant, the live blocks are those that the previous step left.
   void Begins(std::optional<StepKind> kind, const Event& event);
   void Compare(std::size_t question, const Event& event);
 

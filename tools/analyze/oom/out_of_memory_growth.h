@@ -29,14 +29,14 @@ struct OutOfMemoryGrowth {
   bool first = false;  // the error occurred in the first step, so there is no previous step
   // True: compared with the same operator call of the previous step. False: compared with the end of the previous step.
   bool same_call = false;
-  bool unseen = false;                     // if not same_call: a part of the previous step has no recorded operators
+  bool unseen = false;                     // only if not same_call: parts of the previous step have no operators
   std::optional<std::uint64_t> step;       // number of the previous step, from memoir.step()
   std::uint64_t ns = 0;                    // the instant of the comparison
   std::int64_t allocated = 0;              // growth of allocated bytes; the sum of each list below
   std::vector<HoldingGrowth> by_operator;  // most growth first, without rows that did not change
   std::vector<HoldingGrowth> by_module;
   std::int64_t reserved = 0;
-  std::optional<std::uint64_t> asked_then;  // bytes of the same request in the previous step, in multiples of 512
+  std::optional<std::uint64_t> asked_then;  // bytes of the same request in the previous step, as torch rounds them
 };
 
 // One error, as the first replay found it. `held` leaves out the blocks of the operator call that failed.

@@ -1,4 +1,5 @@
-// The pass of AnalyzeOutOfMemory: finds every error, and the questions for a second replay.
+// The pass of AnalyzeOutOfMemory: finds every error, and for each error a question that a second replay answers
+// (GrowthQuestion).
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_PASS_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_PASS_H_
 

@@ -33,8 +33,8 @@ std::string_view ToString(OutOfMemoryCause cause);  // "fragmentation", "limit",
 // of the `reserved` bytes. Smaller holes are normal in programs that allocate blocks of several sizes.
 bool IsRealShare(std::uint64_t bytes, std::uint64_t reserved);
 
-// Free memory is reserved memory outside of all blocks. A request can use only segments of the same pool, stream and
-// size.
+// Free memory is reserved memory outside of all blocks; a hole is one contiguous piece of it. A request can use only
+// segments of the same pool, stream and size (small or large).
 struct OutOfMemoryRoom {
   PoolId pool;  // pool of the request
   std::uint64_t stream = 0;
@@ -55,9 +55,9 @@ struct OutOfMemoryRoom {
   OutOfMemoryCause cause = OutOfMemoryCause::kFull;
 };
 
-// Call it at the OutOfMemoryEvent. `asked`: the block of the event. `limit`: the most bytes that torch may reserve;
-// nullopt if unknown. If `limit` is nullopt and the driver has enough free memory, the cause is kLimit, because only a
-// limit explains the error.
+// Call it when the replay is at the error. `asked`: the requested block. `limit`: the most bytes that torch may
+// reserve; nullopt if unknown. If `limit` is nullopt and the driver has enough free memory, the cause is kLimit,
+// because only a limit explains the error.
 OutOfMemoryRoom OutOfMemoryRoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
                                    std::optional<std::uint64_t> limit);
 

@@ -1,4 +1,5 @@
-// Decides which blocks were live at some instant of a window, including blocks that were allocated before the window.
+// Decides which blocks were live at any time in a window (a time span of the selection, selection.h), including blocks
+// that were allocated before the window.
 #ifndef TOOLS_ANALYZE_PASS_BLOCKS_IN_WINDOWS_H_
 #define TOOLS_ANALYZE_PASS_BLOCKS_IN_WINDOWS_H_
 

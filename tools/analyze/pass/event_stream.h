@@ -1,4 +1,5 @@
-// Every event of a selection in replay order, for exports: Capture::Replay with the window, device and rank applied.
+// Visits every event of a selection in replay order, for exports: Capture::Replay, limited to the times, device and
+// rank of the selection.
 #ifndef TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 #define TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 

@@ -67,8 +67,8 @@ class InstantPass : public ChangePass {
   void Note(const Event& event, DeviceId id, const Device& device) {
     instants_[id] = {device.changes, Nanoseconds(event)};
   }
-  // While the memory that the tracker found is added (DeviceMemory::is_being_found), sums are incomplete. If the
-  // instant lies in this time, stores the end of this time instead.
+  // While the replay adds the memory that was live when the recording began or resumed (is_being_found()), sums are
+  // incomplete. If the instant lies in this time, stores the end of this time instead.
   void NoteTime(const Event& event, DeviceId id, const Device& device) {
     const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
     if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);

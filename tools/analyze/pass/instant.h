@@ -1,5 +1,5 @@
-// Finds the instant that `--at` selects. An instant is a number of changes of each device: one replay counts the
-// changes up to it, and the next replay stops after as many changes.
+// Finds the instant that `--at` selects. An instant is stored as a number of changes of a device: one replay counts the
+// changes up to the instant, and the next replay stops after as many changes.
 #ifndef TOOLS_ANALYZE_PASS_INSTANT_H_
 #define TOOLS_ANALYZE_PASS_INSTANT_H_
 
@@ -16,8 +16,8 @@
 
 namespace memoir {
 
-// An instant of a device, at `ns`. `after`: the number of changes up to it. A change is an event that changes the
-// device's live or reserved memory.
+// An instant of a device, at `ns`. `after`: the number of changes up to the instant. A change is an event that changes
+// the device's live or reserved memory.
 struct Instant {
   std::uint64_t after = 0;
   std::uint64_t ns = 0;

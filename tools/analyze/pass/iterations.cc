@@ -3,10 +3,10 @@
 namespace memoir {
 namespace {
 
-// Return true for a forward call of a module that is not inside of another module's call, and for an outermost range of
-// autograd.
+// Returns true for a forward call of a module that is not inside of another module's call.
 bool IsOutermostCall(const ModuleEvent& event) { return event.phase == Phase::kForward && event.depth == 0; }
 
+// Returns true for a range of autograd that is not inside of another one.
 bool IsOutermostBackward(const OpenRange& range, const RangeStack& stack) {
   if (!range.role.backward) return false;
   return range.depth == 0 || stack[range.depth - 1].innermost_backward < 0;

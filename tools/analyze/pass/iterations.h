@@ -3,7 +3,7 @@
 //
 // An iteration is one forward pass and everything until the next forward pass. A step that accumulates gradients over
 // four forward passes has four iterations. fw_start and fw_bw_boundary mean the same as in torch's MemoryTracker: the
-// enter and exit of the outermost module. Needs ReplayOptions::modules.
+// entry and exit of the outermost module. Needs ReplayOptions::modules.
 #ifndef TOOLS_ANALYZE_PASS_ITERATIONS_H_
 #define TOOLS_ANALYZE_PASS_ITERATIONS_H_
 
@@ -28,7 +28,7 @@ struct IterationInstant {
 struct Iteration {
   std::optional<IterationInstant> fw_start;
   std::optional<IterationInstant>
-      fw_bw_boundary;  // the outermost module is left; without modules: the backward pass begins
+      fw_bw_boundary;  // exit of the outermost module; without modules: begin of the backward pass
   std::optional<IterationInstant> backward_end;    // end of the last backward pass of the iteration
   std::optional<IterationInstant> optimizer_step;  // begin of the first optimizer step
   // End of the last optimizer step outside of backward; not in MarkersOf().

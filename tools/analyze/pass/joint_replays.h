@@ -40,7 +40,7 @@ struct ReplayNeeds {
 
 class JointReplays {
  public:
-  // Replays the processes of the selection's rank, and reports the progress of each replay.
+  // Each replay visits the processes of the selection's rank, and reports its progress.
   JointReplays(const Capture& capture, const Selection& selection);
   JointReplays(const JointReplays&) = delete;
   JointReplays& operator=(const JointReplays&) = delete;
@@ -48,7 +48,7 @@ class JointReplays {
   const Capture& capture() const { return capture_; }
   const Selection& selection() const { return selection_; }
 
-  // Waits for the next replay. It ends the wait if the task ends.
+  // Lets a task wait for the next replay. If the task is destroyed, the destructor ends the wait.
   class PassInReplay {
    public:
     PassInReplay(JointReplays& replays, Visitor& pass, ReplayNeeds needs)
@@ -76,10 +76,10 @@ class JointReplays {
   // outlive the wait.
   PassInReplay Next(Visitor& pass, ReplayNeeds needs = {}) { return {*this, pass, std::move(needs)}; }
 
-  // The same as a task, for a caller that is not a coroutine: `Finish(Run(pass, needs))`.
+  // Returns a task that does the same as Next(), for a caller that is not a coroutine: `Finish(Run(pass, needs))`.
   Task<absl::StatusOr<ReplayReport>> Run(Visitor& pass, ReplayNeeds needs);
 
-  // Replays the capture until the task is done. Other tasks that wait are in the same replays.
+  // Replays the capture until the task is done. Other waiting tasks take part in the same replays.
   template <class Result>
   Result& Finish(const Task<Result>& task) {
     while (!task.done()) ReplayOnce();
@@ -98,7 +98,7 @@ class JointReplays {
   const Capture::SharedDecoding shared_;
   const Selection& selection_;
   std::vector<PassInReplay*> waiting_;  // for the next replay
-  std::vector<PassInReplay*> resumed_;  // ran in the newest replay, and their tasks are not resumed yet; last one first
+  std::vector<PassInReplay*> resumed_;  // ran in the newest replay, and their tasks are still to be resumed; last first
   absl::StatusOr<ReplayReport> report_;  // of the newest replay
 };
 

@@ -1,5 +1,5 @@
-// Numbers operator calls as `memoir explain OPERATOR#n` does: calls of one process that begin in the window, outermost
-// or not, from 0. A name without overload stands for all overloads of the operator.
+// Numbers operator calls as `memoir explain OPERATOR#n` does: calls of one process that begin in the selection,
+// outermost or not, from 0. A name without overload stands for all overloads of the operator.
 #ifndef TOOLS_ANALYZE_PASS_OPERATOR_NUMBERS_H_
 #define TOOLS_ANALYZE_PASS_OPERATOR_NUMBERS_H_
 

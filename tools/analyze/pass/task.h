@@ -7,7 +7,7 @@
 //       co_return co_await one + co_await two;
 //     }
 //
-// One thread. The arguments that a task has by reference must outlive it.
+// All tasks run on one thread. The arguments that a task takes by reference must outlive it.
 #ifndef TOOLS_ANALYZE_PASS_TASK_H_
 #define TOOLS_ANALYZE_PASS_TASK_H_
 

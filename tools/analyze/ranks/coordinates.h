@@ -19,12 +19,12 @@ namespace memoir {
 // index of the job. Empty if no dimension is left, or if a member has no coordinates.
 std::string CommonPlaceOf(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
 
-// Returns the members at each index of `dimension`. Empty if a member lacks such an index.
+// Returns the members at each index of `dimension`. Empty if a member has no index in this dimension.
 std::map<std::uint32_t, std::vector<std::size_t>> ByIndex(const std::vector<RankFacts>& ranks,
                                                           const std::vector<std::size_t>& members,
                                                           std::string_view dimension);
 
-// Returns true if ranks along this dimension do different work by design: stages of a pipeline, experts.
+// Returns true if ranks with different indices of this dimension do different work by design: pipeline stages, experts.
 bool IsOfUnlikeWork(std::string_view dimension);
 
 }  // namespace memoir

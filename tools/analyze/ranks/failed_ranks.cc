@@ -30,7 +30,7 @@ std::optional<FirstEnd> FirstEndOf(const OddRanks& found) {
   return is_clear ? std::optional(FirstEnd{failed[0], next.alive_until_ns - first.alive_until_ns}) : std::nullopt;
 }
 
-// Returns `first` if it is among `ranks`, and then puts it at the front of them.
+// If `first` is among `ranks`, moves it to the front of `ranks` and returns it. Otherwise returns nullopt.
 std::optional<FirstEnd> TakeFirst(const std::optional<FirstEnd>& first, std::vector<std::size_t>& ranks) {
   if (!first) return std::nullopt;
   const auto found = std::ranges::find(ranks, first->rank);
@@ -39,8 +39,8 @@ std::optional<FirstEnd> TakeFirst(const std::optional<FirstEnd>& first, std::vec
   return first;
 }
 
-// Adds the ranks that ended without an error if most ranks of the job failed. A rank whose data ended earlier leaves
-// its loop, and its peers wait for it in the next step until they lose the connection.
+// If most ranks of the job failed, adds the ranks that ended without an error. Such a rank may have had less training
+// data: it leaves its loop early, and its peers wait for it in the next step until they lose the connection.
 void AddRanksThatLeft(OddRanks& found) {
   std::vector<std::size_t> left;
   std::size_t failed = 0;

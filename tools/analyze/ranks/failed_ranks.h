@@ -1,6 +1,6 @@
 // Findings about ranks that were killed, or that an uncaught exception ended, in a job where many ranks ended in this
-// way. A launcher such as torchrun kills all other ranks after one has failed, so a comparison with the role finds
-// nothing.
+// way. A launcher such as torchrun kills all other ranks after one has failed, so a comparison of a rank with its peers
+// finds nothing.
 #ifndef TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_FAILED_RANKS_H_
 
@@ -19,7 +19,8 @@ void AddFailedRanks(OddRanks& found);
 // Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.
 bool IsFailure(const OddRanks& found, const OddRank& odd);
 
-// The ranks with findings, as indices in OddRanks::ranks. A rank that failed is in both sets if its memory is odd, too.
+// The ranks with findings, as indices in OddRanks::ranks: `failed` for failures, `out_of_line` for all other findings.
+// A rank may be in both sets.
 struct NamedRanks {
   std::set<std::size_t> failed, out_of_line;
 };

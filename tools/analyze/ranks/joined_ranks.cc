@@ -69,7 +69,7 @@ struct Group {
   std::string place;
 };
 
-// Divides `members` by their index in a dimension.
+// Divides the members of `of` by their index in `dimension`.
 std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of, const std::string& dimension) {
   std::vector<Group> groups;
   for (const auto& [index, at] : ByIndex(ranks, of.members, dimension))
@@ -78,8 +78,8 @@ std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of
 }
 
 // Returns groups of a role's members, largest first. The members at one index of a dimension are a group. A role can
-// contain several stages of a pipeline, or several experts. So the members of such a group at one stage or expert are a
-// group, too.
+// contain several stages of a pipeline, or several experts. So the members of such a group at one stage or expert are
+// also a group.
 std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
   std::vector<Group> groups;
   const std::vector<std::size_t>& members = found.roles[role].members;

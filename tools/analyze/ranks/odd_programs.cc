@@ -29,7 +29,7 @@ std::optional<std::size_t> UsualMember(const OddRanks& found, const OddRank& odd
   return nearest;
 }
 
-// Returns true if the peaks differ as the finding says: in the same direction, and by at least half as much.
+// Returns true if the peaks differ as in the finding: in the same direction, and by at least half as much.
 bool IsOfFinding(const OddRank& odd, const ComparedDevice& device) {
   const std::int64_t difference = device.difference();
   return (difference > 0) == (odd.value > odd.usual) &&

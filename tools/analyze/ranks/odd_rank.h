@@ -40,19 +40,20 @@ struct OddRow {
 
 // The rank that clearly ended before all other failed ranks.
 struct FirstEnd {
-  std::size_t rank = 0;         // index of the rank
-  std::uint64_t before_ns = 0;  // from its last sign of life to the next failed rank's, ns
+  std::size_t rank = 0;         // index in OddRanks::ranks
+  std::uint64_t before_ns = 0;  // time from its last sign of life to that of the next failed rank
 };
 
 // Differences between the programs of an odd rank and of a usual rank.
 struct ProgramOfOddRank {
-  std::size_t usual = 0;               // index of the usual rank
+  std::size_t usual = 0;               // index in OddRanks::ranks
   std::vector<ProgramChange> changes;  // the usual rank is A, the odd rank is B
 };
 
 struct OddRank {
-  // One rank, or several ranks that are odd in the same way: all ranks of a host, all ranks of the role at one index,
-  // or ranks that failed in the same way. If one of them ended first, it is the first.
+  // One rank, or several ranks that are odd in the same way: all ranks of a host, all ranks of the role at one index of
+  // a dimension, or ranks that failed in the same way. If one of them ended before all other failed ranks, it comes
+  // first.
   std::vector<std::size_t> ranks;
   std::string place;  // "dp 2", if `ranks` are all ranks of the role at that index
   std::size_t role = 0;
@@ -62,8 +63,8 @@ struct OddRank {
   std::uint64_t value = 0, usual = 0;
   std::optional<std::uint64_t> since_step;
   std::uint64_t since_within = 1;  // uncertainty of since_step in steps: the length of a window
-  // For kAllocated: if the rank also has more than usual when its steps begin, the difference. So the rank keeps the
-  // memory from step to step. Otherwise 0.
+  // For kAllocated: how many bytes more than usual the rank has allocated when its steps begin, so that it keeps them
+  // from step to step. 0: not more than usual.
   std::uint64_t more_between_steps = 0;
   // For kAllocated, kBetween and kGrowth: the row of each grouping that differs most, preferably one with a name.
   std::vector<OddRow> rows;
@@ -85,7 +86,8 @@ struct OddRanks {
   std::vector<RankFacts> ranks;
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
-  // Ranks that left come first, then failed ranks; numbers of steps come last. In between, largest difference first.
+  // Ranks that left come first, then failed ranks, then figures of memory, then numbers of steps. In each of these
+  // groups, findings with `first` come first, then the largest difference.
   std::vector<OddRank> odd;
 };
 

@@ -23,15 +23,15 @@ class PeakRows {
   // of the named row is at least a fourth of the other row's difference.
   std::vector<OddRow> LargestDifferences(const RankFacts& member, bool more) const;
 
-  // Returns true if the sizes of its shards explain why the member has `value` bytes instead of `usual`. With FSDP, the
-  // last ranks may have smaller parts of parameters, gradients and optimizer state. With a sharded optimizer, the
+  // Returns true if the sizes of the member's shards explain why it has `value` bytes instead of `usual`. With FSDP,
+  // the last ranks may have smaller parts of parameters, gradients and optimizer state. With a sharded optimizer, the
   // member may keep the state of larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
   // Returns true if the buffers of FSDP's collectives explain why the member's peak is `value` instead of `usual`.
   // Threads of NCCL or gloo hold the buffer of an all-gather or a reduce-scatter until it has ended, so some peaks
-  // include one more. Buffers explain at most as many bytes as they usually have. False if the rows of the peak are
-  // unknown.
+  // include one more buffer. Buffers explain at most as many bytes as they usually have. False if the rows of the peak
+  // are unknown.
   bool HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
  private:

@@ -41,7 +41,7 @@ struct RankFacts {
   std::uint64_t outside = 0;
   // Allocated bytes at the peak and at the end, without DDP's buckets, because other threads free these.
   std::uint64_t own = 0, own_at_end = 0;
-  // Bytes of DDP's buckets: the least over the windows of steps, and the maximum. 0 without buckets.
+  // Bytes of DDP's buckets: the smallest maximum of a window of steps, and the maximum. 0 without buckets.
   std::uint64_t buckets = 0, most_buckets = 0;
   // Allocated bytes without DDP's buckets when a step begins: the lower quartile over the windows after the first. 0:
   // unknown.
@@ -52,8 +52,8 @@ struct RankFacts {
   v1::End::Reason end = v1::End::UNKNOWN;
   std::string end_message;
   std::uint32_t end_signal = 0;  // 0: unknown
-  // The recording ended between these times, since 1970. A killed process was alive at its last event, and when its
-  // writer last read the clock.
+  // The recording ended between these times, in nanoseconds since 1970. A killed process was alive at its last event,
+  // and when its writer last read the clock.
   std::uint64_t alive_until_ns = 0, ended_by_ns = 0;
   bool ended() const { return end != v1::End::UNKNOWN; }      // true if it does not record any more, for any reason
   bool was_killed() const { return end == v1::End::MERGED; }  // killed, or it left by os._exit or exec

@@ -23,8 +23,7 @@ RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<
   }
 }
 
-// Counts the members that are odd in a step, and usual again in a later step. If a rank has a fault, it usually stays
-// odd.
+// Counts the members that are odd in a step, and usual again in a later step. A rank with a fault usually stays odd.
 std::size_t RoleWindows::CountVarying() const {
   std::size_t varying = 0;
   for (const Windows& windows : of_members_) {

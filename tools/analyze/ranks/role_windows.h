@@ -22,8 +22,8 @@ class RoleWindows {
   std::size_t count() const { return all_.size(); }                            // number of windows
   const Windows& of(std::size_t member) const { return of_members_[member]; }  // `member`: index in `members`
   const std::vector<std::uint64_t>& all(std::uint64_t window) const { return all_.at(window); }
-  // If the bytes of more than a quarter of the members vary: a distance from the median that only a few members exceed
-  // in any window. Otherwise 0.
+  // The distance from the median that only a few members exceed in any window. 0 unless the bytes of more than a
+  // quarter of the members vary.
   std::uint64_t noise() const { return noise_; }
   // Returns the largest distance from the median of any member except `member`, in any window.
   std::uint64_t FurthestOther(std::size_t member) const;

@@ -72,7 +72,7 @@ bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<st
 // Sets Role::by_kinds to false for roles whose members are the replicas of one stage. Finds the pair of unlike
 // replicas.
 void FindReplicas(const std::vector<RankFacts>& ranks, std::vector<Role>& roles) {
-  std::set<std::size_t> replicas;  // numbers of members of other stages
+  std::set<std::size_t> replicas;  // the numbers of members that roles of other stages have
   for (const Role& role : roles) {
     if (!role.by_kinds && role.is_judged()) replicas.insert(role.members.size());
   }

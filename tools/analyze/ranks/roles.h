@@ -19,10 +19,10 @@ struct Role {
   std::vector<std::size_t> members;  // indices of the ranks, ordered by rank
   // True if the members' modules are equal only without their numbers ("layers.3" and "layers.4"). Such members share a
   // role if fewer than kFewestOfRole ranks have exactly the same modules. False if most members have exactly the same
-  // modules, and a role of another stage has as many members: then the members are replicas of one stage.
+  // modules, and a role of another stage has as many members, because in this case they are replicas of one stage.
   bool by_kinds = false;
-  // True for a pair of replicas if all roles are pairs, and only this pair differs: in the numbers of modules, or in
-  // memory in every step. The rank with more memory is the odd one.
+  // True for a pair of replicas if all roles are pairs, and only this pair differs: in the numbers in its module names,
+  // or in memory in every step. The rank with more memory is the odd one.
   bool is_unlike_pair = false;
   std::string split_by;  // dimension by which a larger role was split into this role and others; empty: no split
   bool is_judged() const { return members.size() >= kFewestOfRole || is_unlike_pair; }

@@ -31,8 +31,8 @@ std::uint64_t MedianOf(std::vector<std::uint64_t> values);
 std::uint64_t QuarterOf(std::vector<std::uint64_t> values);
 
 // Returns the median. The tolerance is the largest of `percent` of the median, `floor`, and nine times the median
-// deviation. `by_kinds`: true if half of the members may belong to another stage. Then the third quartile of the
-// deviations is used instead of their median.
+// deviation. `by_kinds`: true if half of the members may belong to another stage. In this case the third quartile of
+// the deviations is used instead of their median.
 UsualValue UsualValueOf(const std::vector<std::uint64_t>& values, bool by_kinds, std::uint64_t percent,
                         std::uint64_t floor);
 

@@ -20,11 +20,12 @@ class DeviceLabels {
   // `groupings`: in the order of kReportGroupings. They must stay valid.
   explicit DeviceLabels(const std::vector<const Grouping*>& groupings) : groupings_(groupings) {}
 
-  // Returns the number of a group's label in the grouping at the index `grouping`. Adds a new label to `shown`.
-  // `before`: true if the block was allocated outside of the selection. Its label then includes kBeforeLabel.
+  // Returns the number of a group's label in the grouping at the index `grouping`. If the label is new, adds it to
+  // `shown`. `before`: true if the block was allocated outside of the selection. In this case its label includes
+  // kBeforeLabel.
   LabelNumber LabelOf(std::size_t grouping, Group group, bool before, const Capture& capture,
                       const Dictionary& dictionary, ReportDevice* shown);
-  // Returns the index of the block's module and operator in ReportDevice::places. Adds a new place to `shown`.
+  // Returns the index of the block's module and operator in ReportDevice::places. If it is new, adds it to `shown`.
   std::uint32_t PlaceOf(const ReportBlock& block, ReportDevice* shown);
 
  private:

@@ -16,15 +16,15 @@ namespace memoir {
 
 class OmittedBlocks {
  public:
-  // `most`: largest number of blocks of each device that are kept besides the blocks that are live at an exact instant.
+  // `most`: if more than this many blocks of a device are not live at an exact instant, none of these is kept.
   explicit OmittedBlocks(std::size_t most) : most_(most) {}
 
   void NoteAllocation(const Block& block, std::uint64_t ns);
   // `in_part`: false if the block ends before the selection begins. The report does not contain such a block.
   void NoteDeallocation(const Block& block, std::uint64_t ns, bool in_part);
-  // Keeps every block that is live now, even if there are then more than `most`.
+  // Keeps every block of the device that is live now, whatever their number.
   void Keep(DeviceId device);
-  // Moves the blocks that were live at some time from `begin_ns` to `end_ns` to `shown`, cut to this time.
+  // Moves to `shown` the blocks that were live between `begin_ns` and `end_ns`, with their lives cut to this span.
   void Take(DeviceId device, std::uint64_t begin_ns, std::uint64_t end_ns, ReportDevice& shown);
 
  private:

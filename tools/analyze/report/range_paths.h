@@ -28,7 +28,7 @@ class RangePaths {
 
   // Returns the node of a thread's open ranges (`stack`). `base`: the ranges of another thread around `stack`.
   std::uint32_t NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state, const RangeBase& base);
-  // Returns the node of blocks that were allocated before the window. It has no name.
+  // Returns the node of blocks that were allocated before the selection. It has no name.
   std::uint32_t BeforeNode();
   bool IsBefore(std::uint32_t node) const { return node != 0 && node == before_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // [0] is the root

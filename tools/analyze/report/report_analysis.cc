@@ -37,11 +37,11 @@ std::vector<GroupBy> GroupingsOfReport() {
 }
 
 Task<absl::StatusOr<ReportInputs>> Prepare(SharedCategories& shared, const ReportOptions& options) {
-  shared.Find();  // in the same replay as the other two passes
+  shared.Find();  // starts the pass for categories; it runs in the same replay as the other two passes
   BlockShapePass shapes;
   ReportFirstPass first_pass(shared.capture(), options);
   VisitorGroup both({&shapes, &first_pass});
-  // ReportPass's replay has modules, too. So both replays find the same windows.
+  // ReportPass's replay also has modules, so both replays find the same windows.
   const absl::StatusOr<ReplayReport> report = co_await shared.replays().Next(both, {.tensors = true, .modules = true});
   const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
   if (!report.ok()) co_return report.status();

@@ -10,10 +10,9 @@
 
 namespace memoir {
 
-// With a selected time all figures cover this time, and blocks that were live at its begin count from then. With
-// selected blocks all figures cover these blocks, except for active and reserved bytes, segments and out-of-memory
-// errors, which cover the device.
-// Needs two replays, and a third if there are leaks or errors.
+// If a time is selected, all figures cover this time, and blocks that were live when it began count from its begin. If
+// blocks are selected, all figures cover these blocks, except for active and reserved bytes, segments and out-of-memory
+// errors, which cover the device. Needs two replays, and a third if there are leaks or errors.
 Task<absl::StatusOr<ReportContent>> AnalyzeReport(SharedCategories& shared, ReportOptions options);
 absl::StatusOr<ReportContent> AnalyzeReport(const Capture& capture, const ReportOptions& options);
 

@@ -1,9 +1,9 @@
 // The content of `memoir report`: for each device its bytes over time, its blocks with their origin, and its segments;
 // and the summaries whose rows become the report's tables.
 //
-// Curves, trees and lists are bounded for recordings of any length, and contain the number of omitted entries. From a
-// long recording the largest and longest-lived blocks are kept, and all blocks that are live at the exact instants
-// (ReportInstant). The curves always contain every maximum.
+// Curves, trees and lists are bounded for recordings of any length, and contain the number of omitted entries. For a
+// long recording, the report lists only the largest and longest-lived blocks, and all blocks that are live at the exact
+// instants (ReportInstant). The curves always contain every maximum.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 
@@ -26,7 +26,7 @@ namespace memoir {
 // The groupings of blocks, in the order of the page. A new grouping needs only a line here.
 struct ReportGrouping {
   GroupBy by;
-  bool stacked;                // also shown over time; other groupings exist only for individual blocks
+  bool stacked;                // true: also shown over time; false: exists only for individual blocks
   bool merges_layers = false;  // modules of all layers are merged: "blocks.*.mlp"
 };
 inline constexpr ReportGrouping kReportGroupings[] = {
@@ -61,7 +61,7 @@ struct ReportBlock {
   std::uint64_t bytes = 0;
   std::uint64_t begin_ns = 0;    // begin of the selection if the block was live before
   std::uint64_t end_ns = kLive;  // kLive if the block is live at the end
-  bool from_before = false;      // it was live when the recording or the selection began
+  bool from_before = false;      // true: it was live when the recording or the selection began
   std::array<LabelNumber, kReportGroupingCount> labels{};
   std::uint32_t path = 0;    // index in ReportDevice::paths
   std::uint32_t caller = 0;  // index in ReportDevice::callers
@@ -99,7 +99,7 @@ struct ReportPlace : ReportSums {
   LabelNumber operator_label = 0;
 };
 
-// A Python caller, as a child of its caller, as in StackTree; [0] is the top.
+// A Python frame, as a child of the frame that called it, as in StackTree; [0] is the top.
 struct ReportCaller : ReportSums {
   CallerNode::Kind kind = CallerNode::Kind::kTop;
   std::uint32_t parent = 0;
@@ -157,7 +157,7 @@ struct ReportProcess {
   ProcessId process;
   std::vector<Iteration> iterations;
   StepSource step_source = StepSource::kNone;
-  // Begin of each step. The first is the begin of the window if the window begins inside of the first step.
+  // Begin of each step. The first entry is the begin of the window if the window begins inside of the first step.
   std::vector<std::uint64_t> steps_ns;
   std::uint64_t first_step = 0;      // number of the first step
   std::uint64_t all_steps = 0;       // number of existing steps; `steps_ns` has the first of them

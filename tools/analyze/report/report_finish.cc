@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostIterations = std::size_t{1} << 14;
 
-// An iteration lasts until the next one begins.
+// Removes all other iterations. An iteration lasts until the next one begins.
 void KeepIterationsBetween(std::uint64_t begin_ns, std::uint64_t end_ns, std::vector<Iteration>* iterations) {
   const auto first_ns = [](const Iteration& iteration) {
     const auto markers = MarkersOf(iteration);
@@ -61,7 +61,7 @@ void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
   report_.devices.push_back(std::move(shown));
 }
 
-// Adds the process, with the steps and iterations that lie in the window.
+// Adds the process, with the steps and iterations that lie in the selected time.
 void ReportPass::FinishProcess(ProcessId id) {
   ReportProcess& process = report_.processes.emplace_back();
   process.process = id;

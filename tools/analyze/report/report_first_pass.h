@@ -1,5 +1,5 @@
-// The first pass of a report. It finds the time span and the peak of each device. It also decides which blocks are kept
-// individually, by the least weight (bytes times life) of a block that is kept.
+// The first pass of a report. It finds the time span and the peak of each device. It also decides which blocks the
+// report lists individually: it finds the least weight (bytes times life) that a listed block must have.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 
@@ -36,7 +36,7 @@ class ReportFirstPass : public ChangePass {
   using ChangePass::ChangePass;
 
   // Returns the figures of each device. Sets least_weight so that at most `most` blocks of all devices are kept; each
-  // device gets a share.
+  // device gets a share in proportion to its number of blocks.
   std::map<DeviceId, DeviceOutline> ChooseBlocks(std::size_t most);
   // Returns the number of windows of each process. The report of a process ends with its last window.
   const std::map<ProcessId, std::uint64_t>& window_counts() const { return windows_; }

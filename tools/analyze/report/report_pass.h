@@ -1,5 +1,5 @@
-// The pass of AnalyzeReport: computes everything but the tables in one replay. A ReportFirstPass decides which blocks
-// are kept.
+// The pass of AnalyzeReport: computes everything but the tables in one replay. A ReportFirstPass, which ran before,
+// decides which blocks the report lists individually.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 
@@ -68,8 +68,8 @@ class ReportPass : public ChangePass {
     ReportBlock block;
     DeviceId device;
     std::uint32_t place = 0;  // index in ReportDevice::places
-    bool kept = false;        // it was live at an exact instant
-    bool before = false;      // it was allocated outside of the window
+    bool kept = false;        // true: it was live at an exact instant (ReportInstant)
+    bool before = false;      // true: it was allocated outside of the window
   };
   struct Track {
     Track(const DeviceOutline& an_outline, const TimeBuckets& buckets, const std::vector<const Grouping*>& groupings)

@@ -47,7 +47,7 @@ void ReportPass::AddFirstSteps(ProcessId process) {
   steps_.AddZero(asked.steps[process.value].source, begin_ns_);
 }
 
-// Blocks that are live when the last window closes are live at the end.
+// Blocks that are live when the last window closes count as live at the end.
 void ReportPass::SeeWindowClose(const Event& event) {
   const auto windows = windows_of_.find(event.process);
   if (++closed_ < (windows == windows_of_.end() ? 1 : windows->second)) return;

@@ -53,8 +53,8 @@ TraceAction ActionOf(SegmentAction action) {
 
 class TracePass : public WindowedVisitor {
  public:
-  // Called at the end of the process, unless it is empty. The second argument is a function that marks, in a map, the
-  // blocks that the selection leaves out, and returns this map.
+  // Called at the end of the process, unless the function is empty. The second argument is a function that marks, in a
+  // map, the blocks that the selection leaves out, and returns this map.
   using AtEnd = std::function<void(const ReplayState&, const std::function<SegmentMap(SegmentMap)>&)>;
 
   TracePass(const Capture& capture, const Selection& selection, ProcessId process, DeviceId device,

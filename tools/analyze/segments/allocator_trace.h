@@ -36,7 +36,7 @@ struct TraceEntry {
   std::uint64_t device_free = 0;  // kOutOfMemory: free bytes that the driver reported
   // Block that was allocated, freed or requested; nullptr: unknown. Valid only during the call.
   const Block* block = nullptr;
-  bool made_here = false;  // the stack of `block` is the stack of this entry
+  bool made_here = false;  // true: the stack of `block` is the stack of this entry
 };
 
 class AllocatorTraceVisitor {
@@ -56,8 +56,8 @@ struct AllocatorTraceResult {
 };
 
 // Traces the first process of the selection that used CUDA memory. Ignores a selected time. If the selection leaves out
-// blocks, the entries do not contain these blocks; the segments contain and mark them. Replays the recording once, and
-// once more for each device. NotFound: the process has no recorded CUDA memory.
+// blocks, the entries do not contain these blocks; the segments contain them, marked as omitted. Replays the recording
+// once, and once more for each device. Returns NotFound if no CUDA memory was recorded.
 absl::StatusOr<AllocatorTraceResult> StreamAllocatorTrace(const Capture& capture, const Selection& selection,
                                                           AllocatorTraceVisitor& visitor);
 

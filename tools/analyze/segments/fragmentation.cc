@@ -49,7 +49,7 @@ class ExtremesPass : public ChangePass {
   }
   void SeeSegment(const SegmentEvent& event) override;
   void SeeChange(const Event& event, DeviceId id, Device& device) override;
-  // The statistics of a device follow the segments and blocks that were found (DeviceMemory::is_being_found).
+  // This event comes after all events of segments and blocks that the tracker found (DeviceMemory::is_being_found).
   void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override {
     if (found_.erase(event.device) > 0) SeeChange(event, event.device, devices()[event.device]);
   }
@@ -68,7 +68,7 @@ class ExtremesPass : public ChangePass {
   }
   std::map<DeviceId, SegmentBook> books_;
   std::map<DeviceId, Extremes> extremes_;
-  bool in_between_ = false;   // a segment was just reserved, and its block has not been allocated yet
+  bool in_between_ = false;   // true during a segment event: the block of a new segment has not been allocated yet
   std::set<DeviceId> found_;  // devices for which is_being_found() was true, and whose statistics did not follow yet
 };
 

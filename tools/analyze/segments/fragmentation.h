@@ -30,8 +30,8 @@ struct Pin {
   std::uint64_t bytes = 0;
   std::uint64_t segments = 0;
   std::uint64_t unusable = 0;   // unusable bytes in these segments; a segment with several pins counts for each pin
-  std::uint64_t oldest_ns = 0;  // age of the oldest block of this recording; 0: no such block
-  bool from_before = false;     // some blocks are older than the recording
+  std::uint64_t oldest_ns = 0;  // age of the oldest block whose allocation was recorded; 0: no such block
+  bool from_before = false;     // true: some blocks are older than the recording
 };
 
 struct PoolRow {
@@ -54,7 +54,7 @@ struct SegmentBlockFacts {
 struct SegmentRow {
   MappedSegment segment;
   std::vector<SegmentBlockFacts> facts;  // in the order of segment.blocks
-  std::vector<Pin> pins;                 // causes among its live blocks, most bytes first
+  std::vector<Pin> pins;                 // blocks of the segment by operator and module, most bytes first
 };
 
 // The reserved memory of a device at one instant.

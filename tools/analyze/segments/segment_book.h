@@ -29,7 +29,7 @@ class SegmentBook {
   std::uint64_t TouchedBy(std::uint64_t address, std::uint64_t bytes) const;
 
   std::map<std::uint64_t, ReservedPiece> pieces_;  // by address
-  std::map<std::uint64_t, std::uint64_t> blocks_;  // address, bytes
+  std::map<std::uint64_t, std::uint64_t> blocks_;  // bytes by address
   std::uint64_t reserved_ = 0;
   std::uint64_t used_ = 0;
   std::uint64_t kept_ = 0;  // bytes of pages that blocks touch, and of private pools

@@ -1,7 +1,7 @@
 // Python stacks as a tree of callers, built while blocks are allocated, with the node of each block.
 //
-// Library frames are not nodes, unless requested: their allocations belong to the frame that called them. Used for one
-// replay, because the dictionary must stay the same.
+// Library frames are not nodes, unless requested: their allocations belong to the frame that called them. An object
+// serves one replay, because the dictionary must stay the same.
 #ifndef TOOLS_ANALYZE_STACKS_CALLER_NODES_H_
 #define TOOLS_ANALYZE_STACKS_CALLER_NODES_H_
 

@@ -3,7 +3,7 @@
 //
 //     Net ──► blocks.3 ──► blocks.3.mlp ──► aten::linear
 //
-// Used for one replay, because the dictionary must stay the same.
+// An object serves one replay, because the dictionary must stay the same.
 #ifndef TOOLS_ANALYZE_STACKS_MODULE_OPERATOR_NODES_H_
 #define TOOLS_ANALYZE_STACKS_MODULE_OPERATOR_NODES_H_
 

@@ -11,7 +11,8 @@
 namespace memoir {
 namespace {
 
-// Counts the bytes of each node in a RowTable. Without library frames there are few nodes, so the table is small.
+// Counts the bytes of each node in a RowTable. By default, library frames are not nodes, so there are few nodes and the
+// table is small.
 template <class Nodes>
 class TreePass : public WindowedVisitor {
  public:
@@ -25,7 +26,7 @@ class TreePass : public WindowedVisitor {
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
     const bool whole = selection().window.kind == SelectionWindow::Kind::kAll;
-    // The caller of a found block is unknown, unless an imported snapshot contains it.
+    // A block that was live when the recording began has a stack only if an imported snapshot contains its stack.
     const bool unknown = event.block->origin == BlockOrigin::kFound && !event.block->callstack.valid();
     const bool named = !unknown && (in_window() || (whole && event.before));
     const std::uint32_t node =
@@ -94,7 +95,7 @@ template <class Nodes>
 absl::StatusOr<StackTree> Analyze(const Capture& capture, const StackTreeOptions& options, Nodes nodes) {
   TreePass<Nodes> pass(capture, options, std::move(nodes));
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // so that backward finds its forward operators
+  replay.modules = true;  // only with this option, blocks of backward get the stacks of their forward operators
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   if (!pass.selection_status().ok()) return pass.selection_status();

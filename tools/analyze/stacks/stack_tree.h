@@ -34,7 +34,7 @@ struct StackSums {
 };
 
 struct StackNode : CallerNode {
-  StackSums own;                        // blocks allocated by the frame itself, or by frames without a node
+  StackSums own;                        // blocks allocated by the frame itself, or by called frames without a node
   StackSums subtree;                    // blocks allocated by the node or below it
   std::vector<std::uint32_t> children;  // most bytes at the peak first, then most allocated bytes
 };

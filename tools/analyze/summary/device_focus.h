@@ -11,8 +11,8 @@ namespace memoir {
 // describes only such devices; otherwise all devices.
 bool IsInFocus(const Summary& summary, const DeviceRow& device);
 
-// Returns the summary with rows, phases and compiled regions of the devices in focus. `devices` stays complete. Calls
-// stay, because they belong to no device.
+// Returns the summary with rows, phases and compiled regions of the devices in focus. `devices` stays complete. Numbers
+// of calls stay, because calls belong to no device.
 Summary FocusSummary(const Summary& summary);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// The ends of processes that did not end properly, and where each process was then: the step, the operator and the
-// line.
+// The ends of processes that did not end properly, and where each process was at its end: the step, the operator and
+// the line.
 #ifndef TOOLS_ANALYZE_SUMMARY_ENDINGS_H_
 #define TOOLS_ANALYZE_SUMMARY_ENDINGS_H_
 
@@ -20,8 +20,8 @@
 
 namespace memoir {
 
-// Returns true if an uncaught exception ended the process, or it ended without reporting its end: by a signal, os._exit
-// or exec.
+// Returns true if an uncaught exception ended the process, or if the process ended without reporting its end: by a
+// signal, os._exit or exec.
 bool IsBadEnd(const v1::End& end);
 
 // Returns the bad ends of the selected processes, in the order of the processes. Needs one replay.

@@ -14,11 +14,11 @@ namespace memoir {
 
 namespace {
 
-// Runs one pass. `stop`: stops at the first device with a caching allocator, and returns nullopt.
+// Runs one pass. `stop`: true to stop at the first device with a caching allocator, and to return nullopt.
 Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping, JointReplays& replays,
                                                        const SummaryOptions& options, bool stop) {
   SummaryPass pass(replays.capture(), options, grouping);
-  // With modules backward finds its forward operators, which determine the line of the peak.
+  // Only with modules, blocks of backward get the stacks of their forward operators, which determine the peak's line.
   ReplayNeeds needs = {.first_seen = true, .modules = true};
   if (stop) {
     pass.StopAtCachingDevice();
@@ -34,7 +34,8 @@ Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping,
 }
 
 // Separates workspaces only if there is a device with a caching allocator. The first pass searches for such a device,
-// so a capture without one needs no other pass. If another analysis needs the categories, they contain the workspaces.
+// so a capture without one needs no other pass. If another analysis needs the categories, the workspaces are taken from
+// them.
 Task<absl::StatusOr<Summary>> SummaryWithWorkspaces(Grouping& grouping, SharedCategories& shared,
                                                     const SummaryOptions& options, SummaryAdditions& additions) {
   JointReplays& replays = shared.replays();

@@ -1,5 +1,5 @@
 // Allocated, net and peak memory in bytes: totals for each device, and rows by operator or another grouping. One pass
-// computes all sums. Categories and library workspaces need a replay before it. The analyses of errors, bad ends and
+// computes all sums. Categories and library workspaces need an earlier replay. The analyses of errors, bad ends and
 // checkpointing run in the same replays where they can (summary_additions.h).
 //
 // For every column, the rows sum exactly to the device's total. All rows are present; views may hide small ones.
@@ -15,8 +15,8 @@
 
 namespace memoir {
 
-// NotFound: the window does not occur (the message lists existing ranges or steps), or the device or rank does not
-// exist.
+// Returns NotFound if the window does not occur (the message lists existing ranges or steps), or if the device or rank
+// does not exist.
 Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOptions options);
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options);
 

@@ -69,7 +69,7 @@ void SummaryAdditions::Start(const FailureSigns& signs) {
   if (signs.has_bad_end && wants_endings_ && !endings_) endings_.emplace(AnalyzeEndings(shared_.replays(), selection_));
 }
 
-// Signs outside of the summary's window have started analyses whose results the summary does not need.
+// Signs outside of the summary's window may have started analyses whose results the summary does not need.
 Task<absl::Status> SummaryAdditions::AddTo(Summary& summary) {
   const FailureSigns signs = {RanOutOfMemory(summary), HasBadEnd(summary.report)};
   Start(signs);

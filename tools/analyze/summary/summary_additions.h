@@ -24,7 +24,7 @@ struct FailureSigns {
   bool has_bad_end = false;
 };
 
-// Needs one replay of the whole recording. With these signs the analyses start before a summary is there.
+// Needs one replay of the whole recording. With these signs, the analyses can start before the summary exists.
 Task<FailureSigns> LookForFailures(JointReplays& replays);
 
 // Returns true if a request for memory was refused in the window.
@@ -33,7 +33,7 @@ bool RanOutOfMemory(const Summary& summary);
 class SummaryAdditions {
  public:
   enum class Checkpoints { kNever, kAfterErrors, kAlways };
-  // kAlways starts the analysis of checkpointing immediately. `endings`: find Summary::endings.
+  // kAlways starts the analysis of checkpointing immediately. `endings`: true to find Summary::endings.
   SummaryAdditions(SharedCategories& shared, const Selection& selection, Checkpoints checkpoints, bool endings);
 
   // Starts the analyses for the signs.

@@ -27,7 +27,7 @@ class SummaryPass : public WindowedVisitor {
   void OnKeyframe(const KeyframeEvent& event) override { handlers_.evicted.AddKeyframe(event); }
   void OnSwitch(const SwitchEvent& event) override;
   Summary TakeSummary() { return std::move(handlers_.shared.summary); }
-  // Makes the pass stop at the first device with a caching allocator. Then there is no summary.
+  // Makes the pass stop at the first device with a caching allocator. If it stops, there is no summary.
   void StopAtCachingDevice() { stops_ = true; }
   bool stopped() const { return stops_ && handlers_.caching.has_device(); }
 

@@ -139,7 +139,7 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
 }
 
 Task<absl::StatusOr<LiveBlockTable>> FindLiveBlocks(SharedCategories& shared, LiveBlockTableOptions options) {
-  shared.Find();  // the largest blocks show their categories in any grouping
+  shared.Find();  // starts the pass for categories: the largest blocks show theirs in any grouping
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
   const absl::StatusOr<Instants> instants = co_await FindInstants(shared.replays(), options, options.at);
   if (!instants.ok()) co_return instants.status();

@@ -40,7 +40,7 @@ struct LiveBlock {
   std::string category;    // by Memoir's rules: "activation (recomputed)"
   // Name of a parameter, if the block holds this parameter, its gradient or its optimizer state. Otherwise empty.
   std::string parameter;
-  bool before = false;  // from before the selection, or known only from a keyframe
+  bool before = false;  // true: allocated before the selection, or known only from a keyframe
 };
 
 struct LiveDevice {

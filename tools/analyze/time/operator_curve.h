@@ -63,7 +63,7 @@ struct OperatorCurve {
   ReplayReport report;
 };
 
-// Errors as AnalyzeSummary. NotFound also if no device of the selection has a caching allocator.
+// Returns the same errors as AnalyzeSummary. Also returns NotFound if no selected device has a caching allocator.
 absl::StatusOr<OperatorCurve> AnalyzeOperatorCurve(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

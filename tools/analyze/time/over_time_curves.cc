@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Finds the begin and end of the window over all processes.
+// Finds the begin of the first window and the end of the last window, over all processes.
 class SpanPass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
@@ -24,7 +24,7 @@ class SpanPass : public WindowedVisitor {
   void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
 
-// Returns the categories that occur in some bucket.
+// Returns the categories that occur in any bucket.
 std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint64_t>>& parts_of_most) {
   std::vector<CategoryCurve> curves;
   for (std::size_t category = 0; category < Rules().size(); ++category) {
@@ -269,7 +269,7 @@ void ForgetEvicted(OverTimeCurves& over_time) {
 
 Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, OverTimeOptions options) {
   JointReplays& replays = shared.replays();
-  if (options.categories) shared.Find();  // in the same replay as the span
+  if (options.categories) shared.Find();  // starts the pass for categories, in the same replay as `span`
   SpanPass span(shared.capture(), options);
   absl::StatusOr<ReplayReport> report = co_await replays.Next(span);
   if (!report.ok()) co_return report.status();

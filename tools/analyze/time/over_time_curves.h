@@ -1,5 +1,5 @@
-// Live bytes over time in buckets of equal length, each with its maximum, so that the peak is always visible. For a
-// device with a caching allocator also active and reserved bytes, and the markers of every iteration.
+// Live bytes over time in buckets of equal length, each with its maximum, so that the peak is always visible. A device
+// with a caching allocator also has active and reserved bytes, and the markers of every iteration.
 #ifndef TOOLS_ANALYZE_TIME_OVER_TIME_CURVES_H_
 #define TOOLS_ANALYZE_TIME_OVER_TIME_CURVES_H_
 
@@ -39,7 +39,7 @@ struct DeviceCurve {
   LevelCurve active, reserved;            // caching only
   std::vector<CategoryCurve> categories;  // if OverTimeOptions::categories; they sum to allocated.max_bytes
   std::vector<bool> known;    // one for each bucket: false between windows, and in parts that --max-size evicted
-  std::vector<bool> changes;  // one for each bucket: a curve changed in it
+  std::vector<bool> changes;  // one for each bucket: true if a curve changed in it
   std::vector<Iteration> iterations;  // of the device's process; caching only
 };
 
@@ -47,7 +47,7 @@ struct OverTimeCurves {
   std::uint64_t begin_ns = 0;  // begin of the first bucket
   std::uint64_t end_ns = 0;    // end of the last bucket
   std::vector<DeviceCurve> devices;
-  bool has_windows = false;  // the selection has windows; the time between them is unknown
+  bool has_windows = false;  // true: the selection has windows; the curves do not cover the time between them
   std::string missing;       // as Summary::missing
   ReplayReport report;
 };

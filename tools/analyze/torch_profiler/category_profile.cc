@@ -10,7 +10,8 @@
 namespace memoir {
 namespace {
 
-// Sums the rows of each device. A version increment has two rows (RowsOf); the sum between them never counts as a peak.
+// Sums the rows of each device. When a storage gets a new version, its bytes leave one category in one row and enter
+// another in the next row (RowsOf). The bytes between these two rows do not count as a peak.
 std::vector<CategoryProfile::Totals> Sum(const std::vector<TimelineRow>& rows) {
   std::vector<CategoryProfile::Totals> all;
   std::vector<bool> half;

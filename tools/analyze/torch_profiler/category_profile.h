@@ -28,7 +28,7 @@ struct CategoryProfile {
   // contains.
   struct Storage {
     AllocationId id = kNoAllocation;
-    std::size_t categories = 0;  // first index in CategoryProfile::categories; they end where the next storage's begin
+    std::size_t categories = 0;  // index of its first category in CategoryProfile::categories
   };
   std::vector<Storage> storages;  // ordered by tensor, then by storage, as torch sorts its keys
   std::vector<Category> categories;
@@ -44,7 +44,7 @@ struct CategoryProfile {
   std::vector<Totals> totals;  // by DeviceId
 };
 
-// Errors as BuildEventTree.
+// Returns the same errors as BuildEventTree.
 absl::StatusOr<CategoryProfile> ProfileByTorchRules(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir

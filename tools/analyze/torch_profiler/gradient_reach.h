@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns the result by TensorId: torch's _any_version_depends_on_gradient. Linear in the edges of the graph.
+// Returns the result by TensorId: torch's _any_version_depends_on_gradient. Its time is linear in the number of edges.
 std::vector<bool> DependOnGradient(const EventTree& tree, const DataFlowGraph& graph, const CategoryTable& table);
 
 }  // namespace memoir

@@ -185,8 +185,8 @@ void TrackerPass::SeeMark(const MarkEvent& event) {
   if (what == "leaves") SetMarker(kBoundary);
 }
 
-// Returns true if the operator raised an exception. Such a call has no row. It is recognized by its missing results, if
-// the operator's schema has results.
+// Returns true if the operator raised an exception: the call has no recorded end, or it has no results although the
+// operator's schema has results. Such a call has no row.
 bool TrackerPass::Failed(const RangeEndEvent& event) const {
   if (event.implicit) return true;
   if (event.signature.valid() && !state().dictionary().signature(event.signature).kinds.empty()) return false;

@@ -35,11 +35,11 @@ struct MemoryTrackerStats {
   // stored.
   std::vector<std::pair<std::string, std::uint64_t>> markers;
   std::uint64_t num_alloc_retries = 0;  // retries of the process until the end of the window
-  // The process, device and root that the caller named, or that were chosen.
+  // The process, device and root: those that the caller selected, or those that the analysis chose.
   ProcessId process;
   std::string device;
   std::string root;  // empty: no root was seen
-  // The alternatives that were not chosen.
+  // The roots, devices and processes that were not chosen.
   std::vector<std::string> other_roots;
   std::vector<std::string> other_devices;
   std::size_t other_processes = 0;  // other processes that have a device with a caching allocator
@@ -58,8 +58,8 @@ struct MemoryTrackerOptions : Selection {
   std::string tracker;
 };
 
-// NotFound: the window, rank, device, root or tracker does not occur, or no device has a caching allocator.
-// FailedPrecondition: the recorded operators are not those below autograd.
+// Returns NotFound if the window, rank, device, root or tracker does not occur, or if no device has a caching
+// allocator. Returns FailedPrecondition if the recorded operators are not those below autograd.
 absl::StatusOr<MemoryTrackerStats> AnalyzeMemoryTracker(const Capture& capture, const MemoryTrackerOptions& options);
 
 }  // namespace memoir

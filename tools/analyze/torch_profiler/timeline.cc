@@ -103,7 +103,7 @@ std::vector<TimelineRow> RowsOf(const std::vector<TimelineEvent>& events, const 
     const auto bytes = static_cast<std::int64_t>(event.bytes);
     const bool increments = event.action == TimelineAction::kIncrementVersion;
     add(increments || event.action == TimelineAction::kDestroy ? -bytes : bytes, event.version);
-    // Memory without a tensor has only one version, so both halves of an increment have this version. torch's rows are
+    // Memory without a tensor has only one version, so both rows of an increment have this version. torch's rows are
     // the same.
     if (increments) add(bytes, event.storage == kNoAllocation ? event.version : event.version + 1);
   }

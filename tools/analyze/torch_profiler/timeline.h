@@ -1,5 +1,5 @@
-// torch.profiler's memory timeline: allocations, writes and frees of storages in the order of time. Each version of a
-// storage has a category.
+// torch.profiler's memory timeline: allocations, writes and frees of storages in the order of time. A write gives a
+// storage a new version, and each version has a category.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 
@@ -19,7 +19,7 @@ std::string_view ToString(TimelineAction action);  // "PREEXISTING", ...
 struct TimelineEvent {
   static constexpr std::int64_t kBefore = -1;
 
-  std::int64_t ns = kBefore;  // kBefore: live at the begin
+  std::int64_t ns = kBefore;  // kBefore: live when the selection began
   TimelineAction action = TimelineAction::kPreexisting;
   AllocationId storage = kNoAllocation;  // kNoAllocation: memory without a known tensor
   std::uint32_t version = 0;             // kIncrementVersion: the version before the increment
@@ -31,7 +31,7 @@ struct TimelineEvent {
 std::vector<TimelineEvent> BuildTimeline(const EventTree& tree, const DataFlowGraph& graph,
                                          const std::vector<bool>& known, const CategoryTable& table);
 
-// A row of torch's raw export: an event, or one of the two halves of an increment.
+// A row of torch's raw export. A kIncrementVersion event has two rows, any other event has one.
 struct TimelineRow {
   std::int64_t ns = 0;
   TimelineAction action = TimelineAction::kPreexisting;

@@ -1,5 +1,6 @@
 // Determines the category of each version of each storage by the rules of torch.profiler's memory profiler
-// (torch/profiler/_memory_profiler.py, MemoryProfile), including its mistakes. Runs its seven passes in the same order.
+// (torch/profiler/_memory_profiler.py, MemoryProfile), including its mistakes. Runs torch's seven passes in the same
+// order.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
 
@@ -20,7 +21,7 @@ class CategoryTable {
   Category Get(AllocationId storage, std::uint32_t version) const;
   void SetTensor(AllocationId storage, Category category);
   void SetStorage(AllocationId storage, Category category) { by_storage_[storage] = category; }
-  // Sets the category unless one is set already.
+  // Sets the category of a version, unless it is already set.
   void SuggestVersion(std::size_t slot, Category category) {
     if (by_version_[slot] == Category::kUnknown) by_version_[slot] = category;
   }

@@ -1,6 +1,6 @@
-// Links an autograd node to the forward operator that made it, as nodes of a tree. The forward operator is the last
-// operator with the node's sequence number on the node's forward thread, as for modules (docs/event_schema.md,
-// "Modules").
+// Finds, for an autograd node, the tree node of the forward operator that made it. The forward operator is the last
+// operator with the autograd node's sequence number on its forward thread. The modules of autograd nodes are found in
+// the same way (docs/event_schema.md, "Modules").
 #ifndef TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
 #define TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
 

@@ -69,7 +69,7 @@ struct MergedLeaf {
   std::uint64_t ticks = 0;    // ticks spent in CUDA calls
   std::uint64_t live = 0;     // live bytes now
   std::uint64_t at_peak = 0;  // live bytes at peak number `peaks` of its device
-  std::uint64_t at_end = 0;   // live bytes at end number `ends` of a window
+  std::uint64_t at_end = 0;   // live bytes when window number `ends` ended
   std::uint64_t peaks = 0;
   std::uint64_t ends = 0;
 };

@@ -99,7 +99,7 @@ bool MergedTreePass::IsShown(const CallEvent& event) {
   return !code.is_forward || !tree_.nodes()[around].place.is_module;
 }
 
-// A call that is not shown is opened, too, because its end is recorded, and ranges that it begins may outlive it.
+// A call that is not shown is also opened, because its end is recorded, and ranges that it begins may outlive it.
 void MergedTreePass::SeeCallBegin(const CallEvent& event) {
   if (calls_ == TreeCalls::kNone || !Follows(event.thread)) return;
   open_.EndCall(event.thread, event.around, [](const OpenNode&) {});

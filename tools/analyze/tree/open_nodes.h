@@ -38,7 +38,8 @@ class OpenNodes {
   // Returns the innermost open node of a thread. If the thread has no open node, returns the innermost one of `base`,
   // or kNoTreeNode.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
-  // The same for a range that begins. For a user range, returns the node around the `with` whose __enter__ begins it.
+  // The same for a range that begins. For a user range, returns the node around the `with` statement whose __enter__
+  // begins it.
   std::uint32_t AroundRange(ThreadId thread, const OpenRange& range) const;
   // Begins a node. Closes open nodes at its level or deeper, whose ends were not recorded.
   void Begin(ThreadId thread, const OpenNode& node);

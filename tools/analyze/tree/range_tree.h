@@ -60,7 +60,7 @@ struct RangeNode {
   std::uint64_t freed_bytes = 0;        // bytes freed in it or below, wherever they were allocated
   std::uint64_t total_ns = 0;           // time in it, summed over calls
   std::vector<TreeMemory> memory;       // events of this node itself; empty for kOther and kDeeper
-  std::vector<std::uint32_t> children;  // most allocated bytes first, but nodes without an end before all others
+  std::vector<std::uint32_t> children;  // nodes with a call without an end first; then by allocated bytes, most first
 };
 
 struct RangeTree {
@@ -72,7 +72,7 @@ struct RangeTree {
   ReplayReport report;
 };
 
-// Which calls of Python functions are nodes. Other calls belong to the node around them.
+// The calls of Python functions that are nodes. Other calls belong to the node around them.
 enum class TreeCalls : std::uint8_t {
   kOwn,  // the user's own code (own_code.h), except for a module's forward, which has the module's row
   kAll,  // all code except for Memoir's package

@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// NotFound: the selection or the thread does not occur.
+// Returns NotFound if the selection or the thread does not occur.
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options);
 
 }  // namespace memoir

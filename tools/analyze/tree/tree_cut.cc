@@ -50,8 +50,8 @@ class Cutter {
     const Sums& sums = all_[node];
     return notable_[node] || endless_[node] || std::max({sums.bytes, sums.at_peak, sums.freed}) >= least_;
   }
-  // Shows a node, and `levels` levels of nodes inside. `inside`: a node around it matches the pattern, or there is no
-  // pattern.
+  // Shows a node, and `levels` levels of nodes inside. `inside`: true if a node around it matches the pattern, or if
+  // there is no pattern.
   void Show(std::uint32_t node, std::uint32_t shown_parent, std::uint32_t depth, std::uint32_t levels, bool inside);
   void ShowChildren(std::uint32_t node, std::uint32_t shown_at, std::uint32_t depth, std::uint32_t levels, bool inside);
   RangeNode Shown(std::uint32_t at) const;

@@ -1,7 +1,7 @@
 // Shows every node of a tree individually, in the order of their begins: each range, each call of a module or of a
 // Python function (except for Memoir's package), each memory event and each CUDA call, inside of the node around it.
 //
-// Replays the recording twice, because a node is shown at its begin with facts that are known at its end. Needs 40
+// Replays the recording twice, because a node is shown at its begin with facts that are known only at its end. Needs 40
 // bytes of memory for each range and call in the selection; names and events stay in the files.
 #ifndef TOOLS_ANALYZE_TREE_TREE_STREAM_H_
 #define TOOLS_ANALYZE_TREE_TREE_STREAM_H_
@@ -27,8 +27,8 @@ struct TreeStreamOptions : Selection {
   std::function<bool()> go_on;      // as ReplayOptions::go_on; may be empty
 };
 
-// Ranges and calls that are open when the window begins come first, with their own begins. NotFound: the selection or
-// the thread does not occur. ResourceExhausted: there are more than kMostNodes ranges and calls.
+// Ranges and calls that are open when the window begins come first, with their own begins. Returns NotFound if the
+// selection or the thread does not occur, and ResourceExhausted if there are more than kMostNodes ranges and calls.
 absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStreamOptions& options,
                                         const NodeFunction& see);
 

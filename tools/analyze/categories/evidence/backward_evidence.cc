@@ -23,7 +23,7 @@ std::uint64_t BackwardEvidence::NoteNode(const RangeBeginEvent& event) {
   return ran->place;
 }
 
-// Notes which blocks the node had kept, and applies the rules again to the blocks that were freed before it ran.
+// Notes which blocks the node had kept, and applies the rules again to the blocks that were freed before the node ran.
 void BackwardEvidence::NoteUses(const AutogradGraphBook::Node& ran) {
   for (const std::vector<BlockRef>* blocks : {&ran.computed, &ran.given}) {
     for (const BlockRef& block : *blocks) {
@@ -92,9 +92,9 @@ void BackwardEvidence::EndPass() {
 }
 
 // Returns true if the block is as large as a leaf whose gradient the running node computes. The forward operator may
-// have received another block of this size, such as the other factor of a product. The gradient of the leaf is then
-// computed from the other block. So if there is such a block, returns true only if the running operator received it and
-// did not receive the leaf.
+// have received another block of this size, such as the other factor of a product. In this case the gradient of the
+// leaf is computed from the other block, so returns true only if the running operator received the other block and did
+// not receive the leaf.
 bool BackwardEvidence::IsOwed(const WatchedBlock& watched, absl::Span<const std::uint64_t> given) {
   const NewestNode& newest = threads_.Of(watched.thread);
   if (watched.node.call == 0 || watched.node.call != newest.node.call) return false;

@@ -1,6 +1,5 @@
 // Evidence from the autograd nodes that run: the blocks that they had kept, and the gradients that they compute. A
-// result is known to be differentiable only when the operator's node runs. The operator's blocks may have been freed by
-// then.
+// result is known to be differentiable only when the operator's node runs. The operator's blocks may be freed before.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_BACKWARD_EVIDENCE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_BACKWARD_EVIDENCE_H_
 

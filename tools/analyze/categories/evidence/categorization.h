@@ -20,8 +20,8 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, const S
 
 using KnownCategories = std::shared_ptr<const BlockCategories>;
 
-// The categories for the analyses of one answer. They are found once, in the first replay after an analysis has asked
-// for them.
+// The categories for the analyses of one answer. They are found once, in the first replay after an analysis has called
+// Find().
 class SharedCategories {
  public:
   explicit SharedCategories(JointReplays& replays) : replays_(replays) {}

@@ -13,7 +13,7 @@ class CollectiveEvidence {
  public:
   explicit CollectiveEvidence(SharedEvidence& shared) : shared_(shared) {}
 
-  // Both need an event with tensors.
+  // Both functions need an event with tensors.
   void NoteCollective(const RangeBeginEvent& event, RangeTraits traits);
   void NoteSharding(const RangeBeginEvent& event, RangeTraits traits);
 

@@ -33,7 +33,7 @@ void CopyEvidence::NoteSource(WatchedBlock& watched) {
   if (running.copies_parameter) watched.evidence.Note(Sign::kCastParameter);
 }
 
-// The source of a copy that is a parameter counts as a parameter, too. The source may already be freed.
+// If a copy has become a parameter, its source also counts as a parameter. The source may already be freed.
 void CopyEvidence::NoteMoved(std::uint64_t ordinal) {
   const RuleNumber copied = shared_->rules.RuleOf(ordinal);
   if (copied == kNotJudged) {

@@ -21,7 +21,7 @@ class CopyEvidence {
  public:
   explicit CopyEvidence(SharedEvidence& shared) : shared_(shared) {}
 
-  // Note the operators of RangeTraits::copies, copies_over and cuts. NoteCopy and NoteCut need an event with tensors.
+  // Called for operators with RangeTraits::copies, copies_over or cuts. NoteCopy and NoteCut need events with tensors.
   void NoteCopy(const RangeBeginEvent& event);
   void NoteCopyOver(const RangeBeginEvent& event);
   void NoteCut(const RangeBeginEvent& event);
@@ -45,7 +45,7 @@ class CopyEvidence {
   struct RunningCopy {
     // Number of elements of the blank block of which the running operator makes a view. 0: no such operator runs.
     std::uint64_t uncut_elements = 0;
-    RangePosition copy;  // the operator that copies, and the source of its copy
+    RangePosition copy;  // the operator that copies; the next three members describe the source of its copy
     std::uint64_t copy_of = kNoOrdinal;
     std::uint32_t copy_slot = 0;
     bool copies_parameter = false;

@@ -1,4 +1,4 @@
-// Judges the blocks that are freed, and stores the results by Block::ordinal.
+// Judges the blocks that are freed, that is, finds the rule that applies, and stores the results by Block::ordinal.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_FREED_BLOCK_JUDGE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_FREED_BLOCK_JUDGE_H_
 

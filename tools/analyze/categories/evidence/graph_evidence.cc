@@ -86,8 +86,8 @@ void GraphEvidence::NoteGiven(const RangeBeginEvent& event) {
 }
 
 // Notes an argument of the innermost open operator. If the table of derivatives has no entry for an operator, the
-// operator may pass the argument on to an inner operator. The entry of the inner operator then decides whether the
-// argument is saved.
+// operator may pass the argument on to an inner operator. In this case the entry of the inner operator decides whether
+// the argument is saved.
 void GraphEvidence::NoteOpen(NumberedOperators& operators, const BlockRef& block) {
   NumberedOperator& innermost = operators.numbered.back();
   if (innermost.saves == nullptr) {

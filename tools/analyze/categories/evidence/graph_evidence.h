@@ -48,7 +48,7 @@ class GraphEvidence {
   };
   struct NumberedOperators {
     std::vector<NumberedOperator> numbered;        // outermost first
-    GradStep newest = AutogradGraphBook::kNoStep;  // newest sequence number of an operator, and this operator
+    GradStep newest = AutogradGraphBook::kNoStep;  // thread and sequence number of newest_operator
     RangePosition newest_operator;
     bool newest_is_sure = false;  // newest_operator certainly makes a node
   };

@@ -31,7 +31,7 @@ void HolderEvidence::Hold(const Tensor& tensor, Sign sign, ParameterNumber param
   watched->evidence.Note(sign);
   if (watched->evidence.parameter == kNoParameter) watched->evidence.parameter = parameter;
   const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
-  // The block is a parameter and a copy, so the source of the copy counts as a parameter, too.
+  // The block is a parameter and a copy, so the source of the copy also counts as a parameter.
   if (parameter_itself && watched->copied_from != kNoOrdinal) copies_->NoteMoved(watched->copied_from);
 }
 
@@ -89,7 +89,7 @@ void HolderEvidence::HoldByOptimizer(const HoldsEvent& event) {
     Hold(parameters[i], Sign::kOptimizedParameter, numbers[i]);
     if (i < gradients.size() && gradients[i].impl != 0) HoldGradient(parameters[i], gradients[i], numbers[i]);
   }
-  // One list of state for each parameter. Older recordings have all state in one list.
+  // The event has one list of state for each parameter. In older recordings it has all state in one list.
   const bool by_parameter = lists.size() == parameters.size() + 2;
   for (std::size_t list = 2; list < lists.size(); ++list) {
     const ParameterNumber number = by_parameter ? numbers[list - 2] : kNoParameter;

@@ -29,7 +29,7 @@ class HolderEvidence {
   std::vector<Parameter> TakeParameters() { return book_.Take(); }
 
  private:
-  // The module or optimizer of the newest HoldsEvent, and the numbers of its parameters and buffers so far.
+  // The module or optimizer of the newest HoldsEvent, and how many of its parameters and buffers were listed so far.
   struct NewestHolder {
     bool holder_is_module = false;
     ModuleId holder;

@@ -28,7 +28,7 @@ class LiveBlockJudge {
   // Notes that a range has begun.
   void NoteRange() { ++ranges_; }
   void JudgeLive();
-  // Judges a live block where its process ends, if JudgeLive has not.
+  // Judges a block that is live at the end of its process, unless it still has a judgement of JudgeLive.
   void JudgeLeft(WatchedBlock& watched, std::uint32_t slot) const;
   // Calls `function` with each live block, and with the rule that the block would have if the recording ended now.
   void ForEachLive(const std::function<void(const Block&, RuleNumber)>& function);

@@ -17,11 +17,11 @@ namespace memoir {
 
 // The newest outermost operator of a thread.
 struct OutermostOperator {
-  bool derived = false;  // Derives() is true for an argument of the outermost operator
-  bool fills = false;    // the outermost operator fills or copies
-  // The outermost operator fills a new tensor, and its first argument is a leaf that requires a gradient (zeros_like).
+  bool derived = false;  // the operator computes from the model's blocks, so its results get Sign::kDerived
+  bool fills = false;    // RangeTraits::fills of the operator
+  // The operator fills a new tensor, and its first argument is a leaf that requires a gradient (zeros_like).
   bool like_leaf = false;
-  std::vector<std::uint64_t> given;  // ordinals of the arguments of the outermost operator in the node
+  std::vector<std::uint64_t> given;  // ordinals of the operator's arguments; empty outside of autograd nodes
 };
 
 class UseEvidence {

@@ -105,7 +105,7 @@ void CallFactsPass::NoteRangeOfOptimizer(std::string_view name) {
   calls_.clear();
 }
 
-// The line that calls the outermost module is outside of all frames in which torch calls a module.
+// Returns the line that called the outermost module: the caller of the outermost frame in which torch calls a module.
 SourceLine CallFactsPass::CallerOf(StackId stack) {
   const Dictionary& dictionary = state_->dictionary();
   StackId caller;

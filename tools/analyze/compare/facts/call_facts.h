@@ -31,7 +31,7 @@ struct Caller {
 
 struct ModelCalls {
   std::map<std::string, Caller> callers;             // by ToString() of the line; empty without stacks
-  std::map<std::size_t, std::size_t> calls_in_step;  // how many steps had how many calls
+  std::map<std::size_t, std::size_t> calls_in_step;  // number of steps, by their number of calls
 };
 
 // The calls of one module in forward.
@@ -52,7 +52,7 @@ struct CallFacts {
   std::map<std::string, ModuleUse> modules;  // by Module::full_path(); outermost modules and modules inside of them
   GradientUse gradients;                     // all false: no optimizer's zero_grad() between two steps
   std::map<std::string, Module> sparse;      // modules with sparse gradients, by Module::full_path()
-  bool has_backward_with_autograd = false;   // backward makes a graph, too: create_graph=True
+  bool has_backward_with_autograd = false;   // backward itself makes a graph (create_graph=True)
   std::size_t steps = 0;                     // steps of optimizers
 };
 
@@ -77,7 +77,7 @@ class CallFactsPass : public Visitor {
  private:
   struct OpenCall {
     ModuleId module;
-    // Stack of the call's first allocation or numbered operator, where the tracker reads it. Invalid: unknown.
+    // Stack of the first allocation or the first operator with a sequence number in the call. Invalid: unknown.
     StackId stack;
     bool has_autograd = false;
   };

@@ -26,7 +26,7 @@ constexpr std::array<GroupBy, kOther> kFacetBy = {GroupBy::kOperator, GroupBy::k
 // The label of bytes in segments that were reserved before the recording began.
 constexpr char kReservedBefore[] = "(reserved before)";
 
-// The group of a block in each grouping, and whether the block was allocated before the window of the selection.
+// The group of a block in each grouping, and whether the block was allocated before the selection.
 using PartKey = std::pair<std::array<Group, kFacets>, bool>;
 
 class CaptureHoldingsPass : public ChangePass {
@@ -76,7 +76,7 @@ class CaptureHoldingsPass : public ChangePass {
     calls_.Enter(event);
   }
   void SeeModuleExit(const ModuleEvent& event) override { calls_.Exit(event); }
-  // Ignores steps that begin with a call of a model, because the step's batch may be loaded before it.
+  // Ignores steps that begin with a call of a model, because the step's batch may be loaded before the call.
   void SeeStepBegin(StepSource source, const Event& event) override {
     if (source == steps().source() && source != StepSource::kModule) step_begin_ = event.tick;
   }
@@ -172,7 +172,7 @@ class CaptureHoldingsPass : public ChangePass {
   std::map<DeviceId, std::size_t> done_;  // index in result.devices of each device whose instant has passed
   std::set<ModuleId> modules_;
   CallNumbers calls_;
-  Tick step_begin_ = 0;  // of the newest step of the current process; 0: none yet
+  Tick step_begin_ = 0;  // when the newest step of the current process began; 0: no step yet
   absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 

@@ -23,7 +23,7 @@
 
 namespace memoir {
 
-// A part of the live bytes: all blocks with the same values in these fields, except for the last three. Labels are
+// A part of the live bytes: all blocks with the same values in these fields, except for the last four. Labels are
 // the same as in rows of `memoir show`.
 struct HeldPart {
   std::string operator_name;
@@ -51,11 +51,11 @@ struct HeldDevice {
   // allocation.
   std::optional<Phase> phase;
   std::string module;  // empty: no module
-  // The peak of a caching allocator's reserved bytes in the window of the selection, and the parts that sum to it. The
-  // category of such a part is its ReservedPlace. 0 and empty without a caching allocator.
+  // The peak of a caching allocator's reserved bytes in the selection, and the parts that sum to it. The category of
+  // such a part is its ReservedPlace. 0 and empty without a caching allocator.
   std::uint64_t reserved_bytes = 0;
   std::vector<HeldPart> reserved_parts;
-  std::vector<LinePeak> line_peaks;  // in the window of the selection
+  std::vector<LinePeak> line_peaks;  // maxima of the lines in the selection
   // By full path of an outermost module: the number of its calls whose tensors are live. Calls that hold less than a
   // tenth of the largest call's bytes do not count.
   std::map<std::string, std::size_t> live_calls;
@@ -63,8 +63,8 @@ struct HeldDevice {
 
 struct CaptureHoldings {
   std::vector<HeldDevice> devices;
-  std::vector<Module> modules;  // modules that were called in the recording; empty for a snapshot
-  std::vector<SeenLine> lines;  // lines that allocated in the recording
+  std::vector<Module> modules;  // modules that were called in the capture; empty for a snapshot
+  std::vector<SeenLine> lines;  // lines that allocated in the capture
   ProgramFacts facts;
   bool maps_segments = false;                     // an allocator uses expandable segments
   std::string missing_lines, missing_categories;  // each one line of text: the missing information; usually empty

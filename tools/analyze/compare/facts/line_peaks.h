@@ -1,9 +1,9 @@
-// For each line and category, the maximum: the most bytes that the line's blocks of this category had at one time in
-// the window of the selection.
+// For each line and category, the maximum: the most bytes that the line's blocks of this category had at one instant in
+// the selection.
 //
 // If a line grows at a time other than the device's peak, the blocks that are live at the peak do not show this growth.
 // The maximum shows it. Each category has its own maximum: a line that keeps a tensor in an evaluation may have more
-// bytes in training, as an activation, and then its maximum over all categories does not show the kept tensor.
+// bytes in training, as an activation, so a maximum over all categories would not show the kept tensor.
 #ifndef TOOLS_ANALYZE_COMPARE_FACTS_LINE_PEAKS_H_
 #define TOOLS_ANALYZE_COMPARE_FACTS_LINE_PEAKS_H_
 
@@ -39,7 +39,7 @@ class LinePeaks {
  public:
   using Key = std::pair<Group, Group>;  // line and category
 
-  // `counts`: true if the change lies in the window of the selection.
+  // `counts`: true if the change lies in the selection.
   void Add(std::uint64_t address, Key key, std::uint64_t bytes, bool counts) {
     blocks_[address] = {key, bytes};
     const std::uint64_t now = live_[key] += bytes;

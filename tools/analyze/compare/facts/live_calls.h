@@ -1,4 +1,4 @@
-// Counts the calls of outermost modules whose tensors are live at an instant.
+// Counts the calls of outermost modules that have live tensors at an instant.
 #ifndef TOOLS_ANALYZE_COMPARE_FACTS_LIVE_CALLS_H_
 #define TOOLS_ANALYZE_COMPARE_FACTS_LIVE_CALLS_H_
 
@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// Numbers the calls of outermost modules in forward, from 1. 0: no call is open. Pass it the events in replay order.
+// Numbers the calls of outermost modules in forward, from 1. 0: no call is open. Needs the events in replay order.
 class CallNumbers {
  public:
   void Enter(const ModuleEvent& event);

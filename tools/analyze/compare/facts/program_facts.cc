@@ -134,8 +134,8 @@ void ProgramFactsPass::OnAllocate(const AllocateEvent& event) {
   threads_[event.thread].allocated = event.block->callstack;
 }
 
-// The tracker reads the stack of an operator only if it allocates or if autograd is on. Otherwise the stack of its
-// range may be an earlier one. Returns an invalid stack if the stack is unknown.
+// Returns the stack of the operator `range`. Invalid if it is unknown: the tracker reads the stack only if the operator
+// allocates or autograd is on. Otherwise OpenRange::callstack may be the stack of an earlier operator.
 StackId ProgramFactsPass::StackOf(const OpenRange& range, ThreadId thread) {
   const StackId allocated = std::exchange(threads_[thread].allocated, {});
   if (range.forward_callstack.valid()) return range.forward_callstack;

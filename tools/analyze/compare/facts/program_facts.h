@@ -35,14 +35,14 @@ struct SeenParameter {
   std::string name;  // "weight"
   TensorShape shape;
   std::uint64_t bytes = 0;  // bytes of the parameter's storage
-  bool is_trained = false;  // it required a gradient at some time
-  std::uint64_t impl = 0;   // the TensorImpl; modules that share a parameter have the same
+  bool is_trained = false;  // it was listed at least once as requiring a gradient
+  std::uint64_t impl = 0;   // address of the TensorImpl; equal for modules that share the parameter
 };
 
 // The line and the operator that made a tensor, as text.
 using ResultPlace = std::pair<std::string, std::string>;
 struct SeenResult {
-  TensorShape shape;  // of the largest result
+  TensorShape shape;  // shape of the largest result
   SourceLine line;
   // The places are numbered in the order of their first results, from 1. 0: all results were made in backward or by an
   // optimizer.
@@ -52,7 +52,8 @@ struct SeenResult {
 struct ProgramFacts {
   std::vector<SeenParameter> parameters;  // parameters of called modules, with their newest shapes
   // By outermost module: the shapes of its input, and how often each occurred. The input of a call is the first tensor
-  // that an operator inside of the call reads and that is no parameter, buffer or scalar.
+  // that an operator inside of the call reads, except for parameters, buffers, scalars and leaves that require a
+  // gradient.
   std::map<std::string, std::map<TensorShape, std::uint64_t>> inputs;
   std::set<std::string> optimizers;          // classes of the optimizers that made a step: "AdamW"
   std::map<std::string, Module> recomputed;  // modules whose forward was recomputed for backward, by full path

@@ -32,8 +32,7 @@ class ReservedBook {
   void Shrink(std::uint64_t address, std::uint64_t bytes);
   bool awaits_block() const { return !awaiting_.empty(); }
   void TakeFor(const Block& block, const ReservedKey& key);
-  // Notes the reserved bytes of the device. Called at the begin of the selection's window, and after each change inside
-  // of the window.
+  // Notes the reserved bytes of the device. Called at the beginning of the selection, and after each change inside it.
   void NoteReserved(std::uint64_t reserved);
 
   std::uint64_t peak() const { return peak_; }

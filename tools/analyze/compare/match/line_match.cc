@@ -18,7 +18,7 @@ using LineNumber = std::int64_t;
 using LinesByNumber = std::map<LineNumber, std::size_t>;
 using IndexPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-// Returns how many parts, counted from the end, two paths have in common.
+// Returns how many names of folders and files, counted from the end, two paths have in common.
 std::size_t CommonEnd(std::string_view a, std::string_view b) {
   std::size_t parts = 0, same = 0;
   while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) {
@@ -30,8 +30,8 @@ std::size_t CommonEnd(std::string_view a, std::string_view b) {
   return parts + (same > 0 && at_part_a && at_part_b ? 1 : 0);
 }
 
-// Returns the file in `others` with the most parts in common with `file`, counted from the end. nullopt if two files
-// have equally many.
+// Returns the file in `others` whose path has the most names in common with `file`, counted from the end. nullopt if
+// two files have equally many, or if no file has any.
 std::optional<std::string> Nearest(const std::string& file, const std::set<std::string>& others) {
   std::size_t most = 0;
   std::optional<std::string> nearest;
@@ -114,8 +114,8 @@ class FunctionMatch {
     return true;
   }
   // Returns true if the bytes show another order: a line of A has as many bytes as a line of B at another position, but
-  // not as many as the line of B at its own position. Then a line was removed and another was added, and equal
-  // positions do not match.
+  // not as many as the line of B at its own position. This shows that a line was removed and another was added, so
+  // equal positions do not match.
   bool OtherOrderFits(const std::vector<LineNumber>& in_a, const std::vector<LineNumber>& in_b) const {
     const auto bytes_a = [&](std::size_t i) { return a_[all_a_.at(in_a[i])].bytes; };
     const auto bytes_b = [&](std::size_t i) { return b_[all_b_.at(in_b[i])].bytes; };

@@ -1,6 +1,6 @@
-// Matches the lines of two recordings of a program, even if an edit has moved the lines.
+// Matches the lines of two captures of a program, even if an edit has moved the lines.
 //
-// Two files match if they have the same path, or if the ends of their paths agree in more parts than with any other
+// Two files match if they have the same path, or if the ends of their paths agree in more names than with any other
 // file, or if no other file is left, as for a copy of the script under another name. Within a function of the same name
 // in such a file, lines match in this order:
 //
@@ -33,7 +33,7 @@ namespace memoir {
 struct SeenLine {
   SourceLine line;
   std::set<std::string> marks;  // a MarkOf() for each operator and module that allocated at the line
-  std::uint64_t bytes = 0;      // allocated at the line in the recording
+  std::uint64_t bytes = 0;      // allocated at the line in the capture
 };
 std::string MarkOf(std::string_view maker, std::string_view module_path);
 

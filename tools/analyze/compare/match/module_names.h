@@ -1,5 +1,5 @@
-// Finds common names for the modules of two recordings. A common name lacks wrappers, and contains the class of the
-// matching model in B.
+// Finds common names for the modules of two captures. A common name omits modules that only wrap a model or a part of
+// it, and contains the class of the matching model in B.
 //
 //     module.layers.3.mlp (DistributedDataParallel)     ──►  layers.3.mlp of Net
 //     _orig_mod.layers.3.mlp (OptimizedModule)          ──►  layers.3.mlp of Net
@@ -20,7 +20,7 @@
 namespace memoir {
 
 // Removes `_orig_mod`, `_fsdp_wrapped_module` and `_checkpoint_wrapped_module` anywhere in the path, and `module` at
-// its begin.
+// its beginning.
 std::string PathWithoutWrappers(std::string_view path);
 
 // A module under its common name.
@@ -35,12 +35,12 @@ struct CommonModule {
 };
 
 // Outermost modules match if their classes without wrappers are equal. If exactly one outermost module of each
-// recording has no match, these two match. Numbered modules match by LayerAlignment (layer_alignment.h).
+// capture has no match, these two match. Numbered modules match by LayerAlignment (layer_alignment.h).
 class ModuleNames {
  public:
   using Shapes = std::map<std::string, std::string>;  // shapes of a module's parameters, by Module::full_path()
 
-  // `of_a`, `of_b`: all modules of the two recordings. `renames` apply to names of A.
+  // `of_a`, `of_b`: all modules of the two captures. `renames` apply to names of A.
   ModuleNames(const std::vector<Module>& of_a, const std::vector<Module>& of_b, Renames& renames,
               const Shapes& shapes_a = {}, const Shapes& shapes_b = {});
   CommonModule CommonNameInA(const Module& module) const;

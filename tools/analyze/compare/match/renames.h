@@ -1,4 +1,4 @@
-// Renames of `memoir diff --map OLD=NEW`: the name OLD in the first recording becomes the name NEW in the second.
+// Renames of `memoir diff --map OLD=NEW`: the name OLD in the first capture becomes the name NEW in the second.
 //
 // OLD is the path of a module, the first names of such a path, a class, an operator, a function, a file, or a folder.
 #ifndef TOOLS_ANALYZE_COMPARE_MATCH_RENAMES_H_
@@ -26,7 +26,7 @@ class Renames {
   std::string RenamePath(std::string_view path, char separator = '.');
   // Renames a whole name, such as an operator's or a class's.
   std::string RenameName(std::string_view name);
-  // Renames consecutive parts of a file's path. With net.py=model.py, "/src/net.py" becomes "/src/model.py". With
+  // Renames consecutive names of a file's path. With net.py=model.py, "/src/net.py" becomes "/src/model.py". With
   // old=new, "/a/old/x.py" becomes "/a/new/x.py".
   std::string RenameFile(std::string_view file);
   // Returns the renames whose old name has not occurred.

@@ -1,5 +1,5 @@
-// The selection that every analysis accepts, with the definition of a step and the groupings of tables (GroupBy). Rows
-// still sum to totals within a selection.
+// The selection that every analysis accepts, with the definition of a step and the groupings of tables (GroupBy).
+// Within a selection, the rows of a table still sum to its total.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_SELECTION_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_SELECTION_H_
 
@@ -18,11 +18,12 @@ enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kP
 inline constexpr std::size_t kStepSources = 5;
 struct ProcessSteps {
   StepSource source = StepSource::kProgram;
-  bool first_is_before = false;  // no event begins step 0, so it begins with the process
+  bool first_is_before = false;  // true: step 0 begins with the process, not with an event
 };
 
-// The part of a recording that an analysis covers. Blocks that were allocated before this part have separate rows,
-// "(before the window)".
+// The times of a recording that an analysis covers. Each of their time spans in a process is a window: a user range
+// that ran three times has three windows. Blocks that were allocated before a window have separate rows, "(before the
+// window)".
 struct SelectionWindow {
   enum class Kind : std::uint8_t {
     kAll,
@@ -94,7 +95,7 @@ bool NeedsStacks(GroupBy by);
 struct Selection {
   SelectionWindow window;
   std::vector<ProcessSteps> steps;    // by ProcessId, for windows of steps; empty: only memoir.step() defines steps
-  bool forget_before = false;         // leave out blocks from before the window
+  bool forget_before = false;         // leave out blocks that were allocated before a window
   std::optional<std::string> device;  // "cpu", "cuda:0"
   std::optional<std::uint32_t> rank;
   std::string module;           // only blocks of modules that match (block_filter.h); empty: all blocks

@@ -1,4 +1,5 @@
-// The time spans that the windows of a process cover, in nanoseconds since the start of the capture.
+// The windows of a process: the time spans that the selection covers in it, in nanoseconds since the start of the
+// capture.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_WINDOW_SPANS_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_WINDOW_SPANS_H_
 
@@ -25,7 +26,7 @@ class WindowSpans {
   const std::vector<TimeSpan>& spans() const { return spans_; }  // by time
   std::uint64_t total_ns() const;
   bool Contains(std::uint64_t ns) const;
-  // Returns the span whose begin or end is closest. There must be a span.
+  // Returns the span that contains `ns` or is closest to it. There must be a span.
   TimeSpan Nearest(std::uint64_t ns) const;
 
  private:

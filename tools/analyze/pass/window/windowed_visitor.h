@@ -1,6 +1,5 @@
-// A visitor that knows whether the current event lies in the window of a selection. Analyses derive from it.
-//
-// Events outside of the window are passed on, too, because blocks that are allocated there may be live in the window.
+// A visitor that knows whether the current event lies in a window of the selection (selection.h). Analyses derive from
+// it. They also receive events outside of windows, because blocks that are allocated there may be live in a window.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_WINDOWED_VISITOR_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_WINDOWED_VISITOR_H_
 
@@ -24,8 +23,8 @@ class WindowedVisitor : public Visitor {
   WindowedVisitor(const Capture& capture, const Selection& selection)
       : capture_(capture), selection_(selection), filter_(selection) {}
 
-  // Call it after the replay. NotFound if the window, the device, the rank, or a block with the module or size did not
-  // occur.
+  // Call it after the replay. NotFound if the capture lacks the selected times, device or rank, or a block with the
+  // selected module or size.
   const absl::Status& selection_status() const { return found_; }
 
   // For an analysis that handles RepeatedEvent: returns how many repeats the replay may leave out. These repeats lie
@@ -58,20 +57,20 @@ class WindowedVisitor : public Visitor {
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
  protected:
-  // The functions of a visitor, limited to the selection: OnX arrives here as SeeX. Events of omitted devices are not
-  // passed on. Omitted blocks arrive as SeeOtherX.
-  virtual void SeeEnd(const ReplayReport&) {}   // only if the selection was found; state() is still valid
-  virtual void SeeWindowOpen(const Event&) {}   // before the first event in the window
-  virtual void SeeWindowClose(const Event&) {}  // after the last event in the window
+  // The functions of a visitor, limited to the selection: an event for OnX arrives here as SeeX. Events of omitted
+  // devices are not passed on. Omitted blocks arrive as SeeOtherX.
+  virtual void SeeEnd(const ReplayReport&) {}   // called only if the selection was found; state() is still valid
+  virtual void SeeWindowOpen(const Event&) {}   // called before the first event in a window
+  virtual void SeeWindowClose(const Event&) {}  // called after the last event in a window
   // For blocks on selected devices that the selection omits by module or size.
   virtual void SeeOtherAllocate(const AllocateEvent&) {}
   virtual void SeeOtherDeallocate(const DeallocateEvent&) {}
   // For an analysis that handles RepeatedEvent: returns true if the next repeat group will have the same effect as the
   // newest repeat group.
   virtual bool knows_cycle() const { return true; }
-  // A step of any source begins. For an optimizer, this is called after SeeRangeEnd of the event that ends the previous
-  // step, before that step's window closes. For memoir.step() it is called after SeeStep. For the other sources it is
-  // called before SeeRangeBegin or SeeModuleEnter of the event that begins the step.
+  // Called when a step of any source begins. For an optimizer, it is called after SeeRangeEnd of the event that ends
+  // the previous step, before that step's window closes. For memoir.step() it is called after SeeStep. For the other
+  // sources it is called before SeeRangeBegin or SeeModuleEnter of the event that begins the step.
   virtual void SeeStepBegin(StepSource, const Event&) {}
 #define MEMOIR_HANDED_ON_Process(Name, EventType) \
   virtual void See##Name(const EventType&) {}

@@ -21,8 +21,8 @@ namespace memoir {
 class JobSummaryBuilder {
  public:
   static constexpr std::size_t kMostRows = std::size_t{1} << 18;
-  // Largest number of windows for each kind of device. If there would be more, all windows are merged into longer
-  // windows.
+  // Largest number of windows of steps (step_maxima.h) for each kind of device. If there would be more, they are merged
+  // into longer windows.
   static constexpr std::size_t kMostWindows = 1024;
 
   void Add(const v1::RecordingSummary& recording);

@@ -1,5 +1,5 @@
-// A set of names in half a kilobyte: the smallest hashes of the names. Equal sets have equal sketches. Different sets
-// have different sketches, unless they differ in only a few of thousands of names.
+// Describes a set of names in half a kilobyte: by the smallest hashes of the names. Equal sets have equal sketches.
+// Different sets have different sketches, unless they differ in only a few of thousands of names.
 #ifndef TOOLS_ANALYZE_RANKS_JOB_MODULE_SKETCH_H_
 #define TOOLS_ANALYZE_RANKS_JOB_MODULE_SKETCH_H_
 

@@ -27,7 +27,7 @@ constexpr std::size_t kMostRows = 64;
 constexpr std::size_t kMostNameBytes = 300;
 constexpr std::size_t kMostTextBytes = 1000;
 constexpr std::size_t kMostGrowth = 8;
-constexpr std::size_t kByModule = 1;  // index of the summary by module
+constexpr std::size_t kByModule = 1;  // index in RecordingFacts::summaries
 
 std::string Cut(std::string_view text, std::size_t most) { return std::string(text.substr(0, most)); }
 

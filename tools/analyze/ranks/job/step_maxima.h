@@ -2,7 +2,7 @@
 // covers as many steps as needed.
 //
 //     steps    0 1 2 3 4 5 6 7 8 …        if there are more windows than kMostWindows, each two become one
-//     windows  [0 1][2 3][4 5][6 7] …     a window begins at a multiple of its length, so windows of ranks compare
+//     windows  [0 1][2 3][4 5][6 7] …     a window begins at a multiple of its length, so that ranks can be compared
 #ifndef TOOLS_ANALYZE_RANKS_JOB_STEP_MAXIMA_H_
 #define TOOLS_ANALYZE_RANKS_JOB_STEP_MAXIMA_H_
 
@@ -50,11 +50,11 @@ class StepMaxima {
  public:
   static constexpr std::size_t kMostWindows = 128;
 
-  // Begins a step. Later notes belong to it, and so does `now`.
+  // Begins a step. `now` and later notes count for this step.
   void Begin(std::uint64_t step, const StepLevels& now);
   void Note(const StepLevels& now) { current().Raise(now); }
-  // Call it when another kind of event defines steps from here on. `step`: the first step that this kind defines. All
-  // earlier levels then count for that step.
+  // Call it when another kind of event begins to define steps. `step`: the first step that this kind defines. All
+  // earlier levels count for this step.
   void Restart(std::uint64_t step);
 
   std::uint64_t window_steps() const { return steps_; }

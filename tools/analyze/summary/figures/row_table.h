@@ -76,9 +76,9 @@ using TableChange = std::vector<std::vector<CellChange>>;  // by DeviceId and Ce
 
 class RowTable {
  public:
-  // Adds a block that becomes live. `counts`: its allocation is an event in the window.
+  // Adds a block that becomes live. `counts`: true if its allocation is an event in the window.
   void Add(const Block& block, ProcessId process, CellNumber cell, bool counts, bool in_window, Tick tick);
-  // Removes a block. `known`: the block ended at `tick`. If not `known`, the block ended at an unknown earlier time.
+  // Removes a block. `known`: true if the block ended at `tick`; false if it ended at an unknown earlier time.
   void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
   // Adds a segment that the allocator reserved for the group.

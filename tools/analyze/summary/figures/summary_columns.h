@@ -28,7 +28,7 @@ struct SummaryColumns {
   bool operator==(const SummaryColumns&) const = default;
 };
 
-// Sums over events in evicted parts, from the first keyframe that is left: for each operator, over all devices.
+// Sums over events in evicted parts, taken from the first remaining keyframe: for one operator, over all devices.
 struct EvictedSums {
   std::uint64_t count = 0;
   std::uint64_t outermost_count = 0;

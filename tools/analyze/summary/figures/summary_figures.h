@@ -72,11 +72,11 @@ struct DeviceRow {
   // Most live bytes in the window; the sum of the rows' bytes_at_peak.
   std::uint64_t peak_allocated_bytes = 0;
   std::uint64_t peak_blocks = 0;
-  std::uint64_t peak_of_all_bytes = 0;  // bytes live in all blocks at that time, if the selection leaves some out
+  std::uint64_t peak_of_all_bytes = 0;  // only if the selection leaves out blocks: bytes of all live blocks at the peak
   std::uint64_t peak_ns = 0;            // when the first allocation reached the peak
   std::string peak_operator;            // operator of this allocation; empty: outside of operators
   SourceLine peak_line;                 // line of this allocation; not known(): unknown
-  std::string peak_range;               // its innermost user range; empty: outside of user ranges
+  std::string peak_range;               // innermost user range of this allocation; empty: outside of user ranges
   std::string peak_module;              // module that ran inside of that range; empty: no module
   Phase peak_phase = Phase::kOther;
   std::optional<std::uint64_t> peak_step;  // step of this allocation, by the definition of a step in its process
@@ -123,7 +123,7 @@ struct DeviceRow {
   bool peak_is_evicted = false;
   std::uint64_t newest_peak_bytes = 0;  // if peak_is_evicted: the peak in the parts that are left
   std::uint64_t newest_peak_ns = 0;
-  // Sums of the evicted parts, from the first keyframe that is left. The figures above include them. 0 if no part is
+  // Sums of the evicted parts, taken from the first remaining keyframe. The figures above include them. 0 if no part is
   // evicted.
   std::uint64_t evicted_peak_bytes = 0;
   std::uint64_t evicted_peak_ns = 0;

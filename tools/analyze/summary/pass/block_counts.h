@@ -1,5 +1,5 @@
-// Counts blocks in the table of rows, and sums of blocks that belong to no row: those that were allocated outside of
-// operators, and workspaces of libraries.
+// Adds blocks to the table of rows. Also sums blocks that no operator's row contains: blocks that were allocated
+// outside of operators, and workspaces of libraries.
 #ifndef TOOLS_ANALYZE_SUMMARY_PASS_BLOCK_COUNTS_H_
 #define TOOLS_ANALYZE_SUMMARY_PASS_BLOCK_COUNTS_H_
 

@@ -23,7 +23,7 @@ class CachingFigures {
  public:
   CachingFigures(SharedSummaryState& shared, WindowSteps& steps) : shared_(shared), steps_(steps) {}
 
-  // Call it before the window opens, because the bytes at the window's begin may be the window's peak.
+  // Call it when a window opens, after the table has opened it: the bytes at the begin may be the window's peak.
   void OpenWindow(const Event& event);
   void CloseWindow(const Event& event);
   // Call it after every event that changes the memory of the device's allocator.

@@ -1,7 +1,7 @@
 // Sums over lost events, from keyframes.
 //
 // A keyframe has the sums of all events before it. The first remaining keyframe covers the evicted parts. A keyframe
-// after a later gap covers the gap, too, so the events that were replayed before the gap are subtracted from its sums.
+// after a later gap also covers the gap, so the events that were replayed before the gap are subtracted from its sums.
 #ifndef TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
 #define TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
 
@@ -45,7 +45,7 @@ class EvictedParts {
   void AddKeyframe(const KeyframeEvent& event);
 
   const std::vector<EvictedProcess>& processes() const { return processes_; }
-  // Returns the sums of a device. nullptr if no keyframe has any.
+  // Returns the sums of a device. nullptr if no keyframe has such sums.
   const EvictedDevice* DeviceOf(DeviceId id) const;
 
  private:

@@ -5,8 +5,9 @@
 namespace memoir {
 namespace {
 
-// Returns true if a module, or its backward, ran inside of the innermost user range. An optimizer's step can call a
-// module in its closure. An autograd node runs on a thread without this range.
+// Returns true if a module, or its backward, ran inside of the innermost user range. For example, the closure of an
+// optimizer's step, which is a user range, can call a module. An autograd node runs on a thread without the range, so
+// every block of backward counts as allocated inside of it.
 bool RunsInsideOfRange(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (!block.module.valid() || !block.user_name.valid()) return false;
@@ -24,7 +25,7 @@ void PeakMoments::OpenWindow(const Event& event) {
   NotePeakAtBegin(event);
 }
 
-// The bytes that are live when a window opens may be the peak of the window. Then no operator reached the peak.
+// The bytes that are live when a window opens may be the peak of the window. In this case no operator reached it.
 void PeakMoments::NotePeakAtBegin(const Event& event) {
   for (std::size_t i = 0; i < shared_.table.devices().size(); ++i) {
     const DeviceTable& table = shared_.table.devices()[i];

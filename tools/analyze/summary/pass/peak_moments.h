@@ -1,5 +1,5 @@
-// The moment of each device's peak so far: the operator, line, range, module and step of the allocation that reached
-// it. Also computes the peak that would have occurred without torch.compile's own allocations.
+// Describes each device's peak so far: the operator, line, range, module and step of the allocation that reached the
+// peak. Also computes the peak that would have occurred without torch.compile's own allocations.
 #ifndef TOOLS_ANALYZE_SUMMARY_PASS_PEAK_MOMENTS_H_
 #define TOOLS_ANALYZE_SUMMARY_PASS_PEAK_MOMENTS_H_
 
@@ -37,7 +37,7 @@ class PeakMoments {
     Phase phase = Phase::kOther;
     StackId callstack;                                             // stack of the peak's line
     std::array<std::optional<std::uint64_t>, kStepSources> steps;  // newest step of each source
-    std::uint64_t of_all = 0;  // bytes live in all blocks, if the selection leaves some out
+    std::uint64_t of_all = 0;  // only if the selection leaves out blocks: bytes of all live blocks
   };
   void NotePeakAtBegin(const Event& event);
   Moment MomentOf(const AllocateEvent& event, const DeviceTable& device) const;

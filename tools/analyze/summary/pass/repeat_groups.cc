@@ -9,7 +9,7 @@ constexpr std::uint64_t kMinusOnce = ~std::uint64_t{0};
 
 }  // namespace
 
-// Adds `times` times the counts of `other`, modulo 2^64: all counts except for the table.
+// Adds the counts of `other`, except for the table, `times` times, modulo 2^64.
 void RepeatGroups::AddCounts(Counts& sums, const Counts& other, std::uint64_t times) {
   sums.events += times * other.events;
   sums.compiled_allocations += times * other.compiled_allocations;

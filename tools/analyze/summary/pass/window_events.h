@@ -14,7 +14,7 @@ class WindowEvents {
  public:
   explicit WindowEvents(SharedSummaryState& shared) : shared_(shared) {}
 
-  // Counts an event if it lies in the window. `recorded`: the recording contains the event itself.
+  // Counts an event if it lies in the window. `recorded`: true if the recording contains the event itself.
   void CountEvent(const Event& event, bool recorded) {
     if (!shared_.in_window() || !recorded) return;
     ++shared_.summary.events;

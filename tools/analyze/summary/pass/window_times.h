@@ -19,7 +19,7 @@ class WindowTimes {
   // Open or close the window at an event, also in the table.
   void OpenWindow(const Event& event);
   void CloseWindow(const Event& event);
-  // Moves the window's begin to the begin of the process, whose first parts were evicted.
+  // Moves the window's begin to the begin of a process whose first parts were evicted.
   void AddEvictedProcess(ProcessId process);
   void EndProcess(const ProcessEvent& event);
   // Sets the number of windows and their duration.

@@ -1,4 +1,4 @@
-// The rows of groups by their group or their name. A row is made when it is first needed.
+// Finds the row of a group, by the group or by the name of the row. A row is made when it is first needed.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROWS_GROUP_ROWS_H_
 #define TOOLS_ANALYZE_SUMMARY_ROWS_GROUP_ROWS_H_
 

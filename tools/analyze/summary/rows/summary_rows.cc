@@ -26,7 +26,7 @@ void SummaryRows::AddCells(const DeviceTable& table, std::size_t column) {
   DeviceRow& device = shared_.summary.devices[column];
   for (CellNumber cell = 0; cell < table.cells.size(); ++cell) {
     SummaryColumns columns = RowTable::Finish(table.cells[cell], table, handlers_.times.ns_per_tick(table.process));
-    // The device's peak is in evicted parts, and these bytes were live at another peak.
+    // If the device's peak is in evicted parts, these bytes were live at another peak.
     if (device.peak_is_evicted) columns.bytes_at_peak = columns.blocks_at_peak = 0;
     if (columns == SummaryColumns()) continue;
     AddColumns(cell, column, columns);

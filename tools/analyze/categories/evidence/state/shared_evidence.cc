@@ -13,7 +13,8 @@ bool SharedEvidence::IsOpen(ThreadId thread, const RangePosition& range) const {
   return depth < stack.size() && stack[depth].call == range.call;
 }
 
-// The last block of a place may be freed unread, so a block also counts as carried if the place's previous block was.
+// Returns true if the newest judged block of the place was carried between calls. If so, the next block of the place
+// also counts as carried, because the program may free the last block of a cache before it reads the block.
 bool SharedEvidence::WasCarried(std::uint64_t place) const {
   const AllocationPlaces::Outcome* before = places.Find(place);
   return before != nullptr && Rules()[before->rule].name == "carried_between_calls";

@@ -17,7 +17,7 @@ namespace memoir {
 
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
-// A range that was open at some time; IsOpen() tests later whether it still is.
+// The position of an open range. SharedEvidence::IsOpen() tests later whether the range is still open.
 struct RangePosition {
   std::int32_t depth = -1;  // -1: no range
   std::uint64_t call = 0;
@@ -45,7 +45,7 @@ struct WatchedBlock {
   // The outermost operator, the innermost autograd node and the innermost optimizer step that were open at its
   // allocation.
   RangePosition operation, node, step;
-  bool filled = false;                                     // allocated by an operator that fills or copies
+  bool filled = false;                                     // its operator fills or copies (RangeTraits::fills)
   bool inner = false;                                      // allocated by a module other than the outermost module
   bool blank = false;                                      // nothing has been written to it
   AutogradGraphBook::BlockRef gradient{0, kNoOrdinal};     // for a leaf: its newest known gradient
@@ -61,7 +61,7 @@ struct WatchedBlock {
   std::uint64_t calls_before = 0;          // number of calls of outermost modules before it was made
   std::uint64_t copied_from = kNoOrdinal;  // for a copy: ordinal and slot of its source
   std::uint32_t copied_slot = 0;
-  std::uint64_t summed_pass = 0;  // for a leaf: number of the pass that adds several gradients of it
+  std::uint64_t summed_pass = 0;  // for a leaf: number of the newest pass that adds several gradients for it
   // The judgement of the newest JudgeLive() (live_block_judge.h). Unset again when the block is used.
   Judgement live_judgement;
 

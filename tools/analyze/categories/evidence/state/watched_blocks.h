@@ -26,7 +26,7 @@ class WatchedBlocks {
     const Block* block = replay_->LiveBlockAt(tensor.device, tensor.storage);
     return block == nullptr ? nullptr : &Of(*block);
   }
-  // Returns the newest block of a slot that was in use before.
+  // Returns the block that used `slot` last. The slot must have been used.
   WatchedBlock& At(std::uint32_t slot) { return watched_[slot]; }
   const WatchedBlock& At(std::uint32_t slot) const { return watched_[slot]; }
 
