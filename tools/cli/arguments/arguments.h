@@ -1,5 +1,5 @@
-// Parses a verb's options with CLI11. Mistakes give Memoir's message: one line that names the nearest option. Exit code
-// 2.
+// Parses a verb's options with CLI11. A mistake is reported in one line, which names the nearest option; the exit code
+// is 2.
 #ifndef TOOLS_CLI_ARGUMENTS_ARGUMENTS_H_
 #define TOOLS_CLI_ARGUMENTS_ARGUMENTS_H_
 

@@ -1,5 +1,5 @@
 // Values of options that name a window, a signal or a number. The recorder (tracker/session) reads them in the same
-// way; here wrong values are refused before anything starts. Sizes: proto/memoir/byte_size.h.
+// way; here wrong values are refused before anything starts. proto/memoir/byte_size.h parses sizes.
 #ifndef TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 #define TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 

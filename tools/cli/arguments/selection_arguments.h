@@ -34,7 +34,7 @@ struct SelectionArguments {
   std::string run = "last";
 };
 
-// Adds --from and --to to an app. `of` names the form that they belong to; "": all forms of the verb.
+// Adds --from and --to to an app. `of`: the formats of `memoir export` that have the options, for their help; "": all.
 void AddTimeOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // Adds --module and --min-size in the same way.
 void AddBlockOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);

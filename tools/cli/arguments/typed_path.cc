@@ -31,7 +31,8 @@ std::string FoundByShell(const std::string& name) {
 
 std::string NotAnOption(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
-// If a path does not exist, std::filesystem::relative may return an empty path; then returns `path` itself.
+// Returns `path` itself if it is outside of the working folder, or if std::filesystem::relative returns an empty path,
+// as it may for a path that does not exist.
 std::string TypedPath(const std::string& path) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(path, error).string();

@@ -1,4 +1,4 @@
-// This process's environment as "NAME=value" strings for a command.
+// The environment of a command that this process will start, as "NAME=value" strings.
 #ifndef TOOLS_CLI_ATTACH_ENVIRONMENT_H_
 #define TOOLS_CLI_ATTACH_ENVIRONMENT_H_
 

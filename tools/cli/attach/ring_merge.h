@@ -1,5 +1,5 @@
-// Recordings whose process died: memoir-drain appends the records in their ring files to the capture. It is a separate
-// program because it shares its code with the recorder.
+// Merges the rings of dead processes into their captures. memoir-drain does this, a separate program that shares its
+// code with the recorder.
 #ifndef TOOLS_CLI_ATTACH_RING_MERGE_H_
 #define TOOLS_CLI_ATTACH_RING_MERGE_H_
 

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Returns a command for any shell, without characters that terminals interpret; JSON escapes those.
+// Returns a command for any shell. Characters that terminals interpret stay unchanged, because JSON escapes them.
 std::string Command(const Words& words) {
   Words typed;
   for (const std::string& word : words) typed.push_back(IsPlainWord(word) ? word : QuotedForShell(word));

@@ -1,4 +1,4 @@
-// The other recording of `memoir check --baseline`: its figures, and how the checked recording differs from them.
+// The other capture of `memoir check --baseline`: its figures, and how the checked capture differs from them.
 #ifndef TOOLS_CLI_CHECK_BASELINE_H_
 #define TOOLS_CLI_CHECK_BASELINE_H_
 
@@ -19,7 +19,7 @@ struct Baseline {
 };
 absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const InstantChoice& at);
 
-// Adds the comparison to the budget of `checked`. If the format is text, also appends it to the text of `checked`.
+// Adds the comparison to `checked.budget`. If the format is text, also appends it to `checked.text`.
 absl::Status AddComparison(const Baseline& baseline, const CheckAnalyses& analyses, const CheckArguments& arguments,
                            const std::string& path, const CheckContext& shown, CheckResult& checked);
 

@@ -1,4 +1,4 @@
-// memoir check: prints only findings, each with the command that shows more.
+// memoir check: prints findings, each with the command that shows more, and one line for each check without a finding.
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,9 +112,9 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
   return absl::OkStatus();
 }
 
-// Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks,
-// so the summary, which starts later, takes library workspaces from there. The summary is always needed: its report
-// lists what the recording lacks.
+// Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks.
+// The summary starts later, so it takes library workspaces from these categories. The summary is always needed: its
+// report lists what the recording lacks.
 void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
   if (!shown.asked.only_conditions) {

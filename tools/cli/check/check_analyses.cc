@@ -76,7 +76,7 @@ absl::StatusOr<CheckResult> CheckFrag(CheckAnalyses& analyses, const CheckContex
   return checked;
 }
 
-// Describes the device sample that the figures describe.
+// Names the device sample from which the figures are taken.
 std::string InstantName(const std::string& at) {
   if (at == "peak") return "its fullest sample";
   if (at == "start") return "its first sample";

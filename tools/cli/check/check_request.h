@@ -38,12 +38,12 @@ struct CheckRequest {
   std::string at_text = "peak";
 };
 
-// The checks that run without a name, in order. `ranks` describes a job and runs only by its name.
+// The checks that run if no check is named, in order. `ranks` describes a job and runs only if it is named.
 const std::vector<std::string>& CheckNames();
 inline constexpr char kRanksCheck[] = "ranks";
 VerbHelp CheckHelp();
 void AddCheckOptions(CLI::App& app, CheckArguments& arguments);
-// Describes an invalid argument; empty if all are valid.
+// Fills `asked`. Returns a description of the first invalid argument; empty if all are valid.
 std::string UnderstandArguments(const CheckArguments& arguments, CheckRequest& asked);
 
 }  // namespace memoir

@@ -116,7 +116,7 @@ std::string ValueText(double value, const FailCondition& condition) {
   return FigureNamed(condition.figure)->unit == Unit::kCount ? FormatCount(whole) : FormatBytes(whole);
 }
 
-// Returns false if missing records could change the answer. They could only make the figure worse.
+// Returns false if missing records, which could only make the figure worse, could change the answer.
 bool IsSure(const FailCondition& condition, const CheckedFigure& figure, bool holds) {
   if (figure.incomplete.empty()) return true;
   if (condition.compare == "==") return false;

@@ -18,7 +18,7 @@ struct FailCondition {
   std::string compare;  // ">", ">=", "<", "<=", "=="
   double value = 0;     // bytes, a count, or percent
   bool percent = false;
-  bool relative = false;  // relative to the baseline: the allowed growth
+  bool relative = false;  // true: `value` is the growth over the baseline that is allowed
 };
 
 // Returns InvalidArgument for wrong text; the message names the alternatives.
@@ -33,7 +33,7 @@ struct ConditionResult {
   std::string why;            // why the figure is unknown or not sure
   std::string figure;         // "1.4 GiB", "2"; "" if unknown
 };
-// `baseline` is for relative conditions; else nullptr.
+// `baseline`: the figures of --baseline, which relative conditions need; nullptr without --baseline.
 ConditionResult JudgeCondition(const FailCondition& condition, const FigureSources& figures,
                                const FigureSources* baseline);
 

@@ -31,7 +31,7 @@ const char kDefaultCommand[] =
 CollectSource ParseCollectSource(const std::string& text) {
   if (text.find("://") != std::string::npos) return {text, CollectSourceKind::kAddress, "", text};
   const std::size_t colon = text.find(':');
-  // As in rsync and scp: a path with a colon is written ./a:b.
+  // As for rsync and scp, a local path with a colon must be written ./a:b.
   if (colon == std::string::npos || colon == 0 || text.find('/') < colon)
     return {text, CollectSourceKind::kFolder, "", text};
   const std::string folder = text.substr(colon + 1);

@@ -37,7 +37,7 @@ using Checks = std::vector<DoctorCheck>;
 constexpr std::uint64_t kRingOverhead = 19u << 18;
 constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // default of --ring-size
 constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // the recorder refuses smaller ones
-constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm needs twice the size, because programs use it, too
+constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm needs twice the size, because programs also use it
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);

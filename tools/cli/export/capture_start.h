@@ -1,4 +1,4 @@
-// The begin of a capture, for file formats whose times are since 1970.
+// The start of a capture, for file formats whose times are since 1970.
 #ifndef TOOLS_CLI_EXPORT_CAPTURE_START_H_
 #define TOOLS_CLI_EXPORT_CAPTURE_START_H_
 

@@ -29,7 +29,7 @@ namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-// Limit on heaps, because each heap needs a replay of the recording.
+// Limit on heap profiles (perfetto_heap.h), because each needs a replay of the recording.
 constexpr std::size_t kMostHeaps = 8;
 constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is the sequence of the events
 
@@ -82,7 +82,7 @@ bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& device
          });
 }
 
-// Returns the devices with the highest peaks, highest first.
+// Returns the devices with the highest peaks, highest first, at most kMostHeaps.
 std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
   std::vector<DeviceRow> devices;
   bool left_out = false;

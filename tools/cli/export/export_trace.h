@@ -15,7 +15,7 @@ namespace memoir {
 struct TraceExport {
   std::string what;    // "perfetto", "chrome"
   std::string thread;  // number or name of the only exported thread; "": all
-  std::string merge;   // chrome: a trace of torch.profiler to which it is added; "": no trace
+  std::string merge;   // chrome only: the torch.profiler trace to which the capture is added; "": none
   std::function<bool()> go_on;
 };
 

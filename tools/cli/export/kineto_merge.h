@@ -15,8 +15,8 @@ namespace memoir {
 // NotFound, PermissionDenied and so on: the file cannot be read. InvalidArgument: as in ReadKinetoTrace().
 absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path);
 
-// Limits `selection` to the trace's time if it has no limits, and to the rank of the trace if the trace belongs to one
-// process of the capture. Returns OfAnotherRun if the trace ends before the capture begins.
+// Limits `selection` to the trace's time if it has no window, and to one rank if the capture and the trace have exactly
+// one process in common. Returns OfAnotherRun() if the trace ends before the capture begins.
 absl::Status SelectTimeOf(const KinetoTrace& trace, const std::string& path, const Capture& capture,
                           Selection& selection);
 

@@ -151,8 +151,8 @@ int Fitting::RunOne() {
   return code != 0 ? code : shown;
 }
 
-// For the first subject that did not use the GPU, or failed for another reason than memory: prints a hint, and the last
-// line of its output.
+// Prints a hint about the first subject that did not use the GPU, or failed for another reason than memory. If it
+// failed, also prints the last line of its output.
 void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
@@ -164,7 +164,7 @@ void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<F
   }
 }
 
-// Returns 0, unless the program failed on every card for another reason than memory; then its exit code.
+// Returns the program's exit code if it failed on every card for another reason than memory, otherwise 0.
 int CodeOf(const std::vector<FitCard>& cards) {
   for (const FitCard& card : cards) {
     if (VerdictOf(card) != FitVerdict::kFailed) return kExitFine;

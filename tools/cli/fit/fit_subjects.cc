@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns more memory than any card has, but little enough for the address space of most systems. At most half of the
-// limit of `ulimit -v`, because the program needs the other half.
+// Returns a size above any card's memory, but small enough for the address space of most systems. It is at most half of
+// the limit of `ulimit -v`, because the program needs the other half.
 std::uint64_t UnlimitedMemory(const FitOptions& options) {
   constexpr std::uint64_t kMost = 1ull << 40;
   return std::min(kMost, AddressSpaceLimit() / 2 / options.devices.value_or(1));
@@ -25,7 +25,7 @@ FitCard CardOf(const FitSubject& subject, FitRun run) {
   card.name = subject.card.name;
   card.memory = subject.card.memory;
   card.memory_most = subject.card.memory_most;
-  // The device's rounded total.
+  // The device reports a rounded total.
   if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
   card.low.run = std::move(run);
   return card;

@@ -31,7 +31,7 @@ class FitSubjects {
   // If the memory of a subject depends on an assumption, runs the subject again to find the least and the most memory
   // that it may need. Returns false to exit with the simulator's exit code.
   bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
-  // If a subject does not fit, runs it again without the card's limit. Returns false in the same case.
+  // If a subject does not fit, runs it again without the card's limit. Returns false as RunBounds() does.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
 
  private:

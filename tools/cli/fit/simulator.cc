@@ -180,8 +180,8 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   return run;
 }
 
-// nullopt if there is no recording: the result then has only the device's own figures. A line about the missing
-// recording is printed once.
+// Returns nullopt if there is no recording; the result then contains only the device's own figures. Prints the line
+// about a missing recording only once.
 std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulation, const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const std::string path = simulation.keep.empty() ? (FolderOf(simulation) / "capture").string() : simulation.keep;

@@ -45,7 +45,7 @@ class MappedFile {
   int error_ = 0;
 };
 
-// Returns `count` objects of type T at `offset`, or nullopt if the file ends before.
+// Returns `count` objects of type T at `offset`. nullopt if the file is too short, or `offset` is not aligned.
 template <typename T>
 std::optional<std::span<const T>> At(std::string_view bytes, std::uint64_t offset, std::uint64_t count) {
   if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(T) || offset % alignof(T) != 0)

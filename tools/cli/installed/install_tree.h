@@ -14,7 +14,7 @@ struct InstallTree {
   std::filesystem::path interposer;        // lib/memoir/libmemoir_interpose.so
   std::filesystem::path python;            // folder for PYTHONPATH; holds the memoir package
   std::filesystem::path simulated_device;  // lib/memoir/libmemoir_simcuda.so; not in every installation
-  std::filesystem::path simulated_driver;  // the same with the driver's name, lib/memoir/simulated/libcuda.so.1
+  std::filesystem::path simulated_driver;  // the same library, named lib/memoir/simulated/libcuda.so.1
   std::filesystem::path simulated_cards;   // lib/memoir/simulated_gpus.txt
   std::filesystem::path drain;             // libexec/memoir/memoir-drain
   std::filesystem::path symbolizer;        // libexec/memoir/memoir-symbolize; missing if built without libdw

@@ -17,8 +17,8 @@ class FollowMark {
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // Call it again and again while somebody follows a running recording. Touches the file at most once a second. Does
-  // nothing if the folder is not writable, or if a file with contents has this name; the shown state is then older.
+  // Call it repeatedly while somebody follows a running recording. Touches the file at most once a second. Does nothing
+  // if the folder is not writable, or if a file with contents has this name; the shown state is then older.
   void Touch();
 
  private:

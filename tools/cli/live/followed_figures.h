@@ -27,7 +27,7 @@ class FollowedFigures {
   bool is_over() const;
 
  private:
-  struct Rate {  // between two calls
+  struct Rate {  // between two updates that found new chunks
     std::uint64_t time_ns = 0, events = 0, chunks = 0, in_full = 0;
     double events_per_second = 0, chunks_per_second = 1, full_share = 1;
   };

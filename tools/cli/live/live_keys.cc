@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kSteps = 3;  // if no number is typed
 constexpr std::size_t kMostDigits = 6;
 
-// Returns false with --detail auto, where records of a repeated step do not show whether the request took effect.
+// Returns true if operators are recorded. With --detail auto, the level LEVEL_MEMORY may only mean a repeated step.
 bool RecordsOperators(const LiveFigures& figures) {
   const LiveProcess& process = figures.processes.front();
   return process.level == v1::LEVEL_ALL || (process.knows_steps && process.level == v1::LEVEL_MEMORY);
@@ -122,7 +122,7 @@ void LiveKeys::LookForSnapshot() {
   }
 }
 
-// The first shown process represents all, because the ranks of a job are in nearly the same step.
+// The message describes the first process that has begun, because the ranks of a job are in nearly the same step.
 void LiveKeys::LookForSteps(const LiveFigures& figures) {
   if (!asked_) return;
   std::size_t running = 0, begun = 0, open = 0;

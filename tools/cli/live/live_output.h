@@ -1,4 +1,4 @@
-// Outputs of `memoir live` other than the terminal: lines, JSON, a file or a port for Prometheus.
+// The outputs of `memoir live`: the lines of the screen, plain lines, JSON, and a file or a port for Prometheus.
 #ifndef TOOLS_CLI_LIVE_LIVE_OUTPUT_H_
 #define TOOLS_CLI_LIVE_LIVE_OUTPUT_H_
 

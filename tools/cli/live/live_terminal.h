@@ -1,5 +1,5 @@
 // The terminal while `memoir live` draws on it: switches to another screen, reads single keys, and restores everything
-// at the end, also if a signal ends the program.
+// at the end, even if a signal ends the program.
 #ifndef TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 #define TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 

@@ -1,4 +1,4 @@
-// Answers scrapes on the loopback interface: GET /metrics returns one text.
+// Serves metrics to Prometheus on the loopback interface: GET /metrics returns one text.
 //
 // No library that Memoir uses is suitable (docs/packaging/dependencies.md). The server answers one request on each
 // connection, and reads at most the first 4 KiB of a request. It runs in the loop of `memoir live`, without a thread.

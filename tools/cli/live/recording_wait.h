@@ -1,4 +1,4 @@
-// Waits for a recording that has not begun, so that its folder or a file in it does not exist yet.
+// Waits for a recording whose folder, or a file in it, does not exist yet, because the recording has not begun.
 #ifndef TOOLS_CLI_LIVE_RECORDING_WAIT_H_
 #define TOOLS_CLI_LIVE_RECORDING_WAIT_H_
 
@@ -17,7 +17,7 @@ class RecordingWait {
       : signals_(signals), patience_(patience) {}
 
   // Calls `look`, which returns a StatusOr, again after each `pause`, until the recording exists, another error occurs,
-  // or the wait is over. Returns the last answer. A wait of more than a second is reported on standard error.
+  // or the wait is over. Returns the last answer. Without `patience`, a wait of more than a second is reported.
   template <class Look>
   auto Await(std::chrono::milliseconds pause, const Look& look) {
     auto answer = look();

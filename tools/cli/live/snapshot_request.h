@@ -24,7 +24,7 @@ class SnapshotRequest {
  public:
   // Call it before the word is written. Notes the existing snapshots.
   explicit SnapshotRequest(const std::string& folder);
-  // Returns the folder of a snapshot that was made since then, as soon as it is complete. nullopt until then.
+  // Returns the folder of a snapshot that is newer than this object and complete. nullopt if there is no such snapshot.
   std::optional<std::string> Find() const;
   std::chrono::steady_clock::duration age() const { return std::chrono::steady_clock::now() - begin_; }
 

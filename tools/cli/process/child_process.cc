@@ -87,7 +87,7 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-// Reads until the end of the output or the deadline. Returns true at the end of the output.
+// Reads until the end of the output, 1 MiB, an error or the deadline. Returns true only at the end of the output.
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
   while (output->size() < kMost) {

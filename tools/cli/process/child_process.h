@@ -26,10 +26,9 @@ ChildResult ResultOf(int status);
 
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
-// Signals from the terminal (^C, ^\) reach the whole process group. The child receives them, too, so this process does
-// not forward them. Signals from other processes (kill, a batch system) are forwarded. A signal that another program
-// sends to the whole group therefore reaches the child twice. `patience` > 0: kills the child at this number of
-// SIGINTs.
+// Signals from the terminal (^C, ^\) reach the whole process group, including the child, so this process does not
+// forward them. Signals from other processes (kill, a batch system) are forwarded. A signal that another program sends
+// to the whole group therefore reaches the child twice. `patience` > 0: kills the child at this number of SIGINTs.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      int patience = 0);
 

@@ -25,10 +25,10 @@ class OutputFolder {
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }
   // Removes the notes in which processes wrote why they were not recorded (python/_torch_memoir/_startup.py). Calls
-  // `say` once for each cause that a process did not print itself. Returns true if there was a note.
+  // `say` once for each cause that no process has printed. Returns true if there was a note.
   bool TakeNotes(const std::function<void(const std::string&)>& say) const;
-  // Removes the notes of processes that requested a missing simulated GPU, and returns the number of GPUs that they
-  // need. 0 if there is no note.
+  // Removes the note of processes that requested a missing simulated GPU, and returns the largest number of GPUs in it.
+  // 0 if there is no note.
   std::uint32_t TakeMissingDevices() const;
   // Removes folders that Prepare() created, if nothing was written into them.
   void RemoveIfEmpty() const;

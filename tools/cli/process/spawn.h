@@ -27,7 +27,7 @@ struct SpawnResult {
 // Starts `command`, which is found on PATH. Returns as soon as the program runs or could not be started.
 SpawnResult Spawn(const std::vector<std::string>& command, const SpawnOptions& options);
 
-// Waits until a child ends, also if signals interrupt the wait. Returns waitpid's status.
+// Waits until a child ends, even if signals interrupt the wait. Returns waitpid's status.
 int WaitFor(pid_t pid);
 
 }  // namespace memoir

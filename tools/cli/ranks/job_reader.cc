@@ -21,7 +21,7 @@
 namespace memoir {
 namespace {
 
-// The files of one name, before their recordings are selected.
+// The files of one name in the folder, and which of their recordings belong to the selected run.
 struct NamedRecordings {
   const NamedFiles* files = nullptr;
   // The serialized summary, which is several times smaller than the message. "": the parts are read.

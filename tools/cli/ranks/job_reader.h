@@ -19,7 +19,7 @@ struct JobReadOptions {
   std::uint32_t run = 0;  // as in Capture::Open()
   std::function<void(const std::string&)> say;
   std::function<void(double)> progress;
-  // Receives the complete summary of each recording of the run. A JobSummary has only sums of their windows and rows.
+  // Receives the complete summary of each recording of the run. A JobSummary has only sums over windows and rows.
   std::function<void(const v1::RecordingSummary&)> each;
 };
 

@@ -8,8 +8,8 @@ namespace memoir {
 
 inline constexpr double kUsualPercent = 2;
 
-// `used`: processor seconds of the last examination. `percent`: the share of one core that may be used on average.
-// `every`: the shortest interval, in seconds.
+// Returns the seconds until the next examination. `used`: processor seconds of the last examination. `percent`: the
+// share of one core that may be used on average. `every`: the shortest interval, in seconds.
 constexpr double SecondsToNextLook(double used, double percent, double every) {
   return std::max(every, used * 100 / percent);
 }

@@ -1,4 +1,4 @@
-// Makes the summary of all files with one name in a folder, from its parts, for many names at once.
+// Makes the summary of the parts that have one name in a folder, for many names at once.
 #ifndef TOOLS_CLI_RANKS_NAMED_SUMMARY_H_
 #define TOOLS_CLI_RANKS_NAMED_SUMMARY_H_
 
@@ -13,8 +13,7 @@
 
 namespace memoir {
 
-// Like SummaryAgeOf(), but also returns kOlder if the process died on this host and its ring has events that no part
-// has.
+// Returns SummaryAgeOf(), but kOlder if the process died on this host and its ring has events that no part has.
 SummaryAge AgeHere(const v1::RecordingSummaries& summaries, const JobFiles& job, const NamedFiles& files);
 // Returns true if the files have a summary that covers everything that was recorded.
 bool HasFreshSummary(const JobFiles& job, const NamedFiles& files);

@@ -63,7 +63,7 @@ struct LookResult {
   bool all_ended = true;
 };
 
-// Examines the captures again and again.
+// Examines the captures, once or repeatedly, and writes missing and outdated summaries.
 class Summaries {
  public:
   explicit Summaries(const SummarizeArguments& arguments) : arguments_(arguments) {}

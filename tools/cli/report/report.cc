@@ -109,8 +109,8 @@ std::string BlockOptions(const ReportArguments& arguments) {
   return TypedOption("--module", arguments.module) + TypedOption("--min-size", arguments.min_size);
 }
 
-// Returns the findings of the checks, which cover the report's part of the capture, but all its blocks. If an analysis
-// failed, they contain its error and the other results. `report` contains the leaks.
+// Returns the findings of the checks. All cover the report's time and devices; only the leaks, which are in `report`,
+// are limited to the selected blocks. If an analysis failed, its finding contains the error.
 std::vector<ReportFinding> RunReportChecks(const Capture& capture, const ReportContent& report,
                                            absl::StatusOr<Fragmentation>& fragmentation,
                                            absl::StatusOr<Balance>& balance, const ReportArguments& arguments) {

@@ -10,7 +10,7 @@ ShownText Show(const ShowRequest& request) {
   SummaryOptions options;
   static_cast<Selection&>(options) = request.selection;
   options.by = *ParseGroupBy(request.arguments.by);
-  options.checkpointing = options.endings = !request.arguments.json;  // checkpointing is a separate view there
+  options.checkpointing = options.endings = !request.arguments.json;  // in JSON, checkpointing is a separate view
   const auto summary = AnalyzeSummary(request.capture, options);
   if (!summary.ok()) return summary.status();
   if (request.arguments.json) return ToText(SummaryJson(request.capture, *summary, request.top(0)));

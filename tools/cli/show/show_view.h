@@ -27,7 +27,7 @@ using ShownText = absl::StatusOr<std::string>;  // text or JSON
 struct ShowView {
   std::string_view by = "";                           // its word for --by; "": other options choose the view
   std::string_view by_help = "";                      // its rows, for --help
-  bool (*is_chosen)(const ShowArguments&) = nullptr;  // of a view without a word
+  bool (*is_chosen)(const ShowArguments&) = nullptr;  // only for a view without a word
   std::string_view refuses_at = "";                   // the message if --at is given; "": no message
   // Describes an option that the view does not take, or "". nullptr: the other fields describe all options.
   std::string (*complaint)(const ShowArguments&) = nullptr;

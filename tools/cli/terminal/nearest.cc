@@ -9,7 +9,7 @@
 namespace memoir {
 namespace {
 
-// Optimal string alignment: insertions, deletions, substitutions, and swapped neighbours, which count as one mistake.
+// Returns the number of insertions, deletions, substitutions and swaps of neighbours between `a` and `b`.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;

@@ -1,5 +1,5 @@
 // Lines on standard error. All text for the user outside of reports is printed here, so that it is escaped and differs
-// from the program's own output.
+// from the output of the recorded program.
 #ifndef TOOLS_CLI_TERMINAL_PRINTED_MESSAGES_H_
 #define TOOLS_CLI_TERMINAL_PRINTED_MESSAGES_H_
 

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Unexplained bytes get a note if they are at least 1/1000 of the used bytes.
+// Bytes without an owner get a note if they are more than 1/1000 of the used bytes.
 constexpr std::uint64_t kWorthANote = 1000;
 
 std::uint64_t Size(std::int64_t bytes) {

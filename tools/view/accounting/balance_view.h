@@ -15,9 +15,9 @@ namespace memoir {
 // Returns "99.98%". Never rounds up to 100.
 std::string FormatExplained(double share);
 
-// `instant`: the sample in words, "its fullest sample". If there are more than `tables` devices, the devices with the
-// largest explained share have no table, and the text contains only their number; 0: a table for each device. `top`:
-// rows of a table; 0: all.
+// How RenderBalance() prints. `instant`: the sample in words, such as "its fullest sample". `tables`: the number of
+// devices with a table, those with the most unexplained bytes; 0: all. The text contains only the number of the other
+// devices. `top`: rows of a table; 0: all.
 struct BalanceTextOptions {
   std::string_view instant;
   std::size_t tables = 4;
@@ -25,7 +25,7 @@ struct BalanceTextOptions {
 };
 std::string RenderBalance(const Capture& capture, const Balance& balance, const BalanceTextOptions& shown,
                           const Terminal& terminal);
-// Returns one line for all devices.
+// Summarizes all devices in one line.
 std::string BalanceLine(const Capture& capture, const Balance& balance);
 
 Json BalanceJson(const Capture& capture, const Balance& balance);

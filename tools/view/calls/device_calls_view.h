@@ -16,7 +16,7 @@ namespace memoir {
 // `top`: rows of each table; 0: all. Kernels that differ only in template arguments share a row.
 std::string RenderDeviceCalls(const Capture& capture, const DeviceCallSummary& calls, std::size_t top,
                               const Terminal& terminal);
-// Each kernel has its own row. `top`: as above.
+// Each kernel symbol has its own row. `top`: the number of kernels; 0: all. Other calls and graphs are all included.
 Json DeviceCallsJson(const Capture& capture, const DeviceCallSummary& calls, std::size_t top);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// Writes the blocks with their lives and categories as one JSON document (docs/json.md), in pieces.
+// Writes all blocks as one JSON document (docs/json.md): for each its allocation, its free and its category. `write`
+// receives the document in pieces.
 #ifndef TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 #define TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 

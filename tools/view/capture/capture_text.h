@@ -1,4 +1,4 @@
-// The lines at the begin and end of every text view: what ran, and what the recording lacks.
+// The lines at the beginning and the end of every text view: what ran, and which events the recording lacks.
 #ifndef TOOLS_VIEW_CAPTURE_CAPTURE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_CAPTURE_TEXT_H_
 
@@ -13,15 +13,15 @@ namespace memoir {
 // Returns "train.py, torch 2.11.0, python 3.11.7, rank 0, pid 100 on testhost". The ranks of a job have their own line.
 std::string RenderProgram(const Capture& capture, const Terminal& terminal);
 
-// Returns "on a SIMULATED GPU: NVIDIA L4 (l4)". Empty if all devices are real. One simulated process is enough, so that
-// no figure of the capture is taken for a measured one.
+// Returns "on a SIMULATED GPU: NVIDIA L4 (l4)" if any process had a simulated device, so that no figure of the capture
+// is taken for a measured one. Empty if all devices are real.
 std::string SimulatedDeviceText(const Capture& capture);
 
 // Returns "cpu"; "rank 3 cpu" if the capture has several processes; "rank 3 (pid 100) cpu" if several processes have
 // this rank; "rank 3 restart 1 cpu" if the launcher restarted the rank.
 std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process);
 
-// Describes the end of a process that has died, and whose recording was completed from its ring.
+// Describes the end of a process that died, if its recording was completed from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
 // Describes missing events, damage, and processes that did not end properly: a red line for each, wrapped at the
@@ -34,7 +34,7 @@ struct Losses {
   bool is_lossy = false;  // true: events are missing or may be missing; false: the lines are about something else
 };
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
-// Returns notes, lines and closing of LossesOf().
+// Returns the notes, lines and closing of LossesOf() as one text.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
 // Returns the number of missing parts, without those that --max-size evicted. The sums of evicted parts are known.

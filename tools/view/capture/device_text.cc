@@ -50,7 +50,7 @@ std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   return Below(terminal, fmt::format("non-PyTorch memory at most {} ({})", FormatBytes(device.outside_bytes), list));
 }
 
-// Describes a peak that was reached while torch.compile worked, which it does only in the first steps.
+// Describes a peak during compilation by torch.compile: the bytes of compiling, and the peak without them.
 std::string CompileLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.compile_bytes_at_peak == 0 || device.peak_is_evicted) return "";
   return Below(terminal,

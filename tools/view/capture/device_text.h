@@ -1,4 +1,4 @@
-// The devices of a summary as text, a few lines each: GPUs first, then host memory, each by peak.
+// The devices of a summary as text, a few lines each: first GPUs, then host memory, both with the largest peaks first.
 #ifndef TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_DEVICE_TEXT_H_
 
@@ -18,13 +18,14 @@ std::string RetriesText(const DeviceRow& device);
 // neither.
 std::string PeakRangeText(const DeviceRow& device);
 
-// Returns the index of the device that a text about a single device describes. There must be a device.
+// Returns the index of the GPU with the largest peak, or without a GPU of the device with the largest peak. There must
+// be a device.
 std::size_t LargestDevice(const Summary& summary);
 
-// Prints at most `top` devices, but at least 4 if there are so many; 0: all.
+// Prints max(`top`, 4) devices, if there are so many; 0: all.
 std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, const Terminal& terminal);
 
-// Returns " on cuda:0" if the rows do not cover all devices (analyze/summary/device_focus.h); otherwise empty.
+// Returns " on cuda:0" or " on GPUs". Empty if the rows cover all devices (analyze/summary/device_focus.h).
 std::string SelectedDevicesText(const Summary& summary);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Lines of the program in text. A file is shown by the shortest end of its path that is unique among the shown files,
+// Formats lines of the program. A file is shown by the shortest end of its path that is unique among the shown files,
 // because a table has no room for "/src/me/projects/train/models/net.py".
 #ifndef TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_LINE_TEXT_H_
@@ -32,9 +32,9 @@ class ShownFiles {
   std::map<std::string, std::string, std::less<>> names_;  // shown names of files whose last part is not unique
 };
 
-// Returns a single line, escaped and cut to `width` columns.
+// Returns "net.py:12 Net.forward", escaped and cut to `width` columns.
 std::string ShownLine(const SourceLine& line, std::size_t width);
-// Returns such a line without the function: "net.py:12".
+// Returns the same without the function: "net.py:12".
 std::string ShownPlace(const SourceLine& line, std::size_t width);
 
 // Returns "a second copy of the parameters, 1.2 GiB, made at serve.py:59".

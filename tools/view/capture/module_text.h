@@ -10,9 +10,9 @@
 
 namespace memoir {
 
-// `top`: the tree has about twice as many lines, for the largest modules; equal layers are merged ("0-3 Block ×4").
-// 0: all modules separately. Omitted modules are summed in one line below their parent, so each line is the sum of the
-// lines below it.
+// `top`: the tree shows up to 2 * `top` modules, the largest, and merges equal layers ("0-3 Block ×4"). 0: it shows all
+// modules separately. Omitted modules are summed in one line below their parent, so each line is the sum of the lines
+// one level below it.
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir

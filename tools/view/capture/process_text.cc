@@ -57,7 +57,7 @@ const ProcessSummary& OnlyProcess(const Capture& capture) {
   return busy == all.end() ? all.front() : *busy;
 }
 
-// "SNAPSHOT (signal), "; for a job, the trigger of the first rank.
+// Returns "SNAPSHOT (signal), ", with the trigger of the first process. Empty if the capture is not a snapshot.
 std::string SnapshotText(const Capture& capture) {
   return IsSnapshot(capture) ? "SNAPSHOT (" + SnapshotTrigger(capture.processes().front()) + "), " : "";
 }

@@ -14,8 +14,8 @@ std::string RenderProcesses(const Capture& capture);
 // "rank 3 (pid 100 on testhost)".
 std::string ProcessName(const Capture& capture, ProcessId process);
 
-// Describes how ranks with contradictory variables were resolved, in one line. Empty without a contradiction. Covers
-// the processes that were replayed.
+// Describes in one line which environment variables contradict each other about a process's rank, and which rank was
+// taken. Empty without a contradiction. Covers the processes that were replayed.
 std::string RenderRankConflicts(const Capture& capture, const ReplayReport& report);
 
 // Describes forked children without files, in one line for all replayed processes. Empty without such children.

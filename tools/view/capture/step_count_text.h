@@ -1,4 +1,4 @@
-// A number of steps, named by what counts as a step in the recording.
+// Formats a number of steps with the name of what counts as a step in the recording.
 #ifndef TOOLS_VIEW_CAPTURE_STEP_COUNT_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_STEP_COUNT_TEXT_H_
 

@@ -18,7 +18,7 @@ using UnrecordedSpan = ReplayReport::Process::UnrecordedSpan;
 // span.
 std::vector<std::string> UnrecordedLines(const ReplayReport::Process& process);
 
-// Returns such a line about CUDA memory, for the first process that has one. Empty if all CUDA memory was recorded.
+// Returns such a line for the first process whose CUDA memory is partly unknown. Empty if all CUDA memory was recorded.
 std::string CudaMemoryNotKnown(const ReplayReport& report);
 
 // Return the span in which the memory of a CUDA device of the process is unknown: any span, the one at the end, or the

@@ -66,7 +66,7 @@ Json CauseJson(const MainCause& cause) {
           {"others", cause.others}};
 }
 
-// Segments have no category.
+// Segments have no category: `reserved_cause.category` is the name of their pool.
 Json ReservedCauseJson(const ComparedDevice& device) {
   Json json = CauseJson(device.reserved_cause);
   if (json.is_null()) return json;

@@ -1,4 +1,4 @@
-// Two recordings compared, as JSON (docs/json.md).
+// Two compared captures as JSON (docs/json.md).
 #ifndef TOOLS_VIEW_COMPARE_COMPARE_JSON_H_
 #define TOOLS_VIEW_COMPARE_COMPARE_JSON_H_
 

@@ -43,7 +43,7 @@ std::int64_t Minus(std::uint64_t b, std::uint64_t a) {
   return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(a);
 }
 
-// Describes the program of each recording, in a few lines.
+// Describes the program of a capture in a few lines.
 std::string ProgramText(std::string_view letter, const Capture& capture, const Terminal& terminal) {
   Terminal narrower = terminal;
   narrower.width = terminal.width > 4 ? terminal.width - 3 : terminal.width;
@@ -87,7 +87,7 @@ std::string Reservations(const Capture& a, const Capture& b, const Comparison& c
   return text;
 }
 
-// Lists the devices that only one recording has, by name and with their ranks.
+// Lists the devices that only one capture has, by name and with their ranks.
 std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
   std::map<std::pair<int, std::string>, std::pair<std::set<std::uint32_t>, std::uint64_t>> only;
   for (const ComparedDevice& device : comparison.devices) {
@@ -172,7 +172,7 @@ std::string SumsTable(const ComparedDevice& device, bool at_peak, const std::str
   return table.Render(terminal, 2);
 }
 
-// One row, or the rows of several layers that differ alike.
+// One row, or the sum of the rows of several layers that have the same difference.
 struct Line {
   std::string name;
   std::int64_t difference = 0;
@@ -321,7 +321,7 @@ std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
   return "  " + Wrapped("below the peak: " + BelowPeakText(device) + others, terminal.width, 2) + "\n";
 }
 
-// Returns a table of the devices that both recordings have. Empty if there are fewer than two.
+// Returns a table of the devices that both captures have. Empty if there are fewer than two.
 std::string DevicesTable(const Comparison& comparison, std::size_t top, const Terminal& terminal) {
   std::size_t both = 0;
   for (const ComparedDevice& device : comparison.devices) both += device.has_both();

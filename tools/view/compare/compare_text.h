@@ -1,4 +1,4 @@
-// Prints two compared recordings: the main cause first, then other differences of the recordings, then the rows.
+// Prints two compared captures: the main cause first, then other differences of the captures, then the rows.
 #ifndef TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 #define TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 

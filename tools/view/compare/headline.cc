@@ -28,7 +28,7 @@ std::string PlaceOfCause(const MainCause& cause) {
   if (!cause.operator_name.empty()) words.push_back(Short(cause.operator_name));
   const std::string in = words.empty() ? "" : cause.is_all_in_module ? "in " : "mostly in ";
   if (!cause.module.empty()) words.push_back(in + Short(cause.module));
-  // Names a row without a line if it has no other name.
+  // A row whose source line, operator and module are unknown is named by its label.
   if (words.empty()) words.push_back(cause.line.empty() ? "several operators" : Short(cause.line));
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -43,8 +43,8 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
   return fmt::format("{} ({}{}{})", PlaceOfCause(cause), FormatSignedBytes(cause.bytes), category, news);
 }
 
-// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same, or if changes of the program
-// other than kept tensors explain the difference.
+// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same, or if a change of the program
+// explains the difference. Tensors that live longer (kEarlierSteps, kLiveCalls) do not count as such a change.
 std::string ShapesText(const ComparedDevice& device) {
   const MainCause& cause = device.cause;
   const bool is_explained = std::ranges::any_of(device.causes, [](const ProgramChange& change) {
@@ -70,7 +70,7 @@ std::string CauseOf(const ComparedDevice& device) {
                      CauseText(cause, false));
 }
 
-// Describes the GPU of one recording if the other recording has no GPU, so that GPU memory cannot be compared.
+// Describes the GPU of one capture if the other capture has no GPU, so that GPU memory cannot be compared.
 std::string OnlyGpu(const Comparison& comparison) {
   for (std::size_t side = 0; side < 2; ++side) {
     const auto has = [&](const ComparedDevice& device) {

@@ -1,4 +1,5 @@
-// Writes one table as a Parquet file, row by row, and passes on the bytes group by group, in the order of the file.
+// Writes one table as a Parquet file, row by row, and passes on the bytes of one row group (kRowsPerGroup rows) at a
+// time, in the order of the file.
 //
 // Texts are encoded with a dictionary for each group, numbers plainly; both are compressed with Zstandard. Each group
 // contains the minimum and maximum of its numbers, so readers can skip it. Nested columns, encryption and page indices

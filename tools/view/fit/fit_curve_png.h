@@ -1,4 +1,4 @@
-// Draws the peak as a function of the varied value.
+// Draws the device's peak over the values that `memoir fit --vary` tried.
 #ifndef TOOLS_VIEW_FIT_FIT_CURVE_PNG_H_
 #define TOOLS_VIEW_FIT_FIT_CURVE_PNG_H_
 
@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns the bytes of a PNG file of 1200 by 750 pixels. The picture states that it is simulated, as the text does.
+// Returns a PNG file of 1200 by 750 pixels, which states that its figures are simulated. `what`: the program's name.
 std::string FitCurvePng(const FitCurve& curve, const std::string& what);
 
 }  // namespace memoir

@@ -44,7 +44,7 @@ std::string NeedWords(const FitPoint& point) {
   return FormatBytes(point.need->low) + " to " + FormatBytes(point.need->high);
 }
 
-// Draws `eighths` of a column, padded to `columns`. The mark shows the card's memory, also inside of a longer bar.
+// Draws `eighths` of a column, padded to `columns`. The column `mark` shows the card's memory in place of the bar.
 std::string Bar(std::size_t eighths, std::size_t columns, std::size_t mark) {
   constexpr std::array<std::string_view, 9> kParts = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   std::string text;

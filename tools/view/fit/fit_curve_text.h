@@ -1,4 +1,5 @@
-// Prints the peak as a function of the varied value: a bar for each value, and the card's memory as a line across them.
+// Prints the device's peak for the values that `memoir fit --vary` tried: a bar for each value, and the card's memory
+// as a line across the bars.
 #ifndef TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
 #define TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
 

@@ -1,4 +1,4 @@
-// The results of `memoir fit --json` (docs/json.md): exact bytes, every run. Keys are stable.
+// The results of `memoir fit --json` (docs/json.md), with exact bytes and every run. Keys are stable.
 #ifndef TOOLS_VIEW_FIT_FIT_JSON_H_
 #define TOOLS_VIEW_FIT_FIT_JSON_H_
 

@@ -25,13 +25,13 @@ std::string NeedWords(const FitInterval& need) {
   return fmt::format("{} to {}", FormatBytes(need.low), FormatBytes(need.high));
 }
 
-// Returns the free bytes of the card if everything happens as simulated. Negative: missing bytes.
+// Returns the free bytes of the card if everything happens as simulated. Negative if bytes are missing.
 std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
   return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
 }
 
-// Returns the attempt that decides whether the program fits: FitCard::low if it ran out of memory or was stopped,
-// otherwise FitCard::high if there is one.
+// Returns the attempt that decides whether the program fits: FitCard::high if there is one and FitCard::low fits or
+// failed, otherwise FitCard::low.
 const FitAttempt& DecidingTry(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   return card.high && (low == FitVerdict::kFits || low == FitVerdict::kFailed) ? *card.high : card.low;
@@ -83,7 +83,7 @@ std::string LackReason(const FitCard& card) {
          "what it takes is not known, because a run without the card's limit failed: " + EndText(*attempt.unlimited);
 }
 
-// The text for a run that was stopped early.
+// The reason for a run that was stopped early.
 std::string InterruptedText(const FitCard& card) {
   const auto deciding = DecidingDeviceOf(card.low.run);
   if (!deciding) return "before it used the GPU: no answer";
@@ -97,14 +97,14 @@ Color VerdictColor(FitVerdict verdict) {
   return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
 }
 
-// Returns the run that reached its end, whose peak is the need.
+// Returns the run whose peak is the need: a run that reached its end. nullptr if there is no such run.
 const FitRun* RunOfNeed(const FitCard& card) {
   const FitAttempt& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
   if (!NeedOf(attempt)) return nullptr;
   return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
 }
 
-// Returns a note if another driver may change the verdict. Otherwise empty.
+// Returns a note if the verdict may change with a driver that reports another size of the card. Otherwise empty.
 std::string MemoryRange(const FitCard& card) {
   const auto need = NeedOf(card);
   if (card.memory_most <= card.memory || (need && need->low > card.memory_most)) return "";

@@ -16,19 +16,19 @@ std::string VerdictWords(const FitCard& card);
 // Returns "needs 54.2 GiB of 79.2 GiB, 25.0 GiB to spare", or why there is no result. Does not contain the verdict.
 std::string VerdictReason(const FitCard& card);
 
-// Returns one line of any length. `what`: the program's name.
+// Returns the verdict in one line, not wrapped. `what`: the program's name.
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal);
-// Returns this line wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
+// Returns that line wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
 // part, and the notes.
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal);
 // Sorts the cards by memory, the smallest first.
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal);
 
-// Returns " (torch 2.11.0)" for the end of a sentence, because a program's memory depends on the version. Empty if it
-// is unknown.
+// Returns " (torch 2.11.0)" for the end of a sentence, because a program's memory depends on torch's version. Empty if
+// the version is unknown.
 std::string TorchWords(const std::string& version);
 
-// Returns a paragraph for each reason why the result may be different on a real card, or is open.
+// Returns a paragraph for each fact that qualifies the verdict: where memory ran out, little spare memory, unknowns.
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal);
 
 // Returns the notes below every result.

@@ -10,13 +10,13 @@
 
 namespace memoir {
 
-// Returns "main (train.py:90);Net.forward (net.py:12) 1048576", a line for each stack, with one measure.
+// Returns "main (train.py:90);Net.forward (net.py:12) 1048576", a line for each stack, with the bytes of `measure`.
 std::string CollapsedStacks(const FlameSamples& samples, const FlameMeasure& measure);
 
-// Contains all measures. `first`: the measure that a viewer shows first. `name`: name of the capture.
+// Returns a document with all measures. `first`: the measure that a viewer shows first. `name`: name of the capture.
 std::string SpeedscopeJson(const FlameSamples& samples, const FlameMeasure& first, std::string_view name);
 
-// A gzipped perftools.profiles.Profile: https://github.com/google/pprof/blob/main/proto/profile.proto
+// Returns a gzipped perftools.profiles.Profile: https://github.com/google/pprof/blob/main/proto/profile.proto
 // `comment`: describes in one line the part of the capture that the profile covers.
 std::string PprofProfile(const FlameSamples& samples, const FlameMeasure& first, std::string_view comment);
 

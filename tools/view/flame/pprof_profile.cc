@@ -1,5 +1,5 @@
-// Field numbers are from the public profile.proto. Functions have no system name, because pprof would show it as the
-// name of a C++ function, and would remove parts such as "<module>" as template arguments.
+// Writes pprof's format. Field numbers are from the public profile.proto. Functions have no system name, because pprof
+// would show it as the name of a C++ function, and would remove parts such as "<module>" as template arguments.
 #include <cstdint>
 #include <string>
 #include <string_view>

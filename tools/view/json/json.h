@@ -1,5 +1,5 @@
-// The begin of every JSON document of `memoir show --json` (docs/json.md). Keys are stable: keys are added, but never
-// renamed.
+// The beginning of every JSON document of `memoir show --json` (docs/json.md). Keys are stable: keys are added, but
+// never renamed.
 #ifndef TOOLS_VIEW_JSON_JSON_H_
 #define TOOLS_VIEW_JSON_JSON_H_
 

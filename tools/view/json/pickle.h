@@ -1,8 +1,8 @@
 // Writes Python's pickle format: dictionaries, lists, tuples of two, text, numbers and truth values, and nothing that a
 // reader would execute. Protocol 2, which every Python since 2.3 reads.
 //
-// Does not read pickles, because they can contain programs. Values are written in order; a dictionary's as key, value,
-// key, ...
+// Does not read pickles, because they can contain programs. Values are written in order. The keys and values of a
+// dictionary are written in turn: key, value, key, value, ...
 #ifndef TOOLS_VIEW_JSON_PICKLE_H_
 #define TOOLS_VIEW_JSON_PICKLE_H_
 

@@ -14,8 +14,8 @@
 
 namespace memoir {
 
-// Returns `rows` lines, the highest first, each with at most `columns` columns. Each column is a level, the newest on
-// the right. The scale reaches from 0 to the largest shown level.
+// Returns `rows` lines, the highest first, each with at most `columns` columns. Each column shows one level, the newest
+// on the right. The scale reaches from 0 to the largest shown level.
 std::vector<std::string> LevelPlot(const std::vector<LiveLevel>& levels, std::size_t columns, std::size_t rows);
 
 }  // namespace memoir

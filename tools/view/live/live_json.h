@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Exact numbers; ends with a newline.
+// Bytes are exact; seconds and rates have four significant digits. Ends with a newline.
 std::string LiveJsonLine(const LiveFigures& figures);
 
 }  // namespace memoir

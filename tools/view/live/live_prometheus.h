@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns every metric once, with HELP and TYPE. docs/live.md describes names and labels.
+// Returns each metric that has a value once, with HELP and TYPE. docs/live.md describes names and labels.
 std::string LivePrometheus(const LiveFigures& figures);
 
 }  // namespace memoir

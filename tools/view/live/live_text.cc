@@ -40,7 +40,7 @@ LinesByNumber WrappedLines(const std::string& text, const Terminal& terminal, st
   return lines;
 }
 
-// "data 5 s old", if the shown state is not the current one.
+// Returns "data 5 s old" if the process runs, but its newest data are older than kStaleSeconds. Otherwise empty.
 std::string AgeText(const LiveProcess& process) {
   if (process.age_s < kStaleSeconds || process.state != LiveState::kRuns) return "";
   return fmt::format("data {:.0f} s old", process.age_s);

@@ -23,7 +23,7 @@ std::vector<std::string> RenderLiveScreen(const LiveFigures& figures, const Term
                                           const LiveScreenOptions& options);
 
 // Returns a line with a newline for each process: "12:05:01 rank 0 (pid 100) train.py, running for 5 s, ...". At most
-// `top` processes, the worst first; then the number of the others.
+// `top` processes, in the order of ProcessesWorstFirst(), and then a line with the number of the others.
 std::string RenderLiveLines(const LiveFigures& figures, std::size_t top);
 
 }  // namespace memoir

@@ -15,21 +15,21 @@ std::string LiveName(const LiveProcess& process);
 std::string LiveStateText(const LiveProcess& process);
 // Returns "step 1,204, 8.3 a second". Empty if no step is known.
 std::string LiveStepText(const LiveProcess& process);
-// Returns "recording is off", "step 2 of 3 in full". Empty if everything is always recorded.
+// Returns "recording is off", "operators are not recorded", "step 2 of 3 in full". Empty if there is nothing to report.
 std::string LiveLevelText(const LiveProcess& process);
 // Returns "memory runs out in 41 min (4,900 steps) if it goes on like this"; without figures if they are unknown.
 std::string LiveOutlook(const LiveMemory& device);
 
 struct LiveFinding {
   const char* kind = "";  // "out_of_memory", "growth", "retries", "died", "lost_events", "disk", "damage"
-  std::string key;        // identifies the finding, although the figures in its text change
+  std::string key;        // equal for the same finding, even if the figures in `text` have changed
   std::string text;       // escaped, one line
 };
 // Returns the findings, the most important first.
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process);
 
-// Processes that died or ran out of memory come first, then processes with other findings, then processes with the
-// smallest share of their memory left.
+// Processes that died or ran out of memory come first, then processes with other findings, then the others. Each group
+// is sorted: running before ended processes, then by the share of free memory, the smallest first.
 std::vector<const LiveProcess*> ProcessesWorstFirst(const LiveFigures& figures);
 
 // Returns the devices that a text describes: devices with a caching allocator, or all devices if no device has a

@@ -66,7 +66,7 @@ std::span<const LeakHolder> HoldersOf(const Leak& leak, const Leaks& leaks, cons
   return at < holders.all.size() ? std::span(holders.all[at]) : std::span<const LeakHolder>();
 }
 
-// Returns the part before " → ", where the path through the autograd graph begins.
+// Returns the root of a holder: the part before " → ". The path through the autograd graph comes after it.
 std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
 
 // Names the holders of these leaks: for each variable or other root, the path to its largest part.
@@ -192,8 +192,7 @@ std::string LeakText(const Capture& capture, const LeakGroup& group) {
 
 namespace {
 
-// Returns the words, between "memoir" and the capture, of the command that shows the live memory when the leak was
-// found.
+// Returns the command that shows the memory that was live when the leak was found, without "memoir" and the capture.
 std::string LeakCommand(const Capture& capture, const Leak& leak) {
   const std::string_view by = leak.kind == Leak::Kind::kFragmentation ? "segment"
                               : leak.line.known()                     ? "line"

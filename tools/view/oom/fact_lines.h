@@ -1,4 +1,4 @@
-// Lines of facts, each with a name in front, as many as fit into a number of lines.
+// Named facts, such as "why  FULL: ...", and the choice of the facts that fit into a number of lines.
 #ifndef TOOLS_VIEW_OOM_FACT_LINES_H_
 #define TOOLS_VIEW_OOM_FACT_LINES_H_
 
@@ -13,7 +13,7 @@ namespace memoir {
 
 // A fact is shown completely or not at all, because half a sentence has another meaning.
 struct OutOfMemoryFact {
-  std::string text;      // lines
+  std::string text;      // one or more whole lines
   int leaves_first = 0;  // facts with the smallest number are left out first if not all fit; 0: never left out
 };
 
@@ -23,7 +23,8 @@ std::string FactLine(const Terminal& terminal, std::string_view name, Color colo
 std::string JoinFacts(const std::vector<OutOfMemoryFact>& facts);
 
 bool FitsInLines(const std::vector<OutOfMemoryFact>& facts, std::size_t lines);
-// Returns the facts that fit into this number of lines. `more`, the line that names the place of the rest, is included.
+// Returns all facts if they fit into `lines` lines. Otherwise leaves out facts until the others fit together with
+// `more`, a line that names the place of the rest, and appends `more`.
 std::string FitInLines(std::vector<OutOfMemoryFact> facts, std::size_t lines, const std::string& more);
 
 }  // namespace memoir

@@ -31,7 +31,7 @@ struct Detail {
   bool grown_operators = true;
 };
 
-// Lists the rows that grew most. All others, also rows that shrank, are summed as "others".
+// Lists the rows that grew most. All others, including rows that shrank, are summed as "others".
 std::string GrownList(const OutOfMemoryGrowth& growth, const std::vector<HoldingGrowth>& grown, std::size_t top) {
   std::string text;
   std::int64_t rest = growth.allocated;

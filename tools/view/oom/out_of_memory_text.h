@@ -19,14 +19,14 @@ inline constexpr std::size_t kLinesOfOutOfMemory = 16;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
                               const Terminal& terminal);
 
-// Returns the number of errors, including errors that only torch's allocator counted, as while recording was off.
+// Returns the number of errors, including errors that only torch's allocator counted because recording was off.
 std::uint64_t CountOutOfMemory(const Summary& summary);
 
 // Prints every error, with `top` names in a list (0: all).
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
                                     const Terminal& terminal);
 
-// Returns "no out-of-memory error", or "not known" if recording was off for some time.
+// Returns "no out-of-memory error", or "no out-of-memory error is recorded, but ..." if an error may be missing.
 std::string NoOutOfMemoryKnown(const Capture& capture, const ReplayReport& report);
 // Describes why an error may be missing from the recording. Empty if no error can be missing.
 std::string WhyOutOfMemoryIsNotKnown(const Capture& capture, const ReplayReport& report);

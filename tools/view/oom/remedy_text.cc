@@ -48,7 +48,7 @@ bool LeakIsWhy(const OutOfMemory& error) {
   return error.leaking && error.leaking->bytes >= error.allocated_bytes / kSmallestPart;
 }
 
-// The figure is for the device's peak. So it is printed only if nearly as much was live at the error as at the peak.
+// The freed bytes are an estimate for the device's peak, so they are printed only if the error was near the peak.
 std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary) {
   const auto device = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();

@@ -4,7 +4,8 @@
 
 namespace memoir {
 
-// Returns 1, 2 or 5 times a power of `base`: 2 for bytes, 10 for values. `whole` contains four to nine such steps.
+// Returns a power of 2 if `base` is 2 (for bytes), and 1, 2 or 5 times a power of 10 if `base` is 10. `whole` contains
+// four to nine such steps, or fewer if it is less than 4.
 inline double AxisStep(double whole, double base) {
   double step = 1;
   while (whole / (step * base) >= 4) step *= base;

@@ -13,8 +13,8 @@ namespace memoir {
 // `height`: height of a capital letter in pixels, as in the functions below.
 double WidthOfText(std::string_view text, double height);
 
-// Calls `cover(x, y, share)` for each pixel of the text, where `share` is its inked part. `baseline` is the y of the
-// line on which letters stand; y grows downwards.
+// Calls `cover(x, y, share)` for each pixel of the text, where `share` is the inked part of the pixel. `baseline` is
+// the y of the line on which letters stand; y grows downwards.
 void DrawText(double x, double baseline, std::string_view text, double height,
               const std::function<void(int x, int y, double share)>& cover);
 

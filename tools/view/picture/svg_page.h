@@ -1,5 +1,5 @@
-// A picture with the same shapes as a Canvas, as SVG, which browsers and editors show sharp at any size. The file loads
-// and runs nothing, and all text in it is escaped.
+// A picture with the shapes of a Canvas except discs, as SVG, which browsers and editors show sharp at any size. The
+// file loads and runs nothing, and all text in it is escaped.
 #ifndef TOOLS_VIEW_PICTURE_SVG_PAGE_H_
 #define TOOLS_VIEW_PICTURE_SVG_PAGE_H_
 

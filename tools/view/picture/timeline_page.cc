@@ -113,7 +113,7 @@ void DrawStack(Canvas& canvas, const Chart& chart) {
   }
 }
 
-// Returns AxisStep() to the base 10, also if `whole` is less than 4.
+// Returns AxisStep() to the base 10, extended to values of `whole` below 4.
 double StepOf(double whole) {
   double scale = 1;
   while (whole * scale < 4) scale *= 10;

@@ -95,7 +95,7 @@ std::string KeptText(const OddRank& odd) {
   return "; it keeps " + FormatBytes(odd.more_between_steps) + " of this from step to step";
 }
 
-// " without gradient buckets", if any member has them.
+// " without gradient buckets", if any rank of the role has gradient buckets.
 std::string WithoutBuckets(const OddRanks& found, const OddRank& odd) {
   const bool has_buckets = std::ranges::any_of(
       found.roles[odd.role].members, [&](std::size_t member) { return found.ranks[member].most_buckets > 0; });

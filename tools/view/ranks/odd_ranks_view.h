@@ -13,7 +13,8 @@
 
 namespace memoir {
 
-// Returns true for odd ranks, missing or duplicate ranks, and versions that differ. Then a check exits with 3.
+// Returns true if ranks are odd, missing or duplicate, or differ in their versions or programs. `memoir check ranks`
+// then exits with 3.
 bool IsFinding(const JobOverview& overview, const OddRanks& found);
 
 // `top`: ranks and roles; 0: all. `path`: the job's path as typed.

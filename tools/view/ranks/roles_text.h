@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Prints the first `top` roles (0: all): coordinates, ranks, number of ranks, the median of their peaks and its spread.
+// Prints the first `top` roles (0: all): coordinates, ranks, number of ranks, and the median and spread of their peaks.
 std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& terminal);
 Json RolesJson(const OddRanks& found);
 Json RowJson(const OddRow& row);

@@ -1,5 +1,5 @@
-// The first section of a report's page, as one JSON document: the summary, the devices and their exact instants, and
-// the findings of the checks (docs/hacking.md).
+// The first section of a report's page, as one JSON document: the summary, the devices, the instants whose live blocks
+// the report lists completely (ReportInstant), and the findings of the checks (docs/hacking.md).
 #ifndef TOOLS_VIEW_REPORT_REPORT_FACTS_H_
 #define TOOLS_VIEW_REPORT_REPORT_FACTS_H_
 
@@ -26,8 +26,8 @@ struct ReportFinding {
   Answer answer = Answer::kFine;
 };
 
-// `path`: path of the capture, with the options of the report's part before it, as typed. `leaks_path`: the same, also
-// with the options that choose blocks. If an analysis failed, its finding is kNotKnown with the error.
+// `path`: path of the capture as typed, after the options of the report's part. `leaks_path`: the same, also with the
+// options that choose blocks. If an analysis failed, its finding is kNotKnown with the error.
 std::vector<ReportFinding> FindingsOf(const Capture& capture, const ReportContent& report,
                                       const absl::StatusOr<Fragmentation>& fragmentation,
                                       const absl::StatusOr<Balance>& balance, const std::string& path,

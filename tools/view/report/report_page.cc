@@ -44,7 +44,7 @@ absl::Status WriteReportPage(std::string_view page, std::string_view title, cons
   page.remove_prefix(at_title + kTitle.size());
   write(page.substr(0, at_sections - at_title - kTitle.size()));
   for (const ReportSection& section : sections) {
-    // Browsers do not run this type, so the page's security policy does not apply.
+    // Browsers do not run scripts of this type, so the page's security policy does not apply.
     write("<script type=\"application/octet-stream\" id=\"" + section.name + "\">");
     write(section.content);
     write("</script>\n");

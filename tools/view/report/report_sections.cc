@@ -173,8 +173,8 @@ std::string LabelText(const ReportDevice& device) {
   return ToText(json);
 }
 
-// Returns the device of `of` that has the same name and rank. If each recording has only one device of that name,
-// returns this device, whatever its rank is. nullptr if there is no such device.
+// Returns the device of the report `of` with the name and rank of `device`, which belongs to the report `own`. If each
+// report has only one device of that name, their ranks may differ. nullptr if there is no such device.
 const ReportDevice* SameDevice(const ReportDevice& device, const ReportContent& own, const ReportContent& of) {
   std::vector<const ReportDevice*> named, same;
   for (const ReportDevice& other : of.devices) {

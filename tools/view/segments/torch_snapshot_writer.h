@@ -17,7 +17,7 @@ namespace memoir {
 
 class TorchSnapshotWriter : public AllocatorTraceVisitor {
  public:
-  // `start_us`: start of the recording since the Unix epoch. `write` receives the file's bytes in order.
+  // `start_us`: start of the recording, microseconds since the Unix epoch. `write` receives the bytes in order.
   TorchSnapshotWriter(const BlockCategories& categories, std::uint64_t start_us,
                       std::function<void(std::string_view)> write);
 
@@ -40,9 +40,9 @@ class TorchSnapshotWriter : public AllocatorTraceVisitor {
   const BlockCategories& categories_;
   const std::uint64_t start_us_;
   Pickle pickle_;
-  absl::flat_hash_map<std::string, std::uint32_t> texts_;     // pickle numbers of texts
-  absl::flat_hash_map<std::uint64_t, std::uint32_t> frames_;  // pickle numbers of lists of frames, by stack
-  absl::flat_hash_map<std::uint64_t, std::uint32_t> places_;  // pickle numbers of lists, by module and operator
+  absl::flat_hash_map<std::string, std::uint32_t> texts_;     // numbers for Pickle::Recall, by text
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> frames_;  // the same for lists of frames, by stack
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> places_;  // the same for lists of frames, by module and operator
   std::uint32_t remembered_ = 0;
   bool in_segments_ = false;
 };

@@ -92,7 +92,7 @@ class TreeTable {
             FormatCount(sums.allocations)};
   }
 
-  // ":51 Net.forward" if the row around it has the same file.
+  // Returns ":51 Net.forward" if `around`, the row that contains this row, has the same file.
   std::string Name(const StackNode& node, const StackNode& around) {
     if (node.kind != StackNode::Kind::kFrame) return std::string(NameOf(node.kind));
     const SourceLine& frame = tree_.frames[node.frame];

@@ -14,7 +14,7 @@
 namespace memoir {
 
 struct StackTextOptions {
-  std::size_t top = 10;      // the tree has about twice as many rows, for the largest frames; 0: all
+  std::size_t top = 10;      // the tree has about 2 * `top` rows, for the largest frames; 0: all
   std::uint32_t depth = 12;  // levels; 0: all
 };
 

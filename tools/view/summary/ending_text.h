@@ -23,8 +23,8 @@ struct CommandEnd {
   int interrupts = 0;  // number of Ctrl-C
 };
 
-// Returns the line, wrapped, with a newline. Empty if all processes ended properly. In a job it describes the process
-// that failed first. `command` is empty if the capture is read later.
+// Returns the line, wrapped, with a newline. Empty if all processes ended properly. For a job, describes the process
+// that failed first. `command` is empty if no `memoir run` has just ended.
 std::string EndingLine(const Capture& capture, const std::vector<Ending>& endings, const CommandEnd& command,
                        const Terminal& terminal);
 

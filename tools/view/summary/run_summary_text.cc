@@ -117,7 +117,7 @@ std::string ReservedText(const DeviceRow& device, std::size_t room) {
 std::string NameOf(const Summary& summary, const SummaryRow& row, const ShownFiles& files) {
   if (summary.by == GroupBy::kModule) {
     const std::string layers = WithLayersMerged(row.module.path);
-    // "Sequential.*": a path of nothing but numbers is useless.
+    // A path of nothing but numbers is useless, so the root is named: "Sequential.*".
     if (layers.empty() || layers.starts_with('*'))
       return ShownName(row.module.root) + (layers.empty() ? "" : "." + Escaped(layers));
     return ShownName(layers);

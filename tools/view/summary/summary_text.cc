@@ -70,7 +70,7 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
   return lines;
 }
 
-// Like TopLines() by allocated bytes. Rows that allocate nothing are part of the rest, so that calls add up.
+// Returns TopLines() by allocated bytes, but with all rows without bytes in the rest, so that calls add up.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });

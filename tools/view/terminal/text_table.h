@@ -17,7 +17,7 @@ class TextTable {
   // right until the table fits the terminal with readable names.
   explicit TextTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
 
-  // For names whose begin is most important, such as lines: cuts them at their end, unless this makes two names equal.
+  // For names whose beginning matters most, such as lines: cuts them at their end, unless this makes two names equal.
   void CutNamesAtEnd() { cut_at_end_ = true; }
   void AddRow(std::vector<std::string> cells) { rows_.push_back({std::move(cells), false}); }
   // Adds a bold row below a rule.

@@ -1,5 +1,5 @@
-// Prints the bytes of a device after each operator call, the calls that added most, and the markers of every iteration,
-// as text and JSON.
+// Prints the bytes of a device after each operator call, the calls that added most, and the markers of every iteration
+// (fw_start, fw_bw_boundary and so on), as text and JSON.
 #ifndef TOOLS_VIEW_TIME_OPERATOR_CURVE_VIEW_H_
 #define TOOLS_VIEW_TIME_OPERATOR_CURVE_VIEW_H_
 

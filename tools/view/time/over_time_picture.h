@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// The value for OverTimeOptions::buckets. It exceeds the pixels of a chart, because time spans without changes are
-// shortened.
+// The value for OverTimeOptions::buckets. A chart has fewer pixels, but it shortens time spans without changes, so the
+// other spans need more buckets.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
 // Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. At most three devices are drawn;

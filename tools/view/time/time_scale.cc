@@ -9,10 +9,10 @@
 namespace memoir {
 namespace {
 
-constexpr double kLeastQuiet = 0.08;  // part of the axis
+constexpr double kLeastQuiet = 0.08;  // a quiet piece has at least this part of the buckets
 constexpr double kQuietWidth = 44, kTickRoom = 110, kTimeEnough = 60;
 
-// "1:30 h" for steps of minutes, else seconds with as many decimals as the step needs.
+// Returns "1:30 h" if the step is a minute or more. Otherwise returns seconds with as many decimals as the step needs.
 std::string TickText(double seconds, double step) {
   if (step >= kTimeEnough) {
     const auto minutes = static_cast<std::uint64_t>(std::llround(seconds / 60));
@@ -22,7 +22,7 @@ std::string TickText(double seconds, double step) {
   return fmt::format("{:.{}f} s", seconds, decimals);
 }
 
-// Returns at least `least` seconds: 1, 2 or 5 times a power of ten; from a minute on, whole minutes.
+// Returns a step of at least `least` seconds: 1, 2 or 5 times a power of ten; above 30 seconds, whole minutes.
 double StepOfSeconds(double least) {
   for (const double minutes : {1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 360.0, 720.0, 1440.0, 2880.0, 7200.0, 14400.0}) {
     if (least > 30 && least <= minutes * 60) return minutes * 60;
@@ -121,7 +121,7 @@ std::vector<TimeScale::AxisTick> TimeScale::Ticks() const {
     if (piece.quiet) continue;
     const double begin = static_cast<double>(NsOf(piece.begin)) / 1e9, end = static_cast<double>(NsOf(piece.end)) / 1e9;
     const double first = std::ceil(begin / step - 1e-9);
-    // Bounds the loop, also if times are impossible.
+    // Bounds the loop, even if times are impossible.
     const auto most = static_cast<int>((piece.right - piece.left) / kTickRoom) + 2;
     for (int i = 0; i < most; ++i) {
       const double at = (first + i) * step;

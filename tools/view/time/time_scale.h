@@ -34,7 +34,7 @@ class TimeScale {
     double x;
     std::string text;
   };
-  // Returns ticks at the begin and at round times, far enough apart for their texts.
+  // Returns ticks at the beginning and at round times, far enough apart for their texts.
   std::vector<AxisTick> Ticks() const;
 
  private:

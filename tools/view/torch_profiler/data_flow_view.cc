@@ -70,7 +70,7 @@ std::string ListJson(const EventTree& tree, const DataFlowGraph& graph, std::siz
   return fmt::format(R"("{}":[{}])", list, text);
 }
 
-// If blocks are selected, returns true only for nodes that read, make or free a selected block.
+// Returns true if no blocks are selected, or if the node reads, makes or frees a selected block.
 bool IsOfChosen(const EventTree& tree, const DataFlowGraph& graph, std::size_t node) {
   return tree.chosen.empty() ||
          std::ranges::any_of(graph.EdgesOf(node), [&](const FlowEdge& edge) { return tree.IsChosen(edge.storage); });

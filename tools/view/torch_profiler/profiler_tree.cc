@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// PRUNE_FUNCTIONS of that test: events that depend on the version or the device, and are left out.
+// PRUNE_FUNCTIONS of test_profiler_tree.py: events that depend on the version or the device, and what is kept of them.
 enum class Prune : std::uint8_t { kNothing, kAll, kKeepEllipses, kKeepName };
 constexpr std::pair<std::string_view, Prune> kPruned[] = {
     {"torch/utils/_pytree.py(...): tree_map", Prune::kKeepName},

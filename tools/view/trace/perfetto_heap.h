@@ -1,5 +1,5 @@
-// The owners of a device's memory in the form of Perfetto's heap profiles: a flame graph of stacks at a mark on the
-// process.
+// The owners of a device's memory as a heap profile of Perfetto, which viewers show as a flame graph of stacks at one
+// instant of the process.
 #ifndef TOOLS_VIEW_TRACE_PERFETTO_HEAP_H_
 #define TOOLS_VIEW_TRACE_PERFETTO_HEAP_H_
 

@@ -1,4 +1,4 @@
-// A trace of Perfetto's, with tracks and track events of one sequence:
+// Writes a Perfetto trace, with tracks and track events of one sequence:
 // https://github.com/google/perfetto/blob/main/protos/perfetto/trace/trace.proto
 #ifndef TOOLS_VIEW_TRACE_PERFETTO_TRACE_H_
 #define TOOLS_VIEW_TRACE_PERFETTO_TRACE_H_
@@ -56,8 +56,8 @@ class PerfettoTrace : public TraceSink {
   std::string bytes_;
   bool first_ = true;
   std::uint64_t tracks_ = 0;
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> processes_;  // by the system's number
-  // The newest thread with a number.
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> processes_;  // tracks, by pid
+  // Tracks, by pid and tid. If the system reused the numbers, the track of the newest thread.
   absl::flat_hash_map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> threads_;
   absl::flat_hash_map<std::pair<std::uint64_t, std::string>, std::uint64_t> counters_;
   Texts categories_{1, {}}, names_{2, {}}, note_names_{3, {}};

@@ -32,7 +32,7 @@ class TraceFeed {
   // Returns the number that the process has in the viewer.
   std::uint64_t PidOf(ProcessId process);
   void Add(const StreamedNode& node, const ReplayState& state);
-  // Shows the run on the track of its device and stream, if the call that launched it is known.
+  // Shows the run on the track of its device and stream, as soon as the call that launched it is known.
   void AddKernelRun(const KernelRunEvent& event, const ReplayState& state);
   void AddDeviceChange(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state);
   void AddMark(const MarkEvent& event, const ReplayState& state);

@@ -43,8 +43,8 @@ std::string_view PathInside(const RangeTree& tree, const RangeNode& node) {
   return path.starts_with(prefix) ? path.substr(prefix.size()) : path;
 }
 
-// "of MODULE (OPERATOR)" for an autograd node, whose name the engine's range around it already shows. Leaves out the
-// operator if there is little room.
+// Returns "of MODULE (OPERATOR)" for an autograd node. Begins with the node's name, unless the engine's range around it
+// shows this name. Leaves out the operator if there is little room.
 std::string BackwardName(const RangeTree& tree, const RangeNode& node, bool wide) {
   const std::string& around = tree.nodes[node.parent].name;
   const bool named = around.starts_with(kEngine) && around.substr(kEngine.size()) == node.name;
