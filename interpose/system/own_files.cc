@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <new>
 
 #include "interpose/system/errno_keeper.h"
@@ -182,6 +183,22 @@ void DoThere(FileThread& files, const Work& work) {
   }
 }
 
+// Call it under the mutex.
+void Do(FileThread& files, const Work& work) {
+  Keep(files);
+  files.runs ? DoThere(files, work) : DoHere(work);
+  Leave(files);
+}
+
+// False, at once, if another caller's work runs.
+bool TryDo(FileThread& files, const Work& work) {
+  const SignalBlocker held;
+  if (pthread_mutex_trylock(&files.mutex) != 0) return false;
+  Do(files, work);
+  pthread_mutex_unlock(&files.mutex);
+  return true;
+}
+
 }  // namespace
 
 void KeepOwnFiles() {
@@ -207,9 +224,24 @@ void RunInOwnFiles(void (*function)(void*), void* argument) {
   FileThread* files = OfThisProcess();
   if (files == nullptr) return DoHere(work);
   const FileThreadLock locked(files);
-  Keep(*files);
-  files->runs ? DoThere(*files, work) : DoHere(work);
-  Leave(*files);
+  Do(*files, work);
+}
+
+// Signals are blocked during a try, but not between two tries, so that the program can still be interrupted. Time in
+// which the process was stopped does not count.
+bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*function)(void*), void* argument) {
+  const ErrnoKeeper errno_keeper;
+  const Work work{function, argument};
+  if (place != Place::kProgram) return work.Do(), true;
+  FileThread* files = OfThisProcess();
+  if (files == nullptr) return DoHere(work), true;
+  constexpr std::uint64_t kPauseNs = 1'000'000;
+  const timespec pause{.tv_sec = 0, .tv_nsec = kPauseNs};
+  for (std::uint64_t waited_ns = 0; !TryDo(*files, work); waited_ns += kPauseNs) {
+    if (waited_ns >= max_wait_ns) return false;
+    nanosleep(&pause, nullptr);
+  }
+  return true;
 }
 
 void RunInProgramsFiles(void (*function)(void*), void* argument) {

@@ -32,6 +32,9 @@ MEMOIR_INTERPOSE_API void LeaveOwnFiles();
 // Calls work(argument) on the files thread and waits until `work` returns. Calls `work` on the calling thread if the
 // caller is the files thread, or if no thread can be started. One caller at a time; others wait. `work` must not throw.
 MEMOIR_INTERPOSE_API void RunInOwnFiles(void (*work)(void*), void* argument);
+// The same for a program that ends: the files thread may hang in a write, if a file system does not respond. Waits at
+// most `max_wait_ns` for other callers' work. False: `work` was not called.
+MEMOIR_INTERPOSE_API bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*work)(void*), void* argument);
 // On the files thread, calls `work` on the thread that waits in RunInOwnFiles, with the program's descriptors.
 // Elsewhere, calls `work` directly.
 MEMOIR_INTERPOSE_API void RunInProgramsFiles(void (*work)(void*), void* argument);
@@ -39,10 +42,15 @@ MEMOIR_INTERPOSE_API void RunInProgramsFiles(void (*work)(void*), void* argument
 // Returns how the calling thread got its table of descriptors. kShared on every thread of the program.
 MEMOIR_INTERPOSE_API FilesWay WayOfFiles();
 
-// RunInOwnFiles and RunInProgramsFiles for a lambda.
+// RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles for a lambda.
 template <class Work>
 void InOwnFiles(const Work& work) {
   RunInOwnFiles([](void* given) { (*static_cast<const Work*>(given))(); }, const_cast<Work*>(&work));
+}
+template <class Work>
+bool InOwnFilesWithin(std::uint64_t max_wait_ns, const Work& work) {
+  const auto call = [](void* given) { (*static_cast<const Work*>(given))(); };
+  return RunInOwnFilesWithin(max_wait_ns, call, const_cast<Work*>(&work));
 }
 template <class Work>
 void InProgramsFiles(const Work& work) {

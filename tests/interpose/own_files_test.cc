@@ -15,6 +15,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "interpose/system/private_file.h"
@@ -146,6 +147,28 @@ TEST_F(OwnFiles, WorkInWorkIsDoneAtOnce) {
   });
   InProgramsFiles([&] { ++done; });
   EXPECT_EQ(done, 4);
+}
+
+// The files thread hangs in another thread's work, as in a write to a file system that does not answer.
+TEST_F(OwnFiles, AreWaitedForNoLongerThanAllowed) {
+  constexpr std::uint64_t kShortNs = 50'000'000, kLongNs = 60'000'000'000;
+  std::atomic<bool> hangs{true}, has_begun{false};
+  std::thread writer([&] {
+    InOwnFiles([&] {
+      has_begun = true;
+      has_begun.notify_all();
+      hangs.wait(true);
+    });
+  });
+  has_begun.wait(false);
+  int done = 0;
+  EXPECT_FALSE(InOwnFilesWithin(kShortNs, [&] { ++done; }));
+  EXPECT_EQ(done, 0);
+  hangs = false;
+  hangs.notify_all();
+  EXPECT_TRUE(InOwnFilesWithin(kLongNs, [&] { done += InOwnFilesWithin(0, [&] { ++done; }) ? 1 : 0; }));
+  EXPECT_EQ(done, 2) << "work in work is done at once";
+  writer.join();
 }
 
 TEST_F(OwnFiles, AForkedChildHasItsOwn) {

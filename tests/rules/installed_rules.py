@@ -18,7 +18,7 @@ INTERPOSER_EXPORTS = """
   memoir::RingExtentsWithRanges
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
-  memoir::KeepOwnFiles memoir::LeaveOwnFiles memoir::RunInOwnFiles memoir::RunInProgramsFiles memoir::WayOfFiles
+  memoir::KeepOwnFiles memoir::LeaveOwnFiles memoir::RunInOwnFiles memoir::RunInOwnFilesWithin memoir::RunInProgramsFiles memoir::WayOfFiles
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
   memoir::FollowNvtx memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
   memoir::FindImported memoir::FindDefinition memoir::RedirectImports memoir::RedirectSlot

@@ -1,4 +1,5 @@
-// The writer's thread hangs, as in a call of a file system that does not answer. Waits for it end all the same.
+// The writer's thread or the files thread hangs, as in a call of a file system that does not answer. Waits for them end
+// all the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
 #include "tests/writer/step_stream.h"
+#include "tracker/writer/throwing_work.h"
 
 namespace memoir::test {
 namespace {
@@ -63,6 +65,27 @@ TEST(Patience, NobodyWaitsForAWriterThatDoesNotGetOn) {
   held.Release();
   while (!IsEnded(recording.folder())) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_GT(DecodeFolder(recording.folder()).events(), 0u);
+}
+
+// In the order of StopSession: the last sample, the end of the hooks, the writer.
+TEST(Patience, ARecordingStopsWhileAWriteHangs) {
+  Held held;
+  Recording::Options options;
+  options.patience_ns = kPatienceNs;
+  options.on_look = [&] { InOwnFiles([&] { held.Look(); }); };
+  Recording recording(options);
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  held.AwaitLook();
+
+  EXPECT_FALSE(InOwnFilesThrowingWithin(kPatienceNs, [] { ADD_FAILURE() << "the files thread hangs"; }));
+  SetRecordingEnabled(false);
+  EXPECT_FALSE(recording.writer().Stop(EndReason::kExited, ""));
+
+  held.Release();
+  while (!IsEnded(recording.folder())) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  int done = 0;
+  EXPECT_TRUE(InOwnFilesThrowingWithin(kDefaultPatienceNs, [&] { ++done; }));
+  EXPECT_EQ(done, 1);
 }
 
 // Slow is not stuck: each chunk takes half of the patience, and all of them far more than that.

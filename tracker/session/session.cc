@@ -198,10 +198,10 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
 // Frees the writer and closes the ring, even after a failure, so that a later recording can start.
 struct SessionCloser {
   Session& own;
-  bool closes_ring = true;  // false: the writer's thread hangs, and may use the ring at any time
   ~SessionCloser() {
+    const bool has_ended = own.writer == nullptr || own.writer->Stop(EndReason::kStopped, "");
     own.writer.reset();
-    if (closes_ring) RingClose();
+    if (has_ended) RingClose();  // else the writer's thread hangs, and may use the ring at any time
   }
 };
 
@@ -267,14 +267,14 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   ForgetChildren();
   EndKernelTimes();
   LookLast(*own);
-  SessionCloser last{*own};
+  const SessionCloser last{*own};
   ReadDevicesLast();
-  InOwnFilesThrowing([own] { own->host->RecordLast(); });
+  // If the files thread is busy for so long, the capture lacks this sample. If it hangs, Stop reports it.
+  InOwnFilesThrowingWithin(kMaxLockWaitNs, [own] { own->host->RecordLast(); });
   LeaveDriver();
   reason == EndReason::kExited ? own->controls->Leave() : own->controls->End();
   LetHooksLeave();
-  last.closes_ring = own->writer->Stop(reason, why);
-  if (!last.closes_ring) return *error = DescribeUnwritten(own->settings.output, RingPath()), false;
+  if (!own->writer->Stop(reason, why)) return *error = DescribeUnwritten(own->settings.output, RingPath()), false;
   const WriterStatus status = own->writer->Status();
   own->writer.reset();
   InOwnFiles([own] { own->dead_rings->Finish(); });

@@ -3,6 +3,7 @@
 #ifndef TRACKER_WRITER_THROWING_WORK_H_
 #define TRACKER_WRITER_THROWING_WORK_H_
 
+#include <cstdint>
 #include <exception>
 #include <new>
 
@@ -11,11 +12,12 @@
 
 namespace memoir {
 
-template <class Work>
-void InOwnFilesThrowing(const Work& work) {
+// Calls `run` with a function that calls `work` and does not throw. Then rethrows the exception of `work`.
+template <class Run, class Work>
+void RunThrowing(const Run& run, const Work& work) {
   std::exception_ptr thrown;
   bool has_memory = true;
-  InOwnFiles([&] {
+  run([&] {
     has_memory = HasMemoryToThrow();
     if (!has_memory) return;
     try {
@@ -26,6 +28,19 @@ void InOwnFilesThrowing(const Work& work) {
   });
   if (!has_memory) throw std::bad_alloc();
   if (thrown != nullptr) std::rethrow_exception(thrown);
+}
+
+template <class Work>
+void InOwnFilesThrowing(const Work& work) {
+  RunThrowing([](const auto& safe_work) { InOwnFiles(safe_work); }, work);
+}
+
+// False: the files thread was busy for `max_wait_ns`, and `work` was not called.
+template <class Work>
+bool InOwnFilesThrowingWithin(std::uint64_t max_wait_ns, const Work& work) {
+  bool was_called = false;
+  RunThrowing([&](const auto& safe_work) { was_called = InOwnFilesWithin(max_wait_ns, safe_work); }, work);
+  return was_called;
 }
 
 }  // namespace memoir
