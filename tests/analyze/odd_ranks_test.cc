@@ -76,26 +76,6 @@ TEST(OddRanksTest, AMaximumThatOneRankHasNotMetIsHealthy) {
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
 }
 
-// Rank 0 needs more before its first step only: it divides the parameters among the ranks.
-TEST(OddRanksTest, ALargerStartIsHealthy) {
-  const auto job = [](std::uint64_t later_step) {
-    std::vector<v1::RecordingSummary> recordings;
-    for (std::uint32_t rank = 0; rank < 4; ++rank) {
-      recordings.push_back(Recording(rank, (rank == 0 ? 150 : 100) * kMiB, {"a"}));
-      v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
-      device.set_window_steps(1);
-      for (std::uint64_t step = 0; step < 6; ++step) {
-        v1::StepWindow& window = *device.add_windows();
-        window.set_first_step(step);
-        window.set_allocated((rank == 0 && (step == 0 || step == later_step) ? 150 : 100) * kMiB);
-      }
-    }
-    return Found(recordings).odd;
-  };
-  EXPECT_THAT(job(6), IsEmpty());  // there is no such step
-  EXPECT_THAT(job(4), SizeIs(1));
-}
-
 TEST(OddRanksTest, OfARankTheLastRestartCounts) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 4; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));

@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
-
 #include "tests/analyze/summarized_rank.h"
 
 namespace memoir {
@@ -13,20 +10,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-v1::RecordingSummary WithPeak(std::uint32_t rank, const std::map<std::string, std::uint64_t>& categories) {
-  std::uint64_t all = 0;
-  for (const auto& [name, bytes] : categories) all += bytes;
-  v1::RecordingSummary recording = Recording(rank, all, {"a"});
-  v1::Composition& composition = *recording.mutable_devices(0)->add_at_peak();
-  composition.set_by("category");
-  for (const auto& [name, bytes] : categories) {
-    v1::HeldRow& row = *composition.add_rows();
-    row.set_name(name);
-    row.set_bytes(bytes);
-  }
-  return recording;
-}
 
 v1::RecordingSummary WithState(std::uint32_t rank, std::uint64_t state, std::uint64_t activations) {
   return WithPeak(rank, {{"optimizer state", state}, {"activation", activations}});

@@ -3,6 +3,7 @@
 #define TESTS_ANALYZE_SUMMARIZED_RANK_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,21 @@ inline v1::RecordingSummary Recording(std::uint32_t rank, std::uint64_t allocate
   device.set_allocations(1);
   device.set_caching(true);
   device.set_peak_reserved_bytes(allocated);
+  return recording;
+}
+
+// A rank whose peak consists of these categories.
+inline v1::RecordingSummary WithPeak(std::uint32_t rank, const std::map<std::string, std::uint64_t>& categories) {
+  std::uint64_t all = 0;
+  for (const auto& [name, bytes] : categories) all += bytes;
+  v1::RecordingSummary recording = Recording(rank, all, {"a"});
+  v1::Composition& composition = *recording.mutable_devices(0)->add_at_peak();
+  composition.set_by("category");
+  for (const auto& [name, bytes] : categories) {
+    v1::HeldRow& row = *composition.add_rows();
+    row.set_name(name);
+    row.set_bytes(bytes);
+  }
   return recording;
 }
 

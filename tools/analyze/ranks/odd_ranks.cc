@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -47,7 +46,7 @@ class OddRankFinder {
     members_ = &found_.roles[role].members;
     peak_rows_.emplace(found_.ranks, *members_, book_);
     windows_.emplace(found_.ranks, *members_);
-    odd_at_start_.assign(members_->size(), false);
+    exceeds_for_moments_.assign(members_->size(), false);
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
     for (const FigureBounds& judged : kJudged) FindFigure(judged, findings);
@@ -153,10 +152,10 @@ class OddRankFinder {
       if (findings[i] || (judged.has_shards && peak_rows_->HasOtherShards(Member(i), value, usual))) continue;
       if (judged.figure == OddFigure::kAllocated) {
         if (peak_rows_->HasOtherBuffers(Member(i), value, usual)) continue;
-        odd_at_start_[i] = value > usual.value && IsUsualAfterStart(i, judged, usual.tolerance);
+        exceeds_for_moments_[i] = value > usual.value && ExceedsForMoments(i, judged, usual.tolerance);
       }
       const bool is_peak = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
-      if (is_peak && odd_at_start_[i]) continue;
+      if (is_peak && exceeds_for_moments_[i]) continue;
       OddRank odd = Finding(i, judged.figure, value, usual.value);
       if (judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kBetween)
         odd.rows = peak_rows_->LargestDifferences(Member(i), odd.value >= odd.usual);
@@ -192,14 +191,20 @@ class OddRankFinder {
     }
   }
 
-  // Returns true if the rank is in line in all windows of steps after the first one, which includes the time before the
-  // first step. Such a rank needs more only at the start, for example because it loads a checkpoint for the others, or
-  // divides its parameters among them.
-  bool IsUsualAfterStart(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance) const {
-    if (windows_->count() < kFewestWindows || windows_->of(i).size() < 2) return false;
-    return std::all_of(std::next(windows_->of(i).begin()), windows_->of(i).end(), [&](const auto& window) {
-      return !UsualInWindow(window.first, judged, tolerance).IsOdd(window.second);
-    });
+  // Returns true if the rank exceeds its role for a moment only, as ranks do that work for the others: in its first
+  // window of steps, which includes the time before them (it loads a checkpoint, or divides its parameters among the
+  // ranks), or in a fourth of the windows at most, in temporaries alone (it saves a checkpoint).
+  bool ExceedsForMoments(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance) const {
+    constexpr std::size_t kLeastUsual = 4;  // windows, for each in which the rank is odd
+    const RoleWindows::Windows& windows = windows_->of(i);
+    if (windows_->count() < kFewestWindows || windows.size() < 2) return false;
+    std::size_t odd = 0, odd_later = 0;
+    for (const auto& [number, bytes] : windows) {
+      const bool is_odd = UsualInWindow(number, judged, tolerance).IsOdd(bytes);
+      odd += is_odd;
+      odd_later += is_odd && number != windows.begin()->first;
+    }
+    return odd_later == 0 || (kLeastUsual * odd <= windows.size() && peak_rows_->ExceedsInTemporaries(Member(i)));
   }
 
   UsualValue UsualInWindow(std::uint64_t number, const FigureBounds& judged, std::uint64_t tolerance) const {
@@ -225,7 +230,7 @@ class OddRankFinder {
   std::size_t role_ = 0;
   const std::vector<std::size_t>* members_ = nullptr;
   std::optional<RoleWindows> windows_;
-  std::vector<bool> odd_at_start_;  // by member
+  std::vector<bool> exceeds_for_moments_;  // by member
   std::optional<PeakRows> peak_rows_;
 };
 

@@ -85,4 +85,15 @@ bool PeakRows::HasOtherBuffers(const RankFacts& member, std::uint64_t value, con
   return ApartBy(value, usual.value) <= explained + usual.tolerance;
 }
 
+bool PeakRows::ExceedsInTemporaries(const RankFacts& member) const {
+  if (member.rows[kByCategory].empty()) return false;
+  MemberAndUsual others;
+  for (const auto& [category, of] : CategoriesOf(member)) {
+    if (category == "temporary") continue;
+    others.bytes += of.bytes;
+    others.usual += of.usual;
+  }
+  return others.bytes <= others.usual;
+}
+
 }  // namespace memoir

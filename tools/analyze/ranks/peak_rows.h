@@ -34,6 +34,10 @@ class PeakRows {
   // are unknown.
   bool HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
+  // Returns true if the member's peak has no more bytes than usual in all categories but *temporary*. False if the rows
+  // of the peak are unknown.
+  bool ExceedsInTemporaries(const RankFacts& member) const;
+
  private:
   struct MemberAndUsual {
     std::uint64_t bytes = 0, usual = 0;
