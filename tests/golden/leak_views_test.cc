@@ -1,5 +1,6 @@
 // Places that keep more in every step, as `memoir check leaks` prints them.
 #include <cstdint>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "tests/captures/capture_builder.h"
@@ -54,6 +55,34 @@ TEST(LeakViews, WhoHoldsThem) {
   ASSERT_TRUE(found.ok()) << found.status();
   testing::ExpectGolden("check_leaks_holders.txt",
                         RenderLeaks(capture, found->leaks, found->holders, 0, "run1", {.width = 80}));
+}
+
+// seen.append((x, y)): two lines, one list.
+TEST(LeakViews, LinesOfOneListAreOneLeak) {
+  const testing::TemporaryFolder folder;
+  testing::ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    process.Step(step).Stack({{"/src/me/train.py", "fit", 8}}).Begin("aten::ones");
+    process.Allocate(0x10000000 + step * 0x1000000, 1 << 20).End();
+    process.Stack({{"/src/me/train.py", "fit", 9}}).Begin("aten::add");
+    process.Allocate(0x20000000 + step * 0x1000000, 1 << 19).End();
+  }
+  process.Mark(
+      "memoir.held_by 10000000,11000000,12000000,20000000,21000000,22000000 seen[\xe2\x80\xa6][\xe2\x80\xa6] (tuple, "
+      "global of train.py)");
+  process.Step(12).WriteTo(folder.path());
+  const Capture capture = *Capture::Open(folder.path());
+  const auto found = AnalyzeLeaks(capture, {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  const std::string text = RenderLeaks(capture, found->leaks, found->holders, 0, "run1", {.width = 200});
+  EXPECT_EQ(text.find("2 places keep more in every step, likely for 1 cause ("), 0u) << text;
+  EXPECT_NE(text.find("train.py:8 and 1 other place, likely for one cause: +1.5 MiB each step"), std::string::npos);
+  EXPECT_NE(text.find("held by  seen[\xe2\x80\xa6][\xe2\x80\xa6] (tuple, global of train.py)\n"), std::string::npos);
+  EXPECT_EQ(text.find("the last of these tensors"), std::string::npos) << "no graph keeps them: " << text;
+  const Json json = LeaksJson(capture, found->leaks, found->holders, "run1");
+  ASSERT_EQ(json["causes"].size(), 1u);
+  EXPECT_EQ(json["causes"][0]["variable"], "seen (global of train.py)");
+  EXPECT_TRUE(json["causes"][0]["last_kept"].is_null());
 }
 
 }  // namespace

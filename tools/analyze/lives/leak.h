@@ -51,9 +51,10 @@ std::string_view ToString(Leak::Kind kind);
 // returns the graph.
 HolderKind HolderOf(const Leak& leak);
 
-// Leaks that probably have one cause (leak_causes.h).
+// Leaks that probably have one cause (leak_causes.h): an autograd graph, or a variable that holds their tensors.
 struct LeakCause {
-  std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks
+  std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks, in their order
+  std::string variable;            // "t.seen (global of train.py)"; empty: a graph. The rest is set only for a graph
   struct Allocation {              // if the line is unknown, the operator identifies the allocation
     SourceLine line;
     std::string operator_name;

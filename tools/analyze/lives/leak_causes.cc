@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/pass/visitor_group.h"
@@ -169,6 +172,21 @@ void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>&
   }
 }
 
+// Returns the variable of a holder, with its attributes and the place of the variable, but without items: for
+// "t.seen[…][…] (tuple, global of train.py)", "t.seen (global of train.py)".
+std::string VariableOf(std::string_view holder) {
+  constexpr std::string_view kItem = "[\xe2\x80\xa6]", kNotes = " (", kNextNote = ", ";
+  const std::string_view root = RootOf(holder);
+  const std::size_t notes = root.find(kNotes);
+  std::string_view variable = root.substr(0, notes);
+  while (variable.ends_with(kItem)) variable.remove_suffix(kItem.size());
+  if (notes == std::string_view::npos) return std::string(variable);
+  std::string_view place = root.substr(notes + kNotes.size());
+  if (const std::size_t last = place.rfind(kNextNote); last != std::string_view::npos)
+    place.remove_prefix(last + kNextNote.size());
+  return std::string(variable) + std::string(kNotes) + std::string(place);
+}
+
 }  // namespace
 
 Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks) {
@@ -185,6 +203,29 @@ Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selecti
   std::size_t at = 0;
   for (const auto& [alike, group] : groups) AddCausesOf(leaks.leaks, group, flows[at++], leaks.causes);
   co_return absl::OkStatus();
+}
+
+void AddCausesByHolder(const LeakHolders& holders, Leaks& leaks) {
+  std::map<std::tuple<Alike, Leak::Kind, std::string>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < holders.all.size(); ++i) {
+    if (holders.all[i].empty()) continue;
+    const Leak& leak = leaks.leaks[i];
+    const std::string variable = VariableOf(holders.all[i].front().name);
+    if (!variable.empty()) groups[{AlikeOf(leak), leak.kind, variable}].push_back(i);
+  }
+  for (const auto& [key, group] : groups) {
+    if (std::ranges::any_of(leaks.causes,
+                            [&](const LeakCause& cause) { return std::ranges::includes(cause.leaks, group); }))
+      continue;
+    std::erase_if(leaks.causes, [&](const LeakCause& cause) { return std::ranges::includes(group, cause.leaks); });
+    LeakCause held;
+    held.leaks = group;
+    for (const LeakCause& cause : leaks.causes)
+      std::erase_if(held.leaks, [&](std::size_t i) { return std::ranges::binary_search(cause.leaks, i); });
+    if (held.leaks.size() < 2) continue;
+    held.variable = std::get<std::string>(key);
+    leaks.causes.push_back(std::move(held));
+  }
 }
 
 }  // namespace memoir

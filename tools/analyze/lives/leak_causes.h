@@ -7,10 +7,13 @@
 //     loss = criterion(h, y)   train.py:30 grows 512 B  ┘ which one autograd graph holds
 //
 // The operators of the step before the newest complete step show which tensors were computed from each other.
+//
+// With --holders, tensors that one variable holds have one cause, too, such as the items of seen.append((x, y)).
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 
 #include "absl/status/status.h"
+#include "tools/analyze/lives/leak_holders.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
@@ -21,6 +24,11 @@ namespace memoir {
 // Sets `leaks.causes`. `leaks`: the result of LeakPass. Needs one replay if at least two leaks may have one cause. The
 // arguments must outlive the task.
 Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks);
+
+// Adds a cause for each variable that is the first holder of several leaks of one process, device and time, unless one
+// graph keeps them all. If all leaks of a graph have this first holder, the new cause replaces the graph. `leaks`: with
+// the causes that AddLeakCauses found.
+void AddCausesByHolder(const LeakHolders& holders, Leaks& leaks);
 
 }  // namespace memoir
 

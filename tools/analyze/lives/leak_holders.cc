@@ -163,6 +163,7 @@ Task<absl::StatusOr<LeakAnswer>> AnalyzeLeaks(SharedCategories& shared, Selectio
   if (const absl::Status causes = co_await std::move(add_causes); !causes.ok()) co_return causes;
   if (!holders.ok()) co_return holders.status();
   answer.holders = *std::move(holders);
+  AddCausesByHolder(answer.holders, answer.leaks);
   co_return answer;
 }
 

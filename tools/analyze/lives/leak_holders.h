@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,9 @@ struct LeakHolder {
   std::string name;                     // "losses[...] (list, global of train.py)", followed by autograd nodes
   std::uint64_t bytes = 0, blocks = 0;  // of the leaked blocks for which this holder was found
 };
+
+// Returns the root of a holder: the part before " → ". The path through the autograd graph comes after it.
+inline std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
 
 struct LeakHolders {
   bool looked = false;                       // true: the process searched for holders and found some

@@ -66,9 +66,6 @@ std::span<const LeakHolder> HoldersOf(const Leak& leak, const Leaks& leaks, cons
   return at < holders.all.size() ? std::span(holders.all[at]) : std::span<const LeakHolder>();
 }
 
-// Returns the root of a holder: the part before " → ". The path through the autograd graph comes after it.
-std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
-
 // Names the holders of these leaks: for each variable or other root, the path to its largest part.
 std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakHolders& holders) {
   constexpr std::size_t kMostShown = 2;
@@ -104,6 +101,13 @@ std::string CauseText(const LeakCause& cause) {
   const std::string kept = MadeText(cause.last_kept), result = MadeText(cause.last_result);
   return "autograd's graph, while the program refers to a result of it: the last of these tensors in a step is made " +
          kept + (kept == result ? "" : ", the last that is computed from them " + result);
+}
+
+std::string KeptByText(const LeakGroup& group) {
+  if (group.cause != nullptr && group.cause->variable.empty()) return CauseText(*group.cause);
+  const std::string first(HolderText(*group.leaks.front()));
+  const bool is_of_all = std::ranges::all_of(group.leaks, [&](const Leak* leak) { return HolderText(*leak) == first; });
+  return (is_of_all ? "" : "at the first: ") + first;
 }
 
 // "train.py:12 +2.0 MiB, model.py:7 +1.0 MiB"
@@ -239,7 +243,7 @@ std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHo
     text +=
         FactLine(terminal, "what", (group.cause != nullptr ? "at the first: " : "") + LeakedMemoryText(capture, leak));
     text += FactLine(terminal, "since", fmt::format("step {}", leak.since_step));
-    text += FactLine(terminal, "kept by", group.cause != nullptr ? CauseText(*group.cause) : HolderText(leak));
+    text += FactLine(terminal, "kept by", KeptByText(group));
     if (const std::string found = FoundHolders(group, leaks, holders); !found.empty())
       text += FactLine(terminal, "held by", found);
     text += "  more: " + PrintedCommand(LeakCommand(capture, leak) + " " + path) + "\n";
@@ -258,9 +262,11 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& ho
   json["causes"] = Json::array();
   for (const LeakCause& cause : leaks.causes) {
     for (const std::size_t i : cause.leaks) cause_of[&leaks.leaks[i]] = json["causes"].size();
+    const bool is_graph = cause.variable.empty();
     json["causes"].push_back({{"leaks", cause.leaks},
-                              {"last_kept", MadeJson(cause.last_kept)},
-                              {"last_result", MadeJson(cause.last_result)}});
+                              {"variable", TextOrNull(cause.variable)},
+                              {"last_kept", is_graph ? MadeJson(cause.last_kept) : Json(nullptr)},
+                              {"last_result", is_graph ? MadeJson(cause.last_result) : Json(nullptr)}});
   }
   json["leaks"] = Json::array();
   for (const Leak& leak : leaks.leaks) {
