@@ -191,9 +191,26 @@ def test_a_package_that_python_runs_has_its_own_name(tree, tmp_path, file, optio
     assert [one["program"] for one in show(tree, tmp_path / "capture")["processes"]] == ["trainer"]
 
 
-def test_a_forked_child_that_does_not_train_is_no_program_without_torch(tree, tmp_path):
-    (tmp_path / "only_a_child.py").write_text("import os, torch\nif os.fork() == 0:\n    torch.ones(3)\n    os._exit(0)\nos.wait()\n")
-    done = run_memoir(tree, "run", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "only_a_child.py")
-    assert (done.returncode, done.stderr) == (0, (
-        "memoir: nothing was recorded: no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
+ONLY_A_CHILD = """
+import os, torch
+if os.fork() == 0:
+    torch.ones(3)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize(
+    "command, code, cause",
+    [
+        ((sys.executable, "only_a_child.py"), 0, ""),
+        (("sh", "-c", f"{sys.executable} only_a_child.py; exit 7"), 7, ""),
+        (("sh", "-c", f"{sys.executable} only_a_child.py; kill $$"), -15, "signal 15 (Terminated) ended sh; "),
+    ],
+)
+def test_a_forked_child_that_does_not_train_is_no_program_without_torch(tree, tmp_path, command, code, cause):
+    (tmp_path / "only_a_child.py").write_text(ONLY_A_CHILD)
+    done = run_memoir(tree, "run", "-o", tmp_path / "capture", "--", *command, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (code, (
+        f"memoir: nothing was recorded: {cause}no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
         "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)\n"))

@@ -13,6 +13,11 @@
 namespace memoir {
 namespace {
 
+// For commands of which nothing more is known: the processes that they started may have imported torch.
+constexpr const char* kNoOperator =
+    "no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
+    "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)";
+
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -43,8 +48,7 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
   if (!std::filesystem::exists(package, error))
     return start + "this installation lacks " + package.string() + "; install Memoir again";
   if (signal != 0) {
-    return start + fmt::format("signal {} ({}) ended {} before it had imported torch", signal, strsignal(signal),
-                               command.front());
+    return start + fmt::format("signal {} ({}) ended {}; {}", signal, strsignal(signal), command.front(), kNoOperator);
   }
   if (ClearsEnvironment(command)) {
     return start + "env -i clears the variables by which Memoir starts; put it before memoir: env -i memoir run -- ...";
@@ -56,11 +60,11 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
                        *value);
   }
   const std::string interpreter = InterpreterOf(command);
-  if (interpreter.empty()) return start + command.front() + " never imported torch (memoir doctor checks the rest)";
+  if (interpreter.empty()) return start + kNoOperator;
   if (IgnoresEnvironment(command))
     return start + "python -I and -E ignore PYTHONPATH; leave them out, or call memoir.start() in the program";
   const auto python = ExaminePython(interpreter);
-  if (!python.ok()) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
+  if (!python.ok()) return start + kNoOperator;
   if (python->torch_folder.empty())
     return start + python->executable + " has no torch; run the program with a python that has one";
   const auto versions = TrackedTorchVersions(tree);
@@ -69,9 +73,7 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
            fmt::format("no tracker for torch {} (this Memoir has: {}); in Memoir's sources: {} -m pip install .",
                        python->torch_version, Joined(versions), TypedWord(python->executable));
   }
-  return start +
-         "no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
-         "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)";
+  return start + kNoOperator;
 }
 
 }  // namespace memoir
