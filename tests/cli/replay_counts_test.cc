@@ -1,5 +1,5 @@
-// How many replays each verb needs, for a training loop on a GPU with leaks and out-of-memory errors. Each chunk is
-// decoded once.
+// How many replays each verb needs, for a training loop on a GPU with leaks and out-of-memory errors, and how often it
+// decodes each chunk.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -48,11 +48,20 @@ int DiffWithCopy(const std::vector<std::string>& arguments) {
   return DiffVerb(both);
 }
 
+int ExplainFirst(const std::vector<std::string>& arguments) { return ExplainVerb({arguments.back(), "aten::add#0"}); }
+
+// With a file for the formats that are not text.
+int ExportIntoFile(const std::vector<std::string>& arguments) {
+  const TemporaryFolder folder;
+  return ExportVerb({arguments.front(), arguments.back(), "-o", folder.path() + "/file.json"});
+}
+
 struct Case {
   std::string name;
   Verb verb;
   std::vector<std::string> options;
   std::uint64_t replays;
+  std::uint64_t decodings = 1;  // of each chunk
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -73,19 +82,29 @@ TEST_P(Replays, AreFew) {
   EXPECT_TRUE(code == kExitFine || code == kExitFinding) << code << ": " << text;
   EXPECT_EQ(TotalReplayWork().replays - replays, one.replays);
   constexpr std::uint64_t kChunks = 6;
-  EXPECT_EQ(TotalReplayWork().decoded_chunks - chunks, kChunks * (one.verb == DiffWithCopy ? 2 : 1));
+  EXPECT_EQ(TotalReplayWork().decoded_chunks - chunks, kChunks * one.decodings);
 }
 
 // A third replay is for the causes of leaks, and for what an out-of-memory error is compared with. Without categories a
 // summary first looks for a GPU, then for library workspaces, and learns only then of the errors.
 INSTANTIATE_TEST_SUITE_P(
     OfVerbs, Replays,
-    ::testing::Values(Case{"show", ShowVerb, {}, 5}, Case{"show_category", ShowVerb, {"--by", "category"}, 3},
-                      Case{"show_at", ShowVerb, {"--at", "end"}, 2},
-                      Case{"show_over_time", ShowVerb, {"--over", "time"}, 2},
-                      Case{"show_checkpoint", ShowVerb, {"--by", "checkpoint"}, 2}, Case{"check", CheckVerb, {}, 3},
-                      Case{"check_leaks", CheckVerb, {"leaks"}, 3}, Case{"diff", DiffWithCopy, {}, 6},
-                      Case{"report", AnalyzeWholeReport, {}, 3}, Case{"run", AnalyzeRun, {}, 3}),
+    ::testing::Values(
+        Case{"show", ShowVerb, {}, 5}, Case{"show_category", ShowVerb, {"--by", "category"}, 3},
+        Case{"show_at", ShowVerb, {"--at", "end"}, 2}, Case{"show_over_time", ShowVerb, {"--over", "time"}, 2},
+        Case{"show_checkpoint", ShowVerb, {"--by", "checkpoint"}, 2}, Case{"check", CheckVerb, {}, 3},
+        Case{"check_leaks", CheckVerb, {"leaks"}, 3}, Case{"diff", DiffWithCopy, {}, 6, 2},
+        Case{"show_tree", ShowVerb, {"--tree"}, 1}, Case{"show_over_operators", ShowVerb, {"--over", "operators"}, 1},
+        Case{"show_kernel", ShowVerb, {"--by", "kernel"}, 1}, Case{"show_stack", ShowVerb, {"--by", "stack"}, 1},
+        Case{"explain", ExplainFirst, {}, 2}, Case{"export_events", ExportIntoFile, {"events"}, 1},
+        Case{"export_categories", ExportIntoFile, {"categories"}, 2, 2},
+        Case{"export_data_flow", ExportIntoFile, {"data-flow"}, 1}, Case{"export_tree", ExportIntoFile, {"tree"}, 2},
+        Case{"export_memory_timeline", ExportIntoFile, {"memory-timeline"}, 1},
+        Case{"export_collapsed", ExportIntoFile, {"collapsed"}, 1},
+        Case{"export_perfetto", ExportIntoFile, {"perfetto"}, 10},
+        Case{"export_sqlite", ExportIntoFile, {"sqlite"}, 10},
+        Case{"export_torch_snapshot", ExportIntoFile, {"torch-snapshot"}, 3}, Case{"report", AnalyzeWholeReport, {}, 3},
+        Case{"run", AnalyzeRun, {}, 3}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace

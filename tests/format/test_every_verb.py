@@ -1,12 +1,13 @@
 """Every verb answers on every sample: captures of every form that was ever written, and those that memoir_write_samples writes."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 
 import pytest
 
-from every_verb import commands
+from every_verb import READ_NO_CAPTURE, commands
 from keep_released import RELEASED
 
 FINE, ERROR, FINDING = 0, 1, 3
@@ -44,3 +45,20 @@ def test_the_check_can_fail(tmp_path):
     program.write_text("#!/bin/sh\nkill -SEGV $$\n")
     program.chmod(0o700)
     assert len(list(failures(program, pathlib.Path("capture"), tmp_path))) == len(commands("capture", tmp_path))
+
+
+def help_of(tree, *verb):
+    return subprocess.run([tree / "bin" / "memoir", *verb, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_no_verb_is_missing(tree, tmp_path):
+    verbs = set(re.findall(r"^  ([a-z]+) {2,}\S", help_of(tree), re.MULTILINE))
+    assert verbs - READ_NO_CAPTURE == {words[0] for words, _ in commands("capture", tmp_path)} - {"capture"}
+
+
+def test_no_grouping_is_missing(tree, tmp_path):
+    """The help of --by begins with the groupings of tables, `rows: operator, module or rank`; then come views, each as `; stack: what it is`."""
+    text = " ".join(help_of(tree, "show").partition("--by TEXT")[2].partition("--own TEXT")[0].split())
+    rows, *others = text.removeprefix("rows: ").split("; ")
+    groupings = {*re.split(", | or ", rows), *(found[1] for other in others if (found := re.match(r"(\w+): ", other)))}
+    assert groupings == {words[words.index("--by") + 1] for words, _ in commands("capture", tmp_path) if words[0] == "show" and "--by" in words}
