@@ -3,6 +3,7 @@
 #include <ctime>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/golden/expect_golden.h"
 #include "tools/analyze/live/live_figures.h"
@@ -155,6 +156,19 @@ TEST_F(LiveViews, AnOlderStepInFullIsSaidToBeThat) {
 TEST_F(LiveViews, OneProcess) {
   testing::ExpectGolden("live.txt", Screen(OneProcess(), 80, 24));
   testing::ExpectGolden("live_wide.txt", Screen(OneProcess(), 120, 40));
+}
+
+// A row for the rest of the peak takes the place of two rows or more.
+TEST_F(LiveViews, RowsAfterTheFourthAreOneRowIfThereAreMoreThanFive) {
+  LiveFigures figures = OneProcess();
+  EXPECT_THAT(Screen(figures, 80, 24), ::testing::Not(::testing::HasSubstr("others"))) << "five categories";
+  LiveMemory& gpu = figures.processes[0].devices[0];
+  gpu.categories.back().bytes -= 24 * kMiB;
+  gpu.categories.push_back({"buffer", 24 * kMiB});
+  const std::string shown = Screen(figures, 80, 24);
+  EXPECT_THAT(shown, ::testing::ContainsRegex("\n  gradient +800\\.0 MiB +11\\.2%"));
+  EXPECT_THAT(shown, ::testing::ContainsRegex("\n  others +224\\.0 MiB +3\\.1%"));
+  EXPECT_THAT(shown, ::testing::Not(::testing::ContainsRegex("\n  (unknown|buffer) ")));
 }
 
 TEST_F(LiveViews, ALeak) {

@@ -141,6 +141,17 @@ TEST_F(Views, SummaryByCategoryAndParameter) {
   }
 }
 
+// It is 40% of the peak of one sample, and not live at the peak of the other.
+TEST_F(Views, AutogradDetailIsExplainedWhereItIsLarge) {
+  SummaryOptions options;
+  options.by = GroupBy::kCategory;
+  const auto shown = [&](const Capture& capture) {
+    return RenderSummary(capture, Summarise(capture, options), {}, kWide);
+  };
+  EXPECT_THAT(shown(Open("training")), ::testing::HasSubstr("autograd detail  gradients of activations, on their way"));
+  EXPECT_THAT(shown(Open("trained")), ::testing::Not(::testing::HasSubstr("gradients of activations")));
+}
+
 TEST_F(Views, Checkpointing) {
   for (const std::string name : {"trained", "modules"}) {
     const Capture capture = Open(name);

@@ -2,9 +2,13 @@
 files stay as the program wrote them, and the recording is whole.
 """
 
+import os
+import pathlib
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from recording import counts, record, run_explicit, run_memoir, show
@@ -150,6 +154,42 @@ def test_a_thread_that_closes_all_descriptors_and_opens_files_keeps_them(tree, t
     capture, done = record(tree, tmp_path, CLOSING, files, 200, 3, *refused)
     assert (done.returncode, done.stderr) == (0, "")
     times, _ = map(int, done.stdout.split())
+    report = show(tree, capture)
+    assert counts(report)["aten::add.Tensor"] == times
+    assert report["dropped_events"] == 0 and report["processes"][0]["lost_events"] == 0
+    assert report["processes"][0]["end"] == "stopped"
+
+
+NOBODY = 65534
+# With the right to read everything, because Python may be in a folder of root's.
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+
+
+@pytest.fixture
+def folder_of_nobody():
+    """A folder that belongs to another user, outside of the folders of pytest, which are root's."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root runs a program as another user, with setpriv")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        tried = subprocess.run([*AS_NOBODY, sys.executable, "-c", "import os; print(os.getuid(), os.geteuid())"], capture_output=True, text=True, cwd="/")
+        if tried.stdout.split() != [str(NOBODY)] * 2:
+            pytest.skip(f"no Python that another user may run: {tried.stdout}{tried.stderr}")
+        yield pathlib.Path(folder)
+
+
+@pytest.mark.parametrize("refused", [(), (CLOSE_RANGE,)], ids=["close_range", "unshare"])
+def test_a_program_of_another_user_than_root_keeps_its_files(tree, folder_of_nobody, refused):
+    program, files, capture = folder_of_nobody / "program.py", folder_of_nobody / "files", folder_of_nobody / "capture"
+    program.write_text(CLOSING)
+    files.mkdir()
+    os.chown(files, NOBODY, NOBODY)
+    arguments = map(str, (files, 200, 3, *refused))
+    done = subprocess.run([*AS_NOBODY, tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program, *arguments],
+                          capture_output=True, text=True, timeout=300, cwd="/")
+    assert (done.returncode, done.stderr) == (0, "")
+    times, _ = map(int, done.stdout.split())
+    assert {path.stat().st_uid for path in (capture, *capture.iterdir(), *files.iterdir())} == {NOBODY}
     report = show(tree, capture)
     assert counts(report)["aten::add.Tensor"] == times
     assert report["dropped_events"] == 0 and report["processes"][0]["lost_events"] == 0

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary/peak_owners.h"
+#include "tests/view/shown_run.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/summary/ending_text.h"
-#include "tools/view/summary/run_summary_text.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
@@ -19,23 +18,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using testing::ProcessBuilder;
+using testing::ShownRun;
 
 const ProcessBuilder::PythonFrame kLoop = {"/src/me/train.py", "main", 90};
 const ProcessBuilder::PythonFrame kForward = {"/src/me/net.py", "Net.forward", 12};
 const testing::TensorSpec kResult = {.impl = 1, .storage = 0x1000, .storage_bytes = 64, .sizes = {16}};
 
-std::string Shown(ProcessBuilder& process, const CommandEnd& command = {}) {
-  const testing::TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<PeakOwners> owners = AnalyzePeakOwners(*capture, {});
-  EXPECT_TRUE(owners.ok()) << owners.status();
-  return RenderRunSummary(*capture, *owners, {.capture = "run1"}, {.width = 200}, command);
-}
-
 std::string FirstLine(ProcessBuilder& process, const CommandEnd& command = {}) {
-  const std::string shown = Shown(process, command);
+  const std::string shown = ShownRun(process, command);
   return shown.substr(0, shown.find('\n'));
 }
 
@@ -105,7 +95,7 @@ ProcessBuilder& DieInAnOperator(ProcessBuilder& process) {
 TEST(Endings, ASignalIsNamedOnceWhereItIsKnown) {
   ProcessBuilder kept;
   DieInAnOperator(kept).end().set_signal(9);
-  const std::string text = Shown(kept);
+  const std::string text = ShownRun(kept);
   EXPECT_THAT(text,
               StartsWith("train.py was KILLED by signal 9 (SIGKILL); in step 5, aten::mm, at net.py:12 Net.forward"));
   EXPECT_THAT(text, Not(HasSubstr("os._exit or exec")));
@@ -123,7 +113,7 @@ TEST(Endings, WithoutASignalTheExitCodeSaysThatNoneCame) {
   EXPECT_THAT(FirstLine(DieInAnOperator(process), {.pid = 100, .exit_code = 5}),
               StartsWith("train.py left without stopping (os._exit or exec), exit code 5; in step 5"));
   ProcessBuilder unknown;
-  const std::string text = Shown(DieInAnOperator(unknown));
+  const std::string text = ShownRun(DieInAnOperator(unknown));
   EXPECT_THAT(text, StartsWith("train.py ended without stopping (killed, os._exit or exec); in step 5"));
   EXPECT_EQ(text.find("os._exit"), text.rfind("os._exit")) << text;
 }
@@ -148,13 +138,42 @@ TEST(Endings, AStepThatAnOutOfMemoryErrorLeftDoesNotComeAfterIt) {
   process.BeginUser("Optimizer.step#AdamW.step").Begin("aten::mm").End({kResult}).End();
   process.BeginUser("Optimizer.step#AdamW.step").Begin("aten::mm").RunOutOfMemory(device, 1 << 20, 0).End().End();
   process.set_end(v1::End::EXITED, "OutOfMemoryError: CUDA out of memory");
-  EXPECT_THAT(Shown(process), Not(HasSubstr("went on")));
+  EXPECT_THAT(ShownRun(process), Not(HasSubstr("went on")));
 
   ProcessBuilder caught;
   const std::uint32_t other = caught.AddDevice("cuda", 0, "NVIDIA L4");
   caught.BeginUser("Optimizer.step#AdamW.step").Begin("aten::mm").RunOutOfMemory(other, 1 << 20, 0).End().End();
   caught.BeginUser("Optimizer.step#AdamW.step").Begin("aten::mm").End({kResult}).End();
-  EXPECT_THAT(Shown(caught), HasSubstr("the program went on: 1 optimizer step came after it"));
+  EXPECT_THAT(ShownRun(caught), HasSubstr("the program went on: 1 optimizer step came after it"));
+}
+
+// What is live is what a program can change, also where holes are why the request failed.
+TEST(Endings, AnErrorOfFragmentationKeepsItsCategoriesWhereOtherFactsLeave) {
+  const testing::TemporaryFolder folder;
+  ProcessBuilder().Allocate(0x1000, 64).WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  OutOfMemory error;
+  error.device = "cuda:0";
+  error.process = ProcessId{0};
+  error.asked_bytes = 300 << 20;
+  error.reserved_bytes = 2000 << 20;
+  error.allocated_bytes = 1600 << 20;
+  error.room.cause = OutOfMemoryCause::kFragmentation;
+  error.room.own_free = 400 << 20;
+  error.room.largest_hole = 200 << 20;
+  error.room.own_holes = 2;
+  error.by_operator = {{"aten::mm", 1600 << 20, 8}};
+  error.by_category = {{"activation", 1200 << 20, 6}, {"parameter", 400 << 20, 2}};
+  Summary summary;
+  summary.out_of_memory = {error};
+  const Terminal terminal = {.width = 200};
+  const std::string whole = RenderOutOfMemory(*capture, summary, kLinesOfOutOfMemory, "more", terminal);
+  EXPECT_THAT(whole, HasSubstr("by operator      aten::mm"));
+  const std::string cut = RenderOutOfMemory(*capture, summary, 1, "more", terminal);
+  EXPECT_THAT(cut, HasSubstr("why              FRAGMENTATION: "));
+  EXPECT_THAT(cut, HasSubstr("by category      activation 1.2 GiB, others 400.0 MiB\n"));
+  EXPECT_THAT(cut, Not(HasSubstr("by operator")));
 }
 
 }  // namespace

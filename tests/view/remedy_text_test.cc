@@ -56,12 +56,14 @@ TEST(WhatHelps, AForwardThatHadNotEnded) {
   summary.devices.front().checkpointing->cut_off = true;
   OutOfMemory error = Error(OutOfMemoryCause::kFragmentation);
   error.phase = Phase::kForward;
-  error.asked_bytes = 3 << 20;
+  error.reserved_bytes = 2000 << 20;
+  error.room.own_free = 299 << 20;
+  error.asked_bytes = 100 << 20;
   EXPECT_EQ(RemedyText(error, summary),
             "checkpointing layers.* (12 modules called so far): 5.0 MiB less by then (an estimate; the forward had not "
             "ended); "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (4.0 MiB): it "
-            "leaves 1.0 MiB for the rest of the step");
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (300.0 MiB): it "
+            "leaves 200.0 MiB for the rest of the step");
 }
 
 TEST(WhatHelps, ASmallerBatch) {
@@ -101,6 +103,20 @@ TEST(WhatHelps, ASettingThatLeavesNothingIsNone) {
   EXPECT_EQ(RemedyText(error, {}), "");
   error.phase = Phase::kBackward;
   EXPECT_THAT(RemedyText(error, {}), HasSubstr("expandable_segments"));
+}
+
+// Other processes fill the device, and torch has reserved so little that 1 MiB is a real share of it.
+TEST(WhatHelps, ASettingThatLeavesLessThanAPageIsNone) {
+  OutOfMemory error = Error(OutOfMemoryCause::kFragmentation);
+  error.phase = Phase::kForward;
+  error.asked_bytes = 3 << 20;
+  error.reserved_bytes = 20 << 20;
+  EXPECT_EQ(RemedyText(error, {}), "") << "1.0 MiB would be left";
+  error.reserved_bytes = 40 << 20;
+  error.room.own_free = 22 << 20;
+  EXPECT_THAT(RemedyText(error, {}), HasSubstr("it leaves 20.0 MiB for the rest of the step"));
+  error.asked_bytes += 512;
+  EXPECT_EQ(RemedyText(error, {}), "");
 }
 
 TEST(WhatHelps, ALeakFirstWhereItIsWhy) {

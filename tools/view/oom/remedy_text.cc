@@ -92,6 +92,13 @@ std::string SmallerBatchHelps(const OutOfMemory& error) {
   return fmt::format("a smaller batch, if activations ({}) grow with it: memoir fit --vary", FormatBytes(activations));
 }
 
+// Returns true if the forward pass can go on with `bytes`: they are a real share of the reserved bytes, and at least
+// one page of an expandable segment. Torch maps such segments in pages of 20 MiB for requests above 1 MiB.
+bool IsEnoughToGoOn(std::uint64_t bytes, std::uint64_t reserved) {
+  constexpr std::uint64_t kPage = std::uint64_t{20} << 20;
+  return bytes >= kPage && IsRealShare(bytes, reserved);
+}
+
 // Names a setting of torch's caching allocator that helps. After the refused request the forward pass would allocate
 // more. So a setting that leaves almost nothing free would only move the error to the next layer.
 std::string SettingHelps(const OutOfMemory& error) {
@@ -101,7 +108,7 @@ std::string SettingHelps(const OutOfMemory& error) {
   if (room.cause != OutOfMemoryCause::kFragmentation) return "";
   const std::uint64_t free = room.own_free + error.device_free;
   const bool goes_on = error.phase == Phase::kForward && free >= error.asked_bytes;
-  if (goes_on && !IsRealShare(free - error.asked_bytes, error.reserved_bytes)) return "";
+  if (goes_on && !IsEnoughToGoOn(free - error.asked_bytes, error.reserved_bytes)) return "";
   const std::string text = fmt::format(
       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory ({})", FormatBytes(free));
   if (!goes_on) return text;
