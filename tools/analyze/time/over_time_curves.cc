@@ -1,6 +1,7 @@
 #include "tools/analyze/time/over_time_curves.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -24,7 +25,15 @@ class SpanPass : public WindowedVisitor {
   void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
 
-// Returns the categories that occur in any bucket.
+// The place of a category in a stack: what lives longest is at the bottom.
+std::size_t StackingOrder(Category category) {
+  constexpr std::array<Category, kCategories> kOrder = {
+      Category::kParameter, Category::kBuffer,         Category::kOptimizerState, Category::kGradient, Category::kInput,
+      Category::kUnknown,   Category::kAutogradDetail, Category::kActivation,     Category::kTemporary};
+  return static_cast<std::size_t>(std::ranges::find(kOrder, category) - kOrder.begin());
+}
+
+// Returns the categories that occur in any bucket, in their stacking order.
 std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint64_t>>& parts_of_most) {
   std::vector<CategoryCurve> curves;
   for (std::size_t category = 0; category < Rules().size(); ++category) {
@@ -34,6 +43,8 @@ std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint6
     if (std::ranges::any_of(curve.bytes, [](std::uint64_t bytes) { return bytes > 0; }))
       curves.push_back(std::move(curve));
   }
+  std::ranges::stable_sort(curves, {},
+                           [](const CategoryCurve& curve) { return StackingOrder(Rules()[curve.category].kept); });
   return curves;
 }
 

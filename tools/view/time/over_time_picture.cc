@@ -58,9 +58,9 @@ struct Frame {
 };
 
 // One colour for each Category, as on the page of `memoir report`; parts of one category are shades of it.
-constexpr Pigment kCategoryPigments[kCategories] = {{31, 119, 180},  {148, 103, 189}, {44, 160, 44},
-                                                    {188, 189, 34},  {255, 127, 14},  {214, 39, 40},
-                                                    {227, 119, 194}, {127, 127, 127}, {23, 190, 207}};
+constexpr Pigment kCategoryPigments[kCategories] = {{17, 97, 140},   {148, 106, 197}, {35, 168, 100},
+                                                    {198, 200, 43},  {220, 114, 10},  {206, 42, 41},
+                                                    {232, 149, 169}, {127, 127, 127}, {10, 197, 221}};
 Pigment PigmentOf(CategoryNumber category) {
   const Rule& rule = Rules()[category];
   Pigment pigment = kCategoryPigments[static_cast<std::size_t>(rule.kept)];

@@ -1,15 +1,17 @@
-// Colours. Categories have the colours of tools/view/time/over_time_picture.cc, a little lighter in the dark theme.
+// Colours. Categories have the colours of tools/view/time/over_time_picture.cc; people who do not tell red, green or
+// blue apart tell them apart, too (tests/rules/palette.py).
 
+// In the order in which they are stacked: what lives longest is at the bottom (StackingOrder() in C++).
 const kCategories: Record<string, [number, number, number]> = {
-  PARAMETER: [31, 119, 180],
-  OPTIMIZER_STATE: [148, 103, 189],
-  INPUT: [44, 160, 44],
-  TEMPORARY: [188, 189, 34],
-  ACTIVATION: [255, 127, 14],
-  GRADIENT: [214, 39, 40],
-  AUTOGRAD_DETAIL: [227, 119, 194],
+  PARAMETER: [17, 97, 140],
+  BUFFER: [10, 197, 221],
+  OPTIMIZER_STATE: [148, 106, 197],
+  GRADIENT: [206, 42, 41],
+  INPUT: [35, 168, 100],
   UNKNOWN: [127, 127, 127],
-  BUFFER: [23, 190, 207],
+  AUTOGRAD_DETAIL: [232, 149, 169],
+  ACTIVATION: [220, 114, 10],
+  TEMPORARY: [198, 200, 43],
 };
 
 // For everything else that is told apart: neighbours differ in lightness, too, so that they can be told apart without
@@ -30,6 +32,8 @@ export function categoryColour(category: string, detail: string): string {
   const toward = detail === '' ? 0 : 0.5;  // what is told apart in one category is a shade of it
   return css(rgb.map((part) => part + (255 - part) * (isDark() ? Math.min(toward, 0.4) : toward)));
 }
+
+export const stackingOrder = (category: string): number => Object.keys(kCategories).indexOf(category);
 
 export const kOther = (): string => (isDark() ? 'rgb(92 98 108)' : 'rgb(198 202 208)');
 

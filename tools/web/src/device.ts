@@ -1,4 +1,5 @@
 // One device of the report, with its columns as they are first wanted.
+import {stackingOrder} from './colours';
 import type {DeviceFacts, DeviceSummary, Facts, ProcessFacts} from './facts';
 import {hasSection, type Reader, sectionJson, sectionReader} from './payload';
 
@@ -11,7 +12,7 @@ export interface Curve {
 }
 
 export interface Stack {
-  labels: number[];  // those that have a curve of their own, the largest first
+  labels: number[];  // those that have a curve of their own: the largest first, categories by how long they live
   curves: Float64Array[];
 }
 
@@ -202,7 +203,16 @@ export class Device {
       stack.labels.push(reader.number());
       stack.curves.push(reader.differences(buckets));
     }
+    if (word === 'category') await this.sortByLife(stack);
     return stack;
+  }
+
+  private async sortByLife(stack: Stack): Promise<void> {
+    const names = (await this.labels())['category'] ?? [];
+    const orderOf = (label: number): number => stackingOrder(this.all.categories[names[label] ?? '']?.category ?? '');
+    const order = stack.labels.map((_, i) => i).sort(
+        (a, b) => orderOf(stack.labels[a]!) - orderOf(stack.labels[b]!) || a - b);
+    Object.assign(stack, {labels: order.map((i) => stack.labels[i]!), curves: order.map((i) => stack.curves[i]!)});
   }
 
   readonly blocks = once(async(): Promise<Blocks> => {
