@@ -31,8 +31,10 @@ const char* AnswerName(Answer answer) {
   switch (answer) {
     case Answer::kFine:
       return "fine";
-    case Answer::kFound:
-      return "found";
+    case Answer::kWorthALook:
+      return "worth a look";
+    case Answer::kHarmed:
+      return "harmed";
     case Answer::kNotKnown:
       return "not known";
   }
@@ -61,19 +63,35 @@ ReportFinding OutOfMemoryFinding(const Capture& capture, const Summary& summary,
     finding.headline = NoOutOfMemoryKnown(capture, summary.report);
     return finding;
   }
-  finding.answer = Answer::kFound;
+  finding.answer = Answer::kHarmed;
+  for (const OutOfMemory& error : summary.out_of_memory) finding.devices.push_back({error.device, error.process});
   finding.headline = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
   finding.text = RenderOutOfMemoryErrors(capture, summary, kTop, kPage);
   return finding;
 }
 
-ReportFinding FragmentationFinding(const Capture& capture, const absl::StatusOr<Fragmentation>& fragmentation,
-                                   const std::string& path) {
+// Returns true if the allocator could not serve a request without help, or the device was nearly full.
+bool WasShort(const DeviceRow& device) {
+  constexpr std::uint64_t kLeastFreeShare = 10;  // a tenth of the device
+  return device.num_ooms > 0 || device.num_alloc_retries.value_or(0) > 0 ||
+         (device.least_free && *device.least_free < device.total_bytes / kLeastFreeShare);
+}
+
+ReportFinding FragmentationFinding(const Capture& capture, const Summary& summary,
+                                   const absl::StatusOr<Fragmentation>& fragmentation, const std::string& path) {
   ReportFinding finding = FindingOf("frag", path);
   if (!fragmentation.ok()) return Failed(std::move(finding), fragmentation.status());
   finding.headline = FragmentationLine(capture, *fragmentation);
   if (HasFragmentedDevice(*fragmentation)) {
-    finding.answer = Answer::kFound;
+    finding.answer = Answer::kWorthALook;
+    for (const FragmentedDevice& device : fragmentation->devices) {
+      if (!IsFragmented(device.peak)) continue;
+      finding.devices.push_back({device.name, device.process});
+      const auto row = std::ranges::find_if(summary.devices, [&](const DeviceRow& one) {
+        return one.name == device.name && one.process == device.process;
+      });
+      if (row != summary.devices.end() && WasShort(*row)) finding.answer = Answer::kHarmed;
+    }
     finding.text = RenderFragmentation(capture, *fragmentation, kTop, kPage);
   } else if (!IsFragmentationKnown(capture, *fragmentation)) {
     finding.answer = Answer::kNotKnown;
@@ -88,8 +106,11 @@ ReportFinding BalanceFinding(const Capture& capture, const absl::StatusOr<Balanc
   const std::vector<DeviceBalance>& devices = balance->devices;
   const auto is_known = [](const DeviceBalance& device) { return device.used && device.unexplained; };
   const bool has_gpu = !devices.empty() || !CudaMemoryNotKnown(balance->report).empty();
-  if (std::ranges::any_of(devices, [](const DeviceBalance& device) { return device.IsFinding(); })) {
-    finding.answer = Answer::kFound;
+  for (const DeviceBalance& device : devices) {
+    if (device.IsFinding()) finding.devices.push_back({device.name, device.process});
+  }
+  if (!finding.devices.empty()) {
+    finding.answer = Answer::kWorthALook;
     finding.text = RenderBalance(capture, *balance, {.instant = "its sample with the most used memory"}, kPage);
   } else if (has_gpu && std::ranges::none_of(devices, is_known)) {
     finding.answer = Answer::kNotKnown;
@@ -101,7 +122,11 @@ ReportFinding LeakFinding(const Capture& capture, const Leaks& leaks, const std:
   ReportFinding finding = FindingOf("leaks", path);
   finding.headline = LeakHeadline(leaks);
   if (!leaks.leaks.empty()) {
-    finding.answer = Answer::kFound;
+    finding.answer = Answer::kHarmed;
+    for (const Leak& leak : leaks.leaks) finding.devices.push_back({leak.device, leak.process});
+    const std::vector<LeakGroup> groups = GroupsOf(leaks);
+    finding.headline = LeakText(capture, groups.front());
+    if (groups.size() > 1) finding.headline += fmt::format("; {} more", groups.size() - 1);
     finding.text = RenderLeaks(capture, leaks, {.looked = true, .all = {}}, kTop, path, kPage);
   } else if (!AreLeaksKnown(leaks)) {
     finding.answer = Answer::kNotKnown;
@@ -202,8 +227,8 @@ std::vector<ReportFinding> FindingsOf(const Capture& capture, const ReportConten
                                       const absl::StatusOr<Balance>& balance, const std::string& path,
                                       const std::string& leaks_path) {
   return {OutOfMemoryFinding(capture, report.summaries.front(), path),
-          FragmentationFinding(capture, fragmentation, path), BalanceFinding(capture, balance, path),
-          LeakFinding(capture, report.leaks, leaks_path)};
+          FragmentationFinding(capture, report.summaries.front(), fragmentation, path),
+          BalanceFinding(capture, balance, path), LeakFinding(capture, report.leaks, leaks_path)};
 }
 
 Json ReportFacts(const Capture& capture, const ReportContent& report, const std::vector<ReportFinding>& findings,
@@ -226,7 +251,11 @@ Json ReportFacts(const Capture& capture, const ReportContent& report, const std:
   for (const ReportProcess& process : report.processes) json["processes"].push_back(ProcessJson(process));
   json["findings"] = Json::array();
   for (const ReportFinding& finding : findings) {
+    Json devices = Json::array();
+    for (const ReportFinding::Device& device : finding.devices)
+      devices.push_back({{"device", device.name}, {"process", device.process.value}});
     json["findings"].push_back({{"check", finding.check},
+                                {"devices", std::move(devices)},
                                 {"answer", AnswerName(finding.answer)},
                                 {"headline", finding.headline},
                                 {"text", finding.text},

@@ -18,12 +18,19 @@ namespace memoir {
 
 // The result of one check of `memoir check`.
 struct ReportFinding {
-  enum class Answer : std::uint8_t { kFine, kFound, kNotKnown };
+  // kHarmed: the program failed, was slowed down or will run out of memory. kWorthALook: memory is wasted, or nobody
+  // explains it.
+  enum class Answer : std::uint8_t { kFine, kWorthALook, kHarmed, kNotKnown };
+  struct Device {
+    std::string name;
+    ProcessId process;
+  };
   std::string check;     // "oom"
   std::string headline;  // one line
   std::string text;      // as `memoir check` prints it
   std::string command;   // command that shows more
   Answer answer = Answer::kFine;
+  std::vector<Device> devices;  // of kHarmed and kWorthALook: where, the worst first
 };
 
 // `path`: path of the capture as typed, after the options of the report's part. `leaks_path`: the same, also with the

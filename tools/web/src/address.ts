@@ -8,9 +8,10 @@ import type {FlameBy, Place, ViewName} from './app';
 const kTrees: FlameBy[] = ['modules', 'ranges', 'callers'];
 const kSeparator = '›';  // between names of modules
 
-export function addressOf(place: Place, atFirst: Place): string {
+// `atFirst`: the place at which the device is shown first. `firstDevice`: the device that is shown first.
+export function addressOf(place: Place, atFirst: Place, firstDevice: number): string {
   const values: [string, string, string][] = [
-    ['device', String(place.device), '0'],
+    ['device', String(place.device), String(firstDevice)],
     ['by', place.by, atFirst.by],
     ['instant', String(place.instant), String(atFirst.instant)],
     ['from', String(Math.round(place.from)), String(Math.round(atFirst.from))],
@@ -33,14 +34,16 @@ function decoded(text: string): string {
 
 // Returns the place of an address. Values that are missing, or that this report does not have, are as at first.
 // `atFirst`: the place at which a device is shown first.
-export function placeOf(address: string, views: ViewName[], devices: number, atFirst: (device: number) => Place): Place {
+export function placeOf(
+    address: string, views: ViewName[], devices: number, firstDevice: number,
+    atFirst: (device: number) => Place): Place {
   const [view, ...rest] = address.replace(/^#/, '').split(';');
   const values = new Map(rest.map((part): [string, string] => {
     const at = part.indexOf('=');
     return [part.slice(0, at), decoded(part.slice(at + 1))];
   }));
-  const device = Number(values.get('device') ?? 0);
-  const place = atFirst(Number.isInteger(device) && device >= 0 && device < devices ? device : 0);
+  const device = Number(values.get('device') ?? firstDevice);
+  const place = atFirst(Number.isInteger(device) && device >= 0 && device < devices ? device : firstDevice);
   if (views.includes(view as ViewName)) place.view = view as ViewName;
   const number = (key: 'from'|'instant'|'to'): void => {
     const value = Number(values.get(key) || NaN);

@@ -47,6 +47,7 @@ export function busyTimeOf(device: Device): {from: number; to: number} {
 
 export class App {
   readonly devices: Device[];
+  firstDevice = 0;  // shown where the address names none
   place: Place;
   private drawing = 0;
   private addressTimer = 0;
@@ -126,7 +127,7 @@ export class App {
   // Goes where the address leads.
   goToAddress(views: ViewName[]): void {
     const found = this.place.found;  // stays, in views that the address does not name
-    this.place = placeOf(location.hash, views, this.devices.length, (device) => this.placeAtFirst(device));
+    this.place = placeOf(location.hash, views, this.devices.length, this.firstDevice, (device) => this.placeAtFirst(device));
     this.place.found = {...found, ...this.place.found, [this.place.view]: this.place.found[this.place.view] ?? ''};
     this.show('none');
   }
@@ -141,7 +142,7 @@ export class App {
   }
 
   private writeAddress(write: 'pushState'|'replaceState'): void {
-    const address = addressOf(this.place, this.placeAtFirst(this.place.device));
+    const address = addressOf(this.place, this.placeAtFirst(this.place.device), this.firstDevice);
     if (location.hash !== address) history[write](null, '', address);
   }
 

@@ -164,7 +164,8 @@ export interface GroupingFacts {
 
 export interface Finding {
   check: string;
-  answer: 'fine'|'found'|'not known';
+  answer: 'harmed'|'worth a look'|'fine'|'not known';
+  devices: {device: string; process: number}[];  // of the first two: where, the worst first
   headline: string;
   text: string;
   command: string;

@@ -1,4 +1,4 @@
-// The findings of the checks, each with its command.
+// The findings of the checks, each with its command, in the order of harm.
 import type {App} from './app';
 import {command, el} from './element';
 import type {Finding} from './facts';
@@ -8,13 +8,18 @@ const kSigns: Record < Finding['answer'], {
   name: string
 }
 > = {
-  found: {sign: '!', name: 'found'},
-  fine: {sign: '✓', name: 'fine'},
+  harmed: {sign: '!', name: 'harmed'},
+  'worth a look': {sign: '!', name: 'look'},
   'not known': {sign: '?', name: 'unknown'},
+  fine: {sign: '✓', name: 'fine'},
 };
 
+const isFinding = ({answer}: Finding): boolean => answer === 'harmed' || answer === 'worth a look';
+
 export function findings(app: App): HTMLElement {
-  const cards = app.facts.findings.map((finding) => {
+  const order = Object.keys(kSigns);
+  const sorted = [...app.facts.findings].sort((a, b) => order.indexOf(a.answer) - order.indexOf(b.answer));
+  const cards = sorted.map((finding) => {
     const {sign, name} = kSigns[finding.answer];
     return el(
         'div', {class: `finding ${name}`},
@@ -23,14 +28,14 @@ export function findings(app: App): HTMLElement {
         finding.text !== '' && finding.check !== 'oom' ?
             el('details', {}, el('summary', {}, 'more'), el('pre', {}, finding.text)) :
             null,
-        finding.answer === 'found' ? command(finding.command) : null);
+        isFinding(finding) ? command(finding.command) : null);
   });
   return el('div', {class: 'card'}, el('h2', {}, 'Findings'), ...cards);
 }
 
 // The out-of-memory error that ended the program, if there was one; it stands first.
 export function outOfMemory(app: App): HTMLElement|null {
-  const finding = app.facts.findings.find((one) => one.check === 'oom' && one.answer === 'found');
+  const finding = app.facts.findings.find((one) => one.check === 'oom' && isFinding(one));
   if (!finding) return null;
   const instant = app.instants().find((one) => one.kind === 'oom');
   const see = el('button', {type: 'button', class: 'primary'}, 'What was live at the error →');

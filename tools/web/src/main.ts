@@ -11,6 +11,7 @@ import {flameView} from './flame';
 import {overviewView} from './overview';
 import {missingFeature, sectionJson} from './payload';
 import {kindsOf, nounOf} from './rank_curves';
+import {deviceThatMatters} from './rank_strip';
 import {ranksView} from './ranks';
 import {rowsView} from './rows';
 import {segmentsView} from './segments';
@@ -194,6 +195,7 @@ async function main(): Promise<void> {
         (facts.losses.notes + facts.losses.lines).trim()}`);
   }
   const app = new App(facts, tables);
+  app.firstDevice = await deviceThatMatters(app);
   const shell = new Shell(app);
   shell.goToAddress();
   dark.addEventListener('change', () => {

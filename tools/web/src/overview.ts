@@ -10,7 +10,9 @@ import type {Facts} from './facts';
 import {findings, outOfMemory} from './findings';
 import {labelsOf} from './labels';
 import {madeOf} from './parts';
+import {peakSentence} from './peak_sentence';
 import {kindsOf, nounOf} from './rank_curves';
+import {rankStrip} from './rank_strip';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
 
@@ -54,6 +56,14 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
       evicted,
       peak === 0 ? el('p', {class: 'note'}, 'Nothing was allocated.') : see,
   );
+}
+
+// The first card: what the peak is made of, and where.
+function sentence(app: App): HTMLElement|null {
+  if (!app.device.summary.peak_allocated_bytes) return null;
+  const text = el('p', {class: 'sentence'}, '…');
+  app.draws(peakSentence(app).then((said) => text.replaceChildren(el('bdi', {}, said))));
+  return el('div', {class: 'card wide-card'}, text);
 }
 
 const kMostDevices = 200;
@@ -184,7 +194,9 @@ export function overviewView(app: App): View {
       const {facts} = app;
       replaceContent(
           element,
-          ...[outOfMemory(app),
+          ...[rankStrip(app),
+              sentence(app),
+              outOfMemory(app),
               lost(facts.losses),
               partCard(app),
               hero(app, open),

@@ -19,14 +19,28 @@ export interface Part {
   colour: string;
 }
 
+// "blocks.*.mlp" for "blocks.5.mlp". A path of numbers alone stays: the parts of an nn.Sequential are not alike.
+const withLayersMerged = (path: string): string =>
+    /[^\d.]/.test(path) ? path.replace(/(^|\.)\d+(?=\.|$)/g, '$1*') : path;
+
+// The rows of a grouping with bytes at the peak, most first. Modules of all layers are one row, where there are several.
 export function partsAtPeak(app: App, word: string): Part[] {
-  return (app.tables[word] ?? [])
-      .map((row) => ({
-             name: row.name,
-             bytes: columnsOf(app, row)?.bytes_at_peak ?? 0,
-             colour: row.category ? categoryColour(row.category, row.detail ?? '') : kOther(),
-           }))
-      .filter(({bytes}) => bytes > 0)
+  const parts = new Map<string, Part&{names: string[]}>();
+  for (const row of app.tables[word] ?? []) {
+    const bytes = columnsOf(app, row)?.bytes_at_peak ?? 0;
+    if (bytes === 0) continue;
+    const name = word === 'module' ? withLayersMerged(row.name) : row.name;
+    const known = parts.get(`${name}\n${row.kind}`);
+    if (known) {
+      known.bytes += bytes;
+      known.names.push(row.name);
+    } else {
+      const colour = row.category ? categoryColour(row.category, row.detail ?? '') : kOther();
+      parts.set(`${name}\n${row.kind}`, {name, bytes, colour, names: [row.name]});
+    }
+  }
+  return [...parts.values()]
+      .map(({name, bytes, colour, names}) => ({name: names.length === 1 ? names[0]! : name, bytes, colour}))
       .sort((a, b) => b.bytes - a.bytes);
 }
 
@@ -86,13 +100,15 @@ export function partList(parts: Part[], total: number, most: number, more: () =>
 
 // As every other view colours them.
 async function colourRows(app: App, word: string, parts: Part[], swatches: HTMLElement[]): Promise<void> {
-  const labels = await labelsOf(app, word);
-  const known = new Map(labels.names.map((name, label) => [name, label]));
-  swatches.forEach((swatch, i) => {
-    const {name} = parts[i]!;
-    const label = known.get(name) ?? known.get(name.replace(/ \(before the window\)$/, ''));
-    if (label !== undefined) swatch.style.background = labels.colour(label);
-  });
+  for (const grouping of word === 'module' ? ['layers', 'module'] : [word]) {
+    const labels = await labelsOf(app, grouping);
+    const known = new Map(labels.names.map((name, label) => [name, label]));
+    swatches.forEach((swatch, i) => {
+      const {name} = parts[i]!;
+      const label = known.get(name) ?? known.get(name.replace(/ \(before the window\)$/, ''));
+      if (label !== undefined) swatch.style.background = labels.colour(label);
+    });
+  }
 }
 
 export function madeOf(
