@@ -1,6 +1,8 @@
 // Makes each new thread run a function before anything else, to set thread-local state of torch that must be the same
 // on all threads from the start. Applies to threads that any loaded object starts with pthread_create; objects that are
-// loaded later are included by RunAtThreadStartOfLateObjects. Threads that already run are not affected. libc only.
+// loaded later are included by RunAtThreadStartOfLateObjects. Threads that already run are not affected.
+//
+// This code needs no library except libc.
 #ifndef INTERPOSE_IMPORTS_THREAD_START_H_
 #define INTERPOSE_IMPORTS_THREAD_START_H_
 

@@ -32,7 +32,7 @@ struct RingState {
   std::atomic<ForkWipedPage*> page;
   RingMap map;                             // the newest ring; read it through OpenRing or RingVisit
   std::uint32_t generation;                // generation of the newest ring; children continue the count
-  std::uint32_t range_epoch;               // the newest epoch; children continue the count
+  std::uint32_t range_epoch;               // how often ranges were switched on (ring.h); children continue the count
   std::atomic<std::uint64_t> max_wait_ns;  // the longest wait of a producer for an extent
   pthread_key_t exit_key;
   bool exit_key_made;

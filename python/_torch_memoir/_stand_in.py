@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from types import CodeType, FunctionType
     from typing import Any
 
-    Body = Sequence[tuple[int, str]]  # lines of source, each with the number of the line of torch's function that it stands for, from 0 on
+    Body = Sequence[tuple[int, str]]  # lines of source, each with the index in lines_of() of the line of torch's function that it stands for
 
 
 def lines_of(function: Any) -> list[int]:
@@ -40,5 +40,5 @@ def make(body: Body, function: Any, names: dict[str, Any]) -> FunctionType:
 def _columns(code: CodeType, line: int) -> tuple[int, int]:
     """Returns the columns of the call in this line, so that tracebacks underline the same text as without Memoir (Python 3.11 and later)."""
     places = {(first, last) for at, _, first, last in getattr(code, "co_positions", list)() if at == line and first is not None}
-    calls = places - {min(places, default=None)}  # the first is the whole statement
+    calls = places - {min(places, default=None)}  # without the leftmost, such as a whole `return` statement
     return max(calls, key=lambda place: place[1] - place[0], default=(0, 0))

@@ -15,8 +15,9 @@ using memoir::simcuda::TheMachine;
 
 namespace {
 
-// Queues a copy or fill. True if the copy or fill must run now. False if it is captured (`*error` is success), or if
-// the stream is invalid.
+// Adds a copy or fill to the graph if the stream is being captured, else to the queued work of the stream. True if the
+// caller must copy or fill the bytes now. False if the copy or fill was captured (`*error` is success), or if the
+// stream is invalid.
 bool RunsNow(cudaStream_t handle, const void* to, std::size_t bytes, cudaError_t* error) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   *error = Expect(stream != nullptr, cudaErrorInvalidResourceHandle);

@@ -1,8 +1,10 @@
 // One rank's side of an NCCL communicator, and the calls that this rank makes on it.
 //
-// A communicator has peers or is alone. If it has peers, each rank is a process or one device of a process, and the
-// ranks exchange small parts over a board (message_board.h). If it is alone, this process represents a world whose
-// other ranks do not exist (MEMOIR_SIM_WORLD); each other rank is assumed to have the same data as this rank.
+// Here, as in NCCL, the peers of a rank are the other ranks of its communicator. A communicator has peers or is alone.
+// If it has peers, each rank is a process or one device of a process. The bytes that a rank contributes to a call are
+// its part of the call. The ranks exchange their parts over a board (message_board.h). If the communicator is alone,
+// this process represents a world whose other ranks do not exist (MEMOIR_SIM_WORLD); each other rank is assumed to have
+// the same data as this rank.
 //
 // Real NCCL queues a call on a stream. Here the calling thread waits for the other ranks, for at most
 // `patience_seconds`. If the process of an awaited rank ends, the call fails within about a second. The thread does not
@@ -94,7 +96,7 @@ class Communicator {
   std::string error_;
   std::uint64_t next_collective_ = 0;
   std::vector<std::uint64_t> next_send_, next_receive_;  // by peer
-  std::atomic<std::uint64_t> finished_{0};               // number of collectives that have finished, in their order
+  std::atomic<std::uint64_t> finished_{0};               // finished collectives; they finish in the order of `number`
 };
 
 // Completes all calls, in any order in which they can advance. Returns "" or an error message, which it has also

@@ -2,7 +2,7 @@
 //
 // The file is a shared mapping, so it survives any end of the process (os._exit, SIGKILL), and can be read while the
 // process runs. It is created when the first device starts, so processes that only inherited LD_PRELOAD leave no file.
-// A forked child gets its own file at its first charge.
+// A forked child gets its own file when it first takes, is refused or frees memory of a device.
 #ifndef SIMCUDA_CONFIGURATION_REPORT_FILE_H_
 #define SIMCUDA_CONFIGURATION_REPORT_FILE_H_
 
@@ -23,8 +23,8 @@ struct DeviceWords {
 DeviceWords* WordsOf(int ordinal);
 
 // Appends `line` to the file "unknown" in the folder MEMOIR_SIM_REPORT, which all processes share. A line is "shape
-// NAME" for an operator, or "number" if the program read values that were not computed. Any thread; call it once for
-// each line.
+// NAME" for an operator, or "number" if the program read values that were not computed. Any thread. Each call appends,
+// so the caller must not pass a line that its process has already noted.
 void NoteUnknown(const std::string& line);
 
 // Notes in the folder MEMOIR_NOTES that the program requested device `asked`, which is not simulated. `memoir run`

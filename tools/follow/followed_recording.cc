@@ -148,7 +148,7 @@ void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header,
 }
 
 bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
-  constexpr std::size_t kMostWaiting = 32;  // files; the replayer holds chunks of fewer files
+  constexpr std::size_t kMostWaiting = 32;  // kept paths of parts; waiting chunks belong to fewer parts
   SourceItem item;
   if (part_begins_) signatures_.clear();
   std::string bytes;

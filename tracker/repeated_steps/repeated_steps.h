@@ -1,11 +1,15 @@
 // Repeated steps (detail=auto). A step that repeats a reference step is recorded without its operators, because readers
 // find them in the reference step, at the same positions (tools/model/repeats/matching_blocks.h).
 //
-//     step mark ─► blocks of the host's step thread:  a ─ ab ─ abc   each is a number (reference_numbers.h) with its
-//                  blocks of each CUDA device:        d ─ de         count in reference steps
+// The allocations of a step form sequences: one for the host's step thread (BeginFollowedStep), and one for each CUDA
+// device. After each allocation, a hash identifies all allocations of its sequence since the step mark: their requested
+// sizes and streams, in order. This hash is called a number. A table has the count of each number: in how many steps
+// with operators it occurred, at most kTimesInFull (reference_numbers.h).
+//
+//     step mark ─► allocations a, b, c of the step thread:   numbers of a ─ ab ─ abc
+//                  allocations d, e of a CUDA device:        numbers of d ─ de
 //     step mark ─► a number that combines the last number of each sequence
 //
-// A number represents all allocations of its sequence since the step mark: their requested sizes and streams, in order.
 // A step repeats if each of its numbers was counted kTimesInFull times, and deviates at the first number for which this
 // is not true. Frees are not part of the numbers. Neither are host blocks of other threads, because their order is
 // random.
@@ -46,8 +50,9 @@ void EndRepeatedSteps() noexcept;
 void ForgetReferenceSteps() noexcept;
 
 // Ends a step and begins the next one. `thread` is the calling thread's number in the ring; from now on it is the step
-// thread, whose host blocks count. Returns true if operators need not be recorded in the new step. `in_full`: whether
-// operators are recorded if this function returns false; such a step can become a reference step.
+// thread, whose host blocks count. Returns true if operators need not be recorded in the new step. `in_full`: true if
+// the caller will record all operators of the new step unless the result is true. Only a step that is recorded with all
+// its operators can become a reference step.
 bool BeginFollowedStep(std::uint32_t thread, bool in_full) noexcept;
 
 // Call it if the level changes for a reason other than repeated steps. The current step then counts neither as a

@@ -1,7 +1,6 @@
 // The writer of one process. Reads committed records from the ring, packs them, and appends them to the parts of the
-// capture.
-//
-//     The thread "memoir-writer" watches the ring. "memoir-files" (interpose/system/own_files.h) does this work:
+// capture. The writer's thread, "memoir-writer", waits for records. Then it waits while the files thread,
+// "memoir-files" (interpose/system/own_files.h), which has the files open, does this work:
 //
 //     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file
 //       ▲                                                             │
@@ -46,8 +45,8 @@ class Writer {
   // Waits until all records committed before the call are on disk or counted as lost, unless the writer's thread hangs.
   void Flush();
 
-  // Writes the state after all records that were committed before the call, as a separate capture. Other threads
-  // continue. Returns "" or one line with the error and the remedy. Do not call it on the writer's thread.
+  // Writes the state of memory as a separate capture. All records committed before the call are part of this state.
+  // Other threads continue. Returns "" or one line with the error and the remedy. Not on the writer's thread.
   std::string WriteSnapshot(const SnapshotWish& wish);
 
   WriterStatus Status() const;

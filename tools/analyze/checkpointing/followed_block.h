@@ -2,12 +2,14 @@
 //
 // The stages of a block, for each call in which it was made:
 //
-//     made ──► last read in forward, ──► backward reads it ──► freed
-//              and its holder returns │                    │
-//                    settled            └─ counts as freed ──┘ all of the call's blocks are recomputed
+//     made ──► settled ──► backward reads it ──► freed
+//                 └─ counts as freed ─┘
 //
-// A block leaves a call if an operator outside of the call saved it, or if another call of the same group receives it
-// as an input. Checkpointing of the call does not free such a block.
+// A block is settled when forward has read it for the last time and the call that holds it has returned. When backward
+// reads a block of a call, all blocks of this call are recomputed.
+//
+// A block leaves a call if an operator outside of the call saved it, or if another call of the same CheckpointRow
+// receives it as an input. Checkpointing of the call does not free such a block.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCK_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_BLOCK_H_
 
@@ -26,7 +28,7 @@ struct FollowedBlock {
   bool activation = false;    // an activation that a module call made
   bool cast = false;          // a copy of a parameter, made in forward (autocast)
   bool may_be_input = false;  // can be an input of calls, because it does not live as long as the model
-  bool settled = false;       // forward does not read the block any more, and its holder has returned
+  bool settled = false;       // forward does not read the block any more, and the call `holder` has returned
   CallNumber holder = 0;      // innermost call that contains all readers of the block: its frame may hold it
   DeviceId device;
   std::uint64_t bytes = 0;
@@ -37,7 +39,8 @@ struct FollowedBlock {
   std::vector<CallNumber> inputs_of;  // calls that received the block as an input
   bool Leaves(std::uint32_t depth) const { return (leaves & Bit(depth)) != 0; }
   bool IsSavedIn(std::uint32_t depth) const { return (saved_in & Bit(depth)) != 0; }
-  // Returns true if backward needs this block from a recomputation of the call at `depth`.
+  // Returns true if the call at `depth` keeps the block without checkpointing, and makes it again when it is
+  // recomputed: the block does not leave the call, or an operator inside of the call saved it.
   bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
   // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first one.
   bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }

@@ -17,8 +17,8 @@ namespace {
 
 using Kind = ProgramChange::Kind;
 
-// Returns the growth, from A to B, of the parts of `category`. Includes categories with a detail after the name, for
-// example "gradient (bucket)".
+// Returns by how many bytes the blocks of `category` are more in B than in A. Includes categories with a detail after
+// the name, for example "gradient (bucket)".
 std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view category) {
   std::int64_t more = 0;
   for (const MatchedPart& part : parts) more += part.category.starts_with(category) ? part.difference() : 0;
@@ -37,8 +37,9 @@ std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>&
   return more;
 }
 
-// Returns true if a size of an input and a size of the parameters in `change` had the same value in A and have the same
-// value in B. For example, more patches of an image make both the input sequence and the table of positions longer.
+// Returns true if a size of an input changed exactly as a size of the parameters in `change` did: from the same value
+// in A to the same value in B. For example, more patches of an image make both the input sequence and the table of
+// positions longer.
 bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
   return std::ranges::any_of(changes, [&](const ProgramChange& other) {
     return other.kind == Kind::kInputs &&
@@ -203,7 +204,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
     if (IsCause(change, changes, parts, total)) causes.push_back(change);
   }
   AddLiveCalls(device, names, total, causes);
-  // In another phase, other tensors of earlier steps are still live.
+  // If the peaks are in different phases, different tensors of earlier steps are live anyway.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
   if (causes.empty()) AddOnlyModules(changes, total, causes);
   // Parameters of another size may have few bytes themselves, but change the size of the activations.

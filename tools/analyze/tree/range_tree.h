@@ -34,8 +34,8 @@ struct TreeMemory {
 };
 
 struct RangeNode {
-  // kOther: nodes that the width, the share or the pattern cut off. kDeeper: nodes that the depth cut off. kModule:
-  // calls of a module. kCall: calls of a Python function.
+  // kOther: nodes that RangeTreeOptions::width, `share` or `grep` cut off. kDeeper: nodes that `depth` cut off.
+  // kModule: calls of a module. kCall: calls of a Python function.
   enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper, kModule, kCall };
   std::string name;  // kNamed: of the range; kCall: of the function; kModule: path, for a root module its name
   std::string file;  // kCall only; empty: a function in C
@@ -81,8 +81,8 @@ enum class TreeCalls : std::uint8_t {
 
 struct RangeTreeOptions : Selection {
   static constexpr std::uint32_t kMostDepth = 1000;
-  // Number of shown levels; deeper nodes are merged into one row. 0: all. If a range opens the selection, it is the
-  // first level; ranges around it do not count.
+  // Number of shown levels; deeper nodes are merged into one row. 0: all. With --range, the selected user range
+  // is the first level; ranges around it do not count.
   std::uint32_t depth = 6;
   std::size_t width = 10;  // children for each node; the rest are merged into one
   // A node is merged into a kOther row if its allocated bytes, its bytes at the peak and its freed bytes are each below

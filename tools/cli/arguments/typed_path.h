@@ -12,9 +12,9 @@ namespace memoir {
 std::string NotAnOption(const std::string& path);
 std::string TypedPath(const std::string& path);
 
-// Decides how printed commands begin (printed_command.h). If a shell finds this program under its name, or finds
-// `started_as` (argv[0], for example a script that starts the program), commands begin with the name. Otherwise they
-// begin with the program's path. Call it in main, before it starts threads.
+// Decides how printed commands begin (printed_command.h): with the program's name, such as "memoir", if a shell finds
+// under this name this program or `started_as` (argv[0], for example a script that starts the program); otherwise with
+// the program's path. Call it in main, before it starts threads.
 void NameProgramInCommands(const std::string& started_as);
 
 }  // namespace memoir

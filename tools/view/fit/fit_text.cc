@@ -83,7 +83,7 @@ std::string LackReason(const FitCard& card) {
          "what it takes is not known, because a run without the card's limit failed: " + EndText(*attempt.unlimited);
 }
 
-// The reason for a run that was stopped early.
+// The text after the verdict for a run that was stopped early.
 std::string InterruptedText(const FitCard& card) {
   const auto deciding = DecidingDeviceOf(card.low.run);
   if (!deciding) return "before it used the GPU: no answer";
@@ -97,7 +97,7 @@ Color VerdictColor(FitVerdict verdict) {
   return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
 }
 
-// Returns the run whose peak is the need: a run that reached its end. nullptr if there is no such run.
+// Returns the run whose peak is the upper end of NeedOf(card). It reached its end. nullptr if there is no such run.
 const FitRun* RunOfNeed(const FitCard& card) {
   const FitAttempt& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
   if (!NeedOf(attempt)) return nullptr;

@@ -1,4 +1,4 @@
-// The summary as JSON (docs/json.md): exact numbers, every row.
+// The tables of `memoir show` as JSON (docs/json.md), with exact numbers.
 #ifndef TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_
 #define TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_
 

@@ -21,7 +21,7 @@ void OnRangeEnds(const void* range, const char* name) {
   };
   try {
     RecordingControls::WithCurrent(end, false);
-  } catch (...) {  // out of memory: the window does not close
+  } catch (...) {  // out of memory: the level stays until the writer's thread next calls Look
   }
 }
 

@@ -20,8 +20,8 @@ enum class CudaRecording {
 };
 
 // Reads PYTORCH_NO_CUDA_MEMORY_CACHING for the functions below. Call it at the start of a recording, and again once
-// CUDA is ready, with the GIL held if there is Python. Do not call it on a thread that runs operators, because another
-// thread of the program may be changing the environment.
+// CUDA is ready. It calls getenv, so no other thread may change the environment at the same time. Hooks must not call
+// it, because they run at any time, also while another thread changes the environment.
 void LookForCachingVariable();
 
 // Determines how CUDA memory is recorded, and installs device_level_hook.h if necessary. `find` returns the allocator

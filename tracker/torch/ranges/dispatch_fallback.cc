@@ -59,8 +59,9 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   start.name = FindOperatorName(schema);
   start.text = schema.name().c_str();
   start.sequence = SequenceOfNewNode(arguments);
-  // If torch or the program has disabled all Python modes on this thread (torch._C._DisableTorchDispatch, as in FSDP),
-  // no TorchDispatchMode would have seen the operator.
+  // Marks an operator that runs while torch or the program has disabled all Python modes on this thread
+  // (torch._C._DisableTorchDispatch, as in FSDP). A TorchDispatchMode, such as a memory tracker in Python, does not see
+  // such an operator. Readers that show what such a mode would show leave the operator out.
   if (start.sequence < 0 && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python))
     start.sequence = kUnseenByModes;
   return start;

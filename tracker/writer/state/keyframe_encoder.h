@@ -27,7 +27,8 @@ struct KeyframeSources {
   RecordingLevel level;
 };
 
-// Appends the definitions that this part lacks to a Payload, and then a Keyframe.
+// Appends to `payload`, an encoded Payload. First come the definitions (names, stacks, threads, devices) that the
+// keyframe needs and that part number `part` does not have yet. Then comes the Keyframe.
 void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
                     std::string* payload);
 

@@ -31,9 +31,8 @@ class BlockCounts {
               ReservedSegments& segments)
       : shared_(shared), steps_(steps), caching_(caching), peaks_(peaks), segments_(segments) {}
 
-  // Both functions pass the block on to `peaks`. AddBlock also passes it on to the other handlers.
-  void AddBlock(const AllocateEvent& event);
-  void RemoveBlock(const DeallocateEvent& event);
+  void AddBlock(const AllocateEvent& event);       // also passes the block on to the other four members
+  void RemoveBlock(const DeallocateEvent& event);  // also passes the block on to `peaks`
   void CountFirstSeen(const FirstSeenEvent& event);
 
   std::uint64_t UnattributedBytes(DeviceId device) { return sums_.unattributed[device]; }
