@@ -18,7 +18,7 @@ def report_of(tree, folder, program, *options):
     return capture, report
 
 
-# A process and one that it starts, of one rank.
+# A process and one that it starts, of one rank. The report opens on the second, whose peak is higher.
 TWO_PROCESSES = """
 import subprocess, sys, torch
 if len(sys.argv) == 1:
@@ -28,7 +28,7 @@ else:
     kept = [torch.ones(5_000_000) for _ in range(10)]
 """
 TABLES = """{
-  first: [await page.getAttribute(".hero .peak", "title"), (await show(page, "operators"), await page.$eval(".rows tbody tr td[title$=bytes]", (one) => one.title))],
+  first: [(await page.keyboard.press("["), await settle(page), await page.getAttribute(".hero .peak", "title")), (await show(page, "operators"), await page.$eval(".rows tbody tr td[title$=bytes]", (one) => one.title))],
   second: (await page.keyboard.press("]"), await settle(page), [await page.$eval(".rows tbody tr td[title$=bytes]", (one) => one.title), (await show(page, "overview"), await page.getAttribute(".hero .peak", "title"))]),
   categories: await page.$$eval(".card.category td.number[title]", (all) => all.map((one) => Number(one.title.replace(/[^0-9]/g, "")))),
 }"""
