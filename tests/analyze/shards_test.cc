@@ -36,6 +36,19 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
 }
 
+// Three states for each parameter instead of one, with equal shards.
+TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const std::uint64_t shard = (rank == 1 ? 5 : 10) * kMiB;  // rank 1 has a smaller shard
+    recordings.push_back(WithPeak(rank, {{"parameter", shard}, {"optimizer state", (rank == 3 ? 3 : 1) * shard}}));
+    recordings.back().set_shards_parameters(true);
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
+}
+
 // An FSDP rank at whose peak the buffers of collectives have `gathered` and `scattered` bytes.
 v1::RecordingSummary WithBuffers(std::uint32_t rank, std::uint64_t gathered, std::uint64_t scattered,
                                  std::uint64_t activations) {

@@ -55,10 +55,25 @@ std::map<std::string, PeakRows::MemberAndUsual> PeakRows::CategoriesOf(const Ran
   return categories;
 }
 
+// Returns true if the member's optimizer keeps more or less state for each byte of parameters than usual, so that it is
+// another optimizer.
+bool PeakRows::HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories) {
+  constexpr double kLeastFactor = 1.25;  // shards are rounded
+  const auto parameters = categories.find("parameter"), state = categories.find("optimizer state");
+  if (parameters == categories.end() || state == categories.end()) return false;
+  if (parameters->second.bytes == 0 || parameters->second.usual == 0) return false;
+  const double expected = static_cast<double>(state->second.usual) * static_cast<double>(parameters->second.bytes) /
+                          static_cast<double>(parameters->second.usual);
+  const auto bytes = static_cast<double>(state->second.bytes);
+  return bytes > expected * kLeastFactor || expected > bytes * kLeastFactor;
+}
+
 bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
   if ((!member.shards_parameters && !member.shards_optimizer) || member.rows[kByCategory].empty()) return false;
+  const std::map<std::string, MemberAndUsual> categories = CategoriesOf(member);
+  if (!member.shards_optimizer && HasOtherOptimizer(categories)) return false;
   std::uint64_t explained = 0;
-  for (const auto& [category, of] : CategoriesOf(member)) {
+  for (const auto& [category, of] : categories) {
     const bool is_of_optimizer = category == "optimizer state";
     const bool is_sharded =
         is_of_optimizer || (member.shards_parameters && (category == "parameter" || category == "gradient"));

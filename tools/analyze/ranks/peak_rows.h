@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "tools/analyze/ranks/odd_rank.h"
@@ -43,6 +44,7 @@ class PeakRows {
     std::uint64_t bytes = 0, usual = 0;
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
+  static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories);
 
   const RankBook& book_;
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
