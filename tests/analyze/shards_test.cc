@@ -49,6 +49,21 @@ TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
 }
 
+// The last slice of a vocabulary, divided by the program itself.
+TEST(ShardsTest, FewerParametersAreHealthyAndMoreAreNot) {
+  const auto job = [](std::uint64_t last) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      const std::uint64_t shard = rank == 3 ? last : 10 * kMiB;
+      recordings.push_back(WithPeak(
+          rank, {{"parameter", shard}, {"optimizer state", 2 * shard}, {"gradient", shard}, {"activation", 8 * kMiB}}));
+    }
+    return Found(recordings).odd;
+  };
+  EXPECT_THAT(job(8 * kMiB), IsEmpty());
+  EXPECT_THAT(job(12 * kMiB), SizeIs(1));
+}
+
 // An FSDP rank at whose peak the buffers of collectives have `gathered` and `scattered` bytes.
 v1::RecordingSummary WithBuffers(std::uint32_t rank, std::uint64_t gathered, std::uint64_t scattered,
                                  std::uint64_t activations) {

@@ -69,14 +69,19 @@ bool PeakRows::HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& ca
 }
 
 bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
-  if ((!member.shards_parameters && !member.shards_optimizer) || member.rows[kByCategory].empty()) return false;
+  if (member.rows[kByCategory].empty()) return false;
   const std::map<std::string, MemberAndUsual> categories = CategoriesOf(member);
+  const auto parameters = categories.find("parameter");
+  const bool has_fewer_parameters =
+      value < usual.value && parameters != categories.end() && parameters->second.bytes < parameters->second.usual;
+  const bool shards_parameters = member.shards_parameters || has_fewer_parameters;
+  if (!shards_parameters && !member.shards_optimizer) return false;
   if (!member.shards_optimizer && HasOtherOptimizer(categories)) return false;
   std::uint64_t explained = 0;
   for (const auto& [category, of] : categories) {
     const bool is_of_optimizer = category == "optimizer state";
     const bool is_sharded =
-        is_of_optimizer || (member.shards_parameters && (category == "parameter" || category == "gradient"));
+        is_of_optimizer || (shards_parameters && (category == "parameter" || category == "gradient"));
     if (!is_sharded) continue;
     // A rank with another optimizer has a category that the others lack, or lacks one. A rank with another shard has
     // all of them.

@@ -25,8 +25,9 @@ class PeakRows {
   std::vector<OddRow> LargestDifferences(const RankFacts& member, bool more) const;
 
   // Returns true if the sizes of the member's shards explain why it has `value` bytes instead of `usual`. With FSDP,
-  // the last ranks may have smaller parts of parameters, gradients and optimizer state. With a sharded optimizer, the
-  // member may keep the state of larger parameters. False if the rows of its peak are unknown.
+  // the last ranks may have smaller parts of parameters, gradients and optimizer state. A program that divides its
+  // parameters itself may give the last rank fewer of them. With a sharded optimizer, the member may keep the state of
+  // larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
   // Returns true if the buffers of FSDP's collectives explain why the member's peak is `value` instead of `usual`.
