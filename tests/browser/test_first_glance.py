@@ -1,4 +1,4 @@
-"""What the first screen of a report says: the peak in a sentence, the findings by harm, and of a job the rank that matters."""
+"""The first screen of a report has the peak in a sentence, the findings by harm, and for a job the rank that matters."""
 
 import re
 import subprocess

@@ -25,7 +25,7 @@ def test_links_and_history(tree, browser, tmp_path):
     assert seen["back"] == seen["places"][0]["place"]
     assert {"timeline", "modules", "flame", "overview"} <= set(seen["views"])
     assert seen["forward"] == seen["places"][-1]["place"]
-    # What an address names wrongly is as at first.
+    # Values that the report does not have are ignored.
     assert [one["view"] for one in seen["wrong"]] == ["overview", "flame", "overview"]
     assert all(one["said"] == [] for one in seen["wrong"])
     assert seen["said"] == []

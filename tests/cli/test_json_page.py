@@ -13,7 +13,7 @@ SHOW = ("Every `show` document", "`processes[]`", "`memoir show --json`: the sum
 AT_AND_OVER = "`--at`, `--over`, `--tree`"
 GROUPINGS = ("operator", "module", "category", "line", "category,line", "parameter", "leaf", "range", "region", "shape", "pool", "rank")
 CHECKS = ("oom", "frag", "balance", "leaks", "host", "ranks")
-# Words after `memoir`, and the sections of the page that describe the document, besides those of SHOW.
+# Words after `memoir`, and the page's sections that describe the document in addition to SHOW.
 DOCUMENTS = [
     *((f"show --by {by}", ()) for by in GROUPINGS),
     *((f"show --at peak --by {by}", (AT_AND_OVER,)) for by in ("operator", "line")),
@@ -34,7 +34,7 @@ def sections(page):
 
 
 def keys(document):
-    """All keys of a document, without those of `phases`, which are names of phases."""
+    """All keys of a document, without the keys of `phases`, which are names of phases."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield key

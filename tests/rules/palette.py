@@ -13,7 +13,7 @@ PAGE, PICTURES = "tools/web/src/colours.ts", "tools/view/time/over_time_picture.
 STACKS = "tools/analyze/time/over_time_curves.cc"
 ORDER = ("PARAMETER", "OPTIMIZER_STATE", "INPUT", "TEMPORARY", "ACTIVATION", "GRADIENT", "AUTOGRAD_DETAIL", "UNKNOWN", "BUFFER")  # of enum Category
 
-# What people without one kind of cones see, in linear RGB (Machado, Oliveira and Fernandes, 2009).
+# Simulations of people who lack one kind of cones, for linear RGB (Machado, Oliveira and Fernandes, 2009).
 SIMULATIONS = {
     "everybody": np.eye(3),
     "protanopes": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),

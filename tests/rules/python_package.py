@@ -58,8 +58,8 @@ def imported(node, known):
 
 
 def no_import_circles(tree):
-    """No module of the package imports one that imports it, in a function or for types either: each can be read after those it needs. So it is of the
-    folders of the package."""
+    """No module of the package imports one that imports it, in a function or for types either: each can be read after those it needs. The
+    folders of the package have no circle, either."""
     found = modules(tree)
     graph = {name: set().union(*(imported(node, set(found)) for node in ast.walk(body))) for name, body in found.items()}
     yield from (f"modules in a circle: {' -> '.join(circle)}" for circle in circles(graph))

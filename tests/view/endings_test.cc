@@ -147,7 +147,7 @@ TEST(Endings, AStepThatAnOutOfMemoryErrorLeftDoesNotComeAfterIt) {
   EXPECT_THAT(ShownRun(caught), HasSubstr("the program went on: 1 optimizer step came after it"));
 }
 
-// What is live is what a program can change, also where holes are why the request failed.
+// A program can change what is live, even if the request failed because of holes.
 TEST(Endings, AnErrorOfFragmentationKeepsItsCategoriesWhereOtherFactsLeave) {
   const testing::TemporaryFolder folder;
   ProcessBuilder().Allocate(0x1000, 64).WriteTo(folder.path());

@@ -31,7 +31,7 @@ std::vector<ProgramChange> FindOtherParameters(const CaptureHoldings& a, const C
 std::vector<ProgramChange> FindSharedChanges(const std::vector<MatchedParameter>& parameters);
 
 // Returns changes of Kind::kSizes. Sizes that grew by the same factor, such as 128 to 256 and 512 to 1024, are one
-// change. Of these pairs, ProgramChange::a and b are the one that the largest number of parameters has.
+// change. ProgramChange::a and b are the pair that the largest number of parameters has.
 std::vector<ProgramChange> FindSizeChanges(const std::vector<MatchedParameter>& parameters);
 
 // Returns changes of Kind::kTrained and Kind::kFrozen. Empty if a capture trains no parameter: either its program

@@ -35,7 +35,6 @@ constexpr std::array<FigureBounds, 6> kJudged = {{{OddFigure::kAllocated, &RankF
                                                   {OddFigure::kAtEnd, &RankFacts::own_at_end, 1, kMiB, true}}};
 constexpr std::uint64_t kPercentOfVaried = 25;  // tolerated percent of reserved bytes, if allocated bytes vary
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
-constexpr std::size_t kFewestWindows = 4;  // of steps, with which a rank's steps are compared
 
 class OddRankFinder {
  public:

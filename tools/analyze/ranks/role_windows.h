@@ -11,6 +11,8 @@
 
 namespace memoir {
 
+inline constexpr std::size_t kFewestWindows = 4;  // of steps, with which the steps of ranks are compared
+
 class RoleWindows {
  public:
   using Windows = std::map<std::uint64_t, std::uint64_t>;  // bytes, by first step / steps()

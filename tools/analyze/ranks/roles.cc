@@ -55,7 +55,6 @@ bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::siz
 
 // Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference().
 bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& pair) {
-  constexpr std::size_t kFewestWindows = 4;
   const RoleWindows windows(ranks, pair);
   const RoleWindows::Windows &first = windows.of(0), &second = windows.of(1);
   std::size_t more = 0, less = 0;

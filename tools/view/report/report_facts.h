@@ -18,8 +18,8 @@ namespace memoir {
 
 // The result of one check of `memoir check`.
 struct ReportFinding {
-  // kHarmed: the program failed, was slowed down or will run out of memory. kWorthALook: memory is wasted, or nobody
-  // explains it.
+  // kHarmed: the program failed, was slowed down or will run out of memory. kWorthALook: memory is wasted, or its
+  // use is not explained.
   enum class Answer : std::uint8_t { kFine, kWorthALook, kHarmed, kNotKnown };
   struct Device {
     std::string name;
