@@ -20,15 +20,8 @@ struct memoir_python {
   /* The function set_eval_frame of dynamo: with None it switches dynamo off and returns the previous callback. May be
    * NULL. */
   void* set_eval_frame;
-  /* Between pause_tracing and resume_tracing the program's trace and profile functions are not called on the thread.
-   * The next three functions are PyThreadState_Get, PyThreadState_EnterTracing and PyThreadState_LeaveTracing, if
-   * Python has them. */
-  void* (*thread)(void);
-  void (*pause_tracing)(void* thread);
-  void (*resume_tracing)(void* thread);
   void (*inc_ref)(void* object);
   void (*dec_ref)(void* object);
-  void* (*call)(void* callable, ...); /* PyObject_CallFunctionObjArgs */
   /* The tensors of modules are read only if all of these are set. */
   void* (*generic_attribute)(void* object, void* name);                        /* PyObject_GenericGetAttr */
   int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
@@ -83,6 +76,11 @@ MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
 /* A PyCFunction with METH_O: the callback of a weak reference to a module. Calls `gone` with the reference. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
+/* A PyCFunction with METH_VARARGS and METH_KEYWORDS, which takes the place of a function of torch or Python. `functions`
+ * is the tuple (original, before, after, set_eval_frame), in which None is left out. Calls `before`, `original` and
+ * `after` with the arguments, and returns what `original` returns. The program's trace and profile functions see
+ * `original` alone (modules/unseen_calls.h). */
+MEMOIR_API void* memoir_python_between_unseen(void* functions, void* arguments, void* named);
 /* Implements, as a vectorcall, a function that returns False and has no Python frame (modules/_in_dynamo.py of the
  * package). */
 MEMOIR_API void* memoir_python_in_dynamo(void* function, void* const* arguments, size_t count, void* names);

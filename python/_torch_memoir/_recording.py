@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from _torch_memoir import _dispatch, _library, _stopped, _tracing, _uncaught
+from _torch_memoir import _dispatch, _library, _stopped, _tracing, _uncaught, _unseen
 from _torch_memoir._lazy import Lazy
 from _torch_memoir._terminal import say
 from _torch_memoir.compiled import _compiler
@@ -317,9 +317,10 @@ def _call(library: ctypes.CDLL, function: str, options: dict[str, typing.Any]) -
         raise RuntimeError(message.value.decode(errors="replace"))
     _dispatch.let_higher_order_operators_pass()
     if _tracker is None:
-        atexit.register(_stop_at_exit)
-        _processes.follow(process_callbacks)
-        _coordinates.follow(tracker)
+        atexit.register(_unseen.hidden(library, _stop_at_exit))
+        _processes.follow(process_callbacks, library)
+        _processes.follow_group(process_callbacks, library)
+        _coordinates.follow(library)
     _tracker = library
     _follow_cuda(library)
     _compiler.start(library)

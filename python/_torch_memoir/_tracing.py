@@ -6,12 +6,13 @@ from __future__ import annotations
 import ctypes
 import sys
 
+from _torch_memoir import _builtin
+
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-METH_FASTCALL = 0x80
 # The library's callbacks, and the events of sys.monitoring that call each. A callback returns None, which keeps the event on for this code location.
 _EVENTS = {
     "memoir_python_call": ("PY_START", "PY_RESUME", "PY_THROW"),
@@ -24,11 +25,6 @@ _FREE_TOOLS = 3, 4, 5, 2, 1  # ids without a recommended use come first; the deb
 _library: ctypes.PyDLL | None = None  # None: start was not called since the last stop
 _tool: int | None = None  # our tool id of sys.monitoring
 _callbacks: dict[str, Any] = {}
-_kept: list[object] = []  # objects whose addresses C keeps for ever
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
 def is_requested() -> bool:
@@ -88,10 +84,5 @@ def _monitor(library: ctypes.PyDLL, monitoring: Any) -> str:
 
 def _callback(library: ctypes.PyDLL, function: str) -> Any:
     if function not in _callbacks:
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype = ctypes.py_object
-        make.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-        definition = _MethodDef(function.encode(), ctypes.cast(getattr(library, function), ctypes.c_void_p).value, METH_FASTCALL, None)
-        _kept.append(definition)
-        _callbacks[function] = make(ctypes.addressof(definition), None, None)
+        _callbacks[function] = _builtin.builtin(getattr(library, function), _builtin.METH_FASTCALL)
     return _callbacks[function]

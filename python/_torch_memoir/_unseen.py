@@ -7,12 +7,26 @@
     finally:
         resume(state)
 
-Such functions do not see these calls, which go through ctypes. Python 3.10 has no way to pause them: they see all work there.
+Such functions do not see these calls, which go through ctypes. A function that torch or Python calls is hidden as a whole:
+
+    torch.f = between(library, torch.f, after=note)    # calls torch.f, then `note` with the same arguments
+    atexit.register(hidden(library, stop))             # calls `stop`
+
+Python 3.10 has no way to pause such functions: they see all work there.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import sys
+
+from _torch_memoir import _builtin
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _python = ctypes.PyDLL(None)
 thread = _python["PyThreadState_Get"]
@@ -23,3 +37,35 @@ resume = _python["PyThreadState_LeaveTracing" if _can_pause else "Py_IsInitializ
 for _function in (pause, resume):
     _function.argtypes = [ctypes.c_void_p]
     _function.restype = None if _can_pause else ctypes.c_int
+
+_make_method = _python["PyInstanceMethod_New"]
+_make_method.argtypes, _make_method.restype = [ctypes.py_object], ctypes.py_object
+
+
+def set_eval_frame() -> object:
+    """The function of dynamo, torch's compiler, that switches it off on this thread. None if this torch has none."""
+    torch: Any = sys.modules.get("torch")
+    return getattr(getattr(getattr(getattr(torch, "_C", None), "_dynamo", None), "eval_frame", None), "set_eval_frame", None)
+
+
+def between(
+    library: ctypes.CDLL, original: Callable[..., Any] | None, *, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None,
+) -> Any:
+    """Returns a function for the place of `original`. It calls `before`, `original` and `after` with the arguments that it gets, and returns what `original` returns.
+    Trace functions and profile functions see `original` alone, and torch's compiler compiles neither `before` nor `after`. If `original` raises an exception, `after` is not called."""
+    functions = original, before, after, set_eval_frame()
+    # Profile functions see calls of builtins, but not calls of builtins through `partial`.
+    function = functools.partial(_builtin.builtin(library.memoir_python_between_unseen, _builtin.METH_VARARGS_KEYWORDS, functions))
+    return function if original is None else functools.update_wrapper(function, original)
+
+
+def method_between(
+    library: ctypes.CDLL, original: Callable[..., Any], *, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None,
+) -> Any:
+    """between() for the place of a method in a class: all three functions get `self`."""
+    return _make_method(between(library, original, before=before, after=after))
+
+
+def hidden(library: ctypes.CDLL, function: Callable[..., None]) -> Any:
+    """Returns a function that calls `function`, and returns None. Trace functions and profile functions do not see the call."""
+    return between(library, None, after=function)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from recording import record, run_explicit
+from recording import record, run_explicit, run_memoir
 
 PROGRAM = """
 import collections, json, sys, threading, torch
@@ -56,6 +56,83 @@ def test_the_programs_functions_see_the_program_alone(tree, tmp_path, when, foll
     if follow == "settrace":  # an exception that leaves a module's call passes Memoir's `finally`, on the line of the call
         assert len(differences) == 1 and differences.popitem()[1] == 1
     assert sum(events.values()) > 500 and not differences
+
+
+JOB = """
+import atexit, collections, json, os, sys
+events = collections.Counter()
+def told(frame, event, argument):
+    name = argument.__name__ if event.startswith("c_") else frame.f_code.co_name
+    events[f"{event} {name} {frame.f_code.co_filename}:{frame.f_lineno}"] += 1
+    return told
+_, file, follow = sys.argv
+def save():
+    getattr(sys, follow)(None)
+    with open(f"{file}.{'child' if os.getpid() != parent else 'parent'}", "w") as saved:
+        json.dump(events, saved)
+parent = os.getpid()
+atexit.register(save)  # before Memoir's function, so it runs after it
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+getattr(sys, follow)(told)
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
+child = os.fork()
+if child == 0:
+    save()
+    os._exit(0)
+os.waitpid(child, 0)
+for _ in range(14):
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot pause profile functions")
+@pytest.mark.parametrize("follow", ["setprofile", "settrace"])
+def test_groups_forks_searches_and_the_exit_are_not_seen(tree, tmp_path, follow):
+    """Python's import system goes through one more finder, so its own frames are not compared."""
+    program, bare, seen = tmp_path / "program.py", tmp_path / "bare", tmp_path / "seen"
+    program.write_text(JOB)
+    subprocess.run([sys.executable, program, bare, follow], check=True)
+    capture, done = record(tree, tmp_path, JOB, seen, follow, options=["--holders"])
+    assert done.returncode == 0, done.stderr
+    for process in ("parent", "child"):
+        events = json.loads(bare.with_suffix(f".{process}").read_text())
+        more = collections.Counter(json.loads(seen.with_suffix(f".{process}").read_text()))
+        more.subtract(events)
+        differences = {name: count for name, count in more.items() if count and "<frozen importlib" not in name}
+        assert sum(events.values()) > 500 and not differences
+    assert "memoir.held_by" in run_memoir(tree, "export", "events", capture).stdout  # a search was made
+
+
+COMPILES = """
+import json, sys, torch
+files = set()
+def told(frame, event, argument):
+    files.add(frame.f_code.co_filename)
+sys.setprofile(told)
+torch.compile(lambda x: (x * 2).sin(), backend="aot_eager")(torch.ones(4))
+sys.setprofile(None)
+with open(sys.argv[1], "w") as file:
+    json.dump(sorted(files), file)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot pause profile functions")
+def test_no_frame_of_memoir_is_seen_while_torch_compiles(tree, tmp_path):
+    seen = tmp_path / "seen.json"
+    capture, done = record(tree, tmp_path, COMPILES, seen)
+    assert done.returncode == 0, done.stderr
+    files = json.loads(seen.read_text())
+    assert any(file.endswith("torch/_dynamo/convert_frame.py") for file in files)
+    assert not [file for file in files if "_torch_memoir" in file or "<memoir>" in file]
+    events = run_memoir(tree, "export", "events", capture).stdout
+    assert "torch.compile: " in events
 
 
 PROFILED = """

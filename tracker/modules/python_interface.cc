@@ -12,6 +12,7 @@
 #include "tracker/modules/module_calls.h"
 #include "tracker/modules/named_tensors.h"
 #include "tracker/modules/outermost_calls.h"
+#include "tracker/modules/unseen_calls.h"
 #include "tracker/stacks/call_tracer.h"
 
 namespace {
@@ -30,35 +31,9 @@ void* None() {
 
 std::uint64_t AddressOf(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
 
-// Pauses the program's trace and profile functions on this thread until the end of the scope.
-class TracingPaused {
- public:
-  TracingPaused() : thread_(python.thread()) { python.pause_tracing(thread_); }
-  ~TracingPaused() { python.resume_tracing(thread_); }
-  TracingPaused(const TracingPaused&) = delete;
-  TracingPaused& operator=(const TracingPaused&) = delete;
-
- private:
-  void* const thread_;
-};
-
-// Calls a function of the Python package. Trace functions do not see the call. dynamo is switched off, because inside
-// of a compiled function it would compile the package's function. False: an exception such as KeyboardInterrupt is set;
-// the package handles other exceptions itself.
-bool Call(void* function, void* argument) {
-  const TracingPaused paused;
-  void* before = python.set_eval_frame == nullptr ? nullptr : python.call(python.set_eval_frame, python.none, nullptr);
-  if (python.set_eval_frame != nullptr && before == nullptr) return false;
-  void* answer = python.call(function, argument, nullptr);
-  if (answer != nullptr) python.dec_ref(answer);
-  if (before == nullptr) return answer != nullptr;
-  // While an exception is set, set_eval_frame must not be called. So dynamo then stays off until the compiled function
-  // returns.
-  void* after = answer == nullptr ? nullptr : python.call(python.set_eval_frame, before, nullptr);
-  if (after != nullptr) python.dec_ref(after);
-  python.dec_ref(before);
-  return after != nullptr;
-}
+// Calls a function of the Python package. False: an exception such as KeyboardInterrupt is set; the package handles
+// other exceptions itself.
+bool Call(void* function, void* argument) { return memoir::CallUnseen(function, argument, python.set_eval_frame); }
 
 void* TypeOf(const void* object) { return static_cast<void* const*>(object)[1]; }  // after the reference count
 
@@ -251,6 +226,10 @@ void memoir_python_compiled(const char* text) { memoir::NoteCompiled(text); }
 void* memoir_python_gone(void*, void* reference) {
   const memoir::ErrnoKeeper errno_keeper;
   return Call(python.gone, reference) ? None() : nullptr;
+}
+
+void* memoir_python_between_unseen(void* functions, void* arguments, void* named) {
+  return memoir::CallBetweenUnseen(functions, arguments, named);
 }
 
 void* memoir_python_in_dynamo(void*, void* const*, size_t, void*) {

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import sys
 
+from _torch_memoir import _unseen
 from _torch_memoir.compiled import _compiled_code
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     import ctypes
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
+    from collections.abc import Callable
     from types import FrameType, ModuleType
-    from typing import Any
+    from typing import Any, TypeGuard
 
 _UTILS = "torch._dynamo.utils"
 _PREFIX = "torch.compile: "
@@ -42,12 +42,12 @@ def start(library: ctypes.CDLL) -> None:
     _code = _compiled_code.CompiledCode(_say)
     _breaks_noted = 0
     utils = sys.modules.get(_UTILS)
-    if utils is not None and not getattr(utils.__spec__, "_initializing", False):
+    if _is_imported(utils):
         _install(utils)
         _breaks = len(getattr(utils, "graph_break_reasons", ()))
         _quietly(_code.loaded)  # code that was compiled before
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _Finder(library))
 
 
 def stop() -> None:
@@ -61,97 +61,53 @@ def stop() -> None:
 
 
 class _Finder:
-    """A finder on sys.meta_path until the program imports torch's compilers. It finds no other module."""
+    """A finder on sys.meta_path that finds no module. At the first import after the one of torch's compilers, it replaces their methods."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != _UTILS:
-            return None
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    loader: Any = _Loader(spec.loader)  # importlib uses the old methods only if a loader has them
-                    spec.loader = loader
-                return spec
-        return None
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        self.find_spec = _unseen.hidden(library, self._look)
+
+    def _look(self, *_: object) -> None:
+        utils = sys.modules.get(_UTILS)
+        if _is_imported(utils):
+            # It stays in the list until stop(): Python goes through the list now, and would pass over the next finder.
+            self.find_spec = _unseen.between(self._library, None)
+            _quietly(_install, utils)
 
 
-class _Loader:
-    """Runs the module with its own loader. Puts that loader back in place first, so the module's code finds it as without Memoir."""
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: Any) -> None:
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        if _library is not None:
-            _install(module)
+def _is_imported(module: ModuleType | None) -> TypeGuard[ModuleType]:
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def _install(utils: ModuleType) -> None:
     logger = getattr(utils, "ChromiumEventLogger", None)
     if _replaced or logger is None:
         return
-    _replace(logger, "log_event_start", _starting)
-    _replace(logger, "log_event_end", lambda original: _ending(original, utils))
+    _replace(logger, "log_event_start", after=_started)
+    _replace(logger, "log_event_end", before=lambda logger, *_, **__: _quietly(_note, logger, utils), after=_ended)
     for name in ("reset", "_reset_to_state"):
-        _replace(logger, name, _resetting)
+        _replace(logger, name, after=_ended)
     graphs = getattr(sys.modules.get("torch.fx.graph_module"), "GraphModule", None)
     if graphs is not None:
-        _replace(graphs, "recompile", _recompiling)
+        _replace(graphs, "recompile", after=lambda module, *_, **__: _quietly(_see_graph, module))
 
 
-def _replace(owner: type, name: str, around: Callable[[Any], Any]) -> None:
+def _replace(owner: type, name: str, *, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None) -> None:
     original = vars(owner).get(name)
-    if original is None:
+    if original is None or _library is None:
         return
-    ours = around(original)
-    # With a file name of torch's: dynamo skips frames of torch's files.
-    ours.__code__ = ours.__code__.replace(co_filename=original.__code__.co_filename, co_name=name)
-    ours.__name__, ours.__qualname__, ours.__module__ = original.__name__, original.__qualname__, original.__module__
+    ours = _unseen.method_between(_library, original, before=before, after=after)
     setattr(owner, name, ours)
     _replaced.append((owner, name, original, ours))
 
 
-def _starting(original: Callable[..., None]) -> Callable[..., None]:
-    def log_event_start(self: Any, *arguments: Any, **named: Any) -> None:
-        original(self, *arguments, **named)
-        _tell(self, True)
-        _quietly(_look_at_graph, self)
-
-    return log_event_start
+def _started(logger: Any, *_: Any, **__: Any) -> None:
+    _tell(logger, True)
+    _quietly(_look_at_graph, logger)
 
 
-def _ending(original: Callable[..., None], utils: ModuleType) -> Callable[..., None]:
-    def log_event_end(self: Any, *arguments: Any, **named: Any) -> None:
-        _quietly(_note, self, utils)
-        original(self, *arguments, **named)
-        _tell(self, False)
-
-    return log_event_end
-
-
-def _resetting(original: Callable[..., None]) -> Callable[..., None]:
-    def reset(self: Any, *arguments: Any, **named: Any) -> None:
-        original(self, *arguments, **named)
-        _tell(self, False)
-
-    return reset
-
-
-def _recompiling(original: Callable[..., Any]) -> Callable[..., Any]:
-    def recompile(self: Any, *arguments: Any, **named: Any) -> Any:
-        made = original(self, *arguments, **named)
-        _quietly(_see_graph, self)
-        return made
-
-    return recompile
+def _ended(logger: Any, *_: Any, **__: Any) -> None:
+    _tell(logger, False)
 
 
 def _quietly(function: Callable[..., None], *arguments: Any) -> None:

@@ -12,7 +12,7 @@ import ctypes
 import functools
 import sys
 
-from _torch_memoir import _frames, _stand_in, _unseen
+from _torch_memoir import _builtin, _frames, _stand_in, _unseen
 from _torch_memoir.modules import _in_dynamo, _module_names, _optimizers
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from types import FunctionType
     from typing import Any
 
-METH_O = 8
 # The source of our function (_stand_in.Body): _TORCHS_OWN if Module.__call__ is torch's own function, _ANOTHERS if another tool has replaced it.
 _TORCHS_OWN = (
     (0, "def _wrapped_call_impl(self, *args, **kwargs):"),
@@ -50,20 +49,15 @@ leave: Any = None
 in_dynamo: Callable[[], bool] | None = None
 gone: Any = None  # callback of weak references
 _replacement: FunctionType | None = None  # our function, while it is installed
-_kept: list[object] = []  # objects whose addresses C keeps for ever
 _held: tuple[object, ...] = ()  # objects whose addresses C keeps until the next start
 _asked = False  # start was called since the last stop
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
 
 
 class _Interpreter(ctypes.Structure):
     """struct memoir_python."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in (
-        "none", "no", "resolve", "gone", "set_eval_frame", "thread", "pause_tracing", "resume_tracing", "inc_ref", "dec_ref", "call",
+        "none", "no", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref",
         "generic_attribute", "next_entry", "clear_error", "utf8", "is_subtype", "parameters", "buffers", "local_tensor", "dict_type", "tensor", "parameter")]
 
 
@@ -71,13 +65,13 @@ def start(library: ctypes.PyDLL) -> None:
     """Called before or at the start of a recording into the tracker `library`. Raises if calls of modules can't be recorded in this program."""
     global _asked, _held
     _asked = True
-    if not _kept:
+    if enter is None:
         _make_functions(library)
     _module_names.current = _module_names.ModuleNames(library, gone)
     python = ctypes.pythonapi
-    functions = (_unseen.thread, _unseen.pause, _unseen.resume, python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs,
-                 python.PyObject_GenericGetAttr, python.PyDict_Next, python.PyErr_Clear, python.PyUnicode_AsUTF8AndSize, python.PyType_IsSubtype)
-    objects = (None, False, _module_names.resolve, _module_names.gone, _set_eval_frame())
+    functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_GenericGetAttr, python.PyDict_Next, python.PyErr_Clear,
+                 python.PyUnicode_AsUTF8AndSize, python.PyType_IsSubtype)
+    objects = (None, False, _module_names.resolve, _module_names.gone, _unseen.set_eval_frame())
     library.memoir_python_setup(ctypes.byref(_Interpreter(
         *(id(o) if o is not None or i == 0 else None for i, o in enumerate(objects)),
         *(ctypes.cast(f, ctypes.c_void_p).value for f in functions),
@@ -129,28 +123,13 @@ def _frames_of_torch() -> tuple[_frames.Layout, list[object]] | None:
         return None
 
 
-def _set_eval_frame() -> object:
-    import torch
-
-    return getattr(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None), "set_eval_frame", None)
-
-
 def _make_functions(library: ctypes.PyDLL) -> None:
     global enter, leave, gone, in_dynamo
     in_dynamo = _in_dynamo.function(library)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-
-    def builtin(name: bytes, function: Any) -> Any:
-        definition = _MethodDef(name, ctypes.cast(function, ctypes.c_void_p).value, METH_O, None)
-        _kept.append(definition)
-        return make(ctypes.addressof(definition), None, None)
-
     # Profile functions see calls of builtins, but not calls of builtins through `partial`.
-    enter = functools.partial(builtin(b"memoir_enter", library.memoir_python_enter))
-    leave = functools.partial(builtin(b"memoir_exit", library.memoir_python_exit))
-    gone = builtin(b"memoir_gone", library.memoir_python_gone)
+    enter = functools.partial(_builtin.builtin(library.memoir_python_enter, _builtin.METH_O))
+    leave = functools.partial(_builtin.builtin(library.memoir_python_exit, _builtin.METH_O))
+    gone = _builtin.builtin(library.memoir_python_gone, _builtin.METH_O)
 
 
 def _install() -> None:

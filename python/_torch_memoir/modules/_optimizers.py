@@ -43,7 +43,6 @@ _STEPPED = (
     (-1, "  thread = thread_state(); pause(thread)"),
     (-1, "  try: look(self)"),
     (-1, "  finally: resume(thread)"),
-    (-1, "  if _holders.library is not None: stepped(_holders.OPTIMIZER, id(self))"),  # no call otherwise, because a profile function would see it
 )
 
 # The functions that our function calls.
@@ -51,7 +50,6 @@ original: Callable[..., Any] | None = None
 is_empty = False  # `original` does nothing
 look: Callable[[Optimizer], None] | None = None
 in_dynamo: Callable[[], bool] | None = None
-stepped = _holders.step
 thread_state, pause, resume = _unseen.thread, _unseen.pause, _unseen.resume
 profile_function = functools.partial(sys.getprofile)  # profile functions see no call through `partial`
 
@@ -87,7 +85,7 @@ def _install(library: ctypes.PyDLL) -> None:
     own = getattr(torch.optim.Optimizer, "_optimizer_step_code", None)
     if _replacement is not None or own is None:
         return
-    original, is_empty, look, in_dynamo = own, _does_nothing(own), _look, _in_dynamo.function(library)
+    original, is_empty, look, in_dynamo = own, _does_nothing(own), _look_and_step, _in_dynamo.function(library)
     _replacement = torch.optim.Optimizer._optimizer_step_code = _stand_in.make(_STEPPED, own, globals())
 
 
@@ -97,6 +95,11 @@ def _does_nothing(function: Any) -> bool:
 
     code = function.__code__
     return code.co_code == empty.__code__.co_code and not code.co_names
+
+
+def _look_and_step(optimizer: Optimizer) -> None:
+    _look(optimizer)
+    _holders.step(_holders.OPTIMIZER, id(optimizer))
 
 
 def _look(optimizer: Optimizer) -> None:

@@ -4,17 +4,14 @@ names a parallelism. torch.distributed has no hook for either, so Memoir wraps t
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
-import os
 import sys
+
+from _torch_memoir import _unseen
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
-
-    Library = Callable[[], ctypes.CDLL | None]
 
 # Names of groups that have one dimension. Megatron makes many more groups, with several dimensions ("TENSOR_AND_DATA_PARALLEL_GROUP").
 _OF_GROUPS = {"context", "cp", "data", "dp", "ep", "expert", "fsdp", "pipeline", "pp", "sequence", "sp", "stage", "tensor", "tp"}
@@ -24,19 +21,17 @@ _known: dict[str, tuple[int, int]] = {}  # index and size, by dimension
 _of_mesh = 0  # ranks of the mesh that the coordinates come from; 0: they come from groups
 
 
-def follow(library: Library) -> None:
-    """From now on, sends each coordinate that is found to the tracker that `library` returns."""
-    _follow_meshes(library)
-    _follow_groups(library)
+def follow(tracker: ctypes.CDLL) -> None:
+    """From now on, sends each coordinate that is found to the tracker."""
+    _follow_meshes(tracker)
+    _follow_groups(tracker)
 
 
-def report(library: ctypes.CDLL | None) -> None:
+def report(tracker: ctypes.CDLL) -> None:
     """Sends the known coordinates to the tracker, even if the list is empty."""
-    if library is None:
-        return
     names = (ctypes.c_char_p * len(_known))(*(_cut(name) for name in _known))
     numbers = ctypes.c_uint32 * len(_known)
-    library.memoir_coordinates(names, numbers(*(index for index, _ in _known.values())), numbers(*(size for _, size in _known.values())), len(_known))
+    tracker.memoir_coordinates(names, numbers(*(index for index, _ in _known.values())), numbers(*(size for _, size in _known.values())), len(_known))
 
 
 def forget() -> None:
@@ -46,42 +41,23 @@ def forget() -> None:
     _known.clear()
 
 
-def hidden(function: Callable[..., Any], original: Any) -> Any:
-    """Returns a function with the name of `original`, a function of torch, that calls `function(original, ...)`. It causes no graph break, because Dynamo skips it as it
-    skips torch's functions. torch.compiler.disable would have the same effect, but imports Dynamo."""
-    folder = os.path.dirname(original.__code__.co_filename)
-    swap = getattr(getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "eval_frame", None), "set_eval_frame", None)
-
-    def called(*arguments: Any, **named: Any) -> Any:
-        before = swap(None) if swap is not None else None
-        try:
-            return function(original, *arguments, **named)
-        finally:
-            if swap is not None:
-                swap(before)
-
-    called.__code__ = called.__code__.replace(co_filename=os.path.join(folder, "<memoir>"))  # Dynamo skips torch's files
-    return functools.wraps(original)(called)
-
-
 def _cut(name: str) -> bytes:
     return name.encode("utf-8", "replace")[:_MOST_BYTES].decode("utf-8", "ignore").encode()
 
 
-def _follow_meshes(library: Library) -> None:
+def _follow_meshes(tracker: ctypes.CDLL) -> None:
     mesh_class: Any = getattr(sys.modules.get("torch.distributed.device_mesh"), "DeviceMesh", None)
     if mesh_class is None:
         return
 
-    def followed(make: Any, self: Any, *arguments: Any, **named: Any) -> None:
-        make(self, *arguments, **named)
+    def made(mesh: Any, *_: Any, **__: Any) -> None:
         try:
-            if _take_mesh(mesh_class, self):
-                report(library())
+            if _take_mesh(mesh_class, mesh):
+                report(tracker)
         except Exception:
             pass  # not torch's kind of mesh: no coordinates in the capture
 
-    mesh_class.__init__ = hidden(followed, mesh_class.__init__)
+    mesh_class.__init__ = _unseen.method_between(tracker, mesh_class.__init__, after=made)
 
 
 def _ranks(mesh_class: Any, mesh: Any) -> int:
@@ -113,21 +89,20 @@ def _take_mesh(mesh_class: Any, mesh: Any) -> bool:
     return bool(new)
 
 
-def _follow_groups(library: Library) -> None:
+def _follow_groups(tracker: ctypes.CDLL) -> None:
     c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
     if not hasattr(c10d, "_new_process_group_helper"):
         return
 
-    def followed(make: Any, group_size: int, group_rank: int, *arguments: Any, **named: Any) -> Any:
-        made = make(group_size, group_rank, *arguments, **named)
+    def made(*arguments: Any, **named: Any) -> None:
         try:
-            if _take_group(group_size, group_rank, named.get("group_desc")):
-                report(library())
+            size, index, *_ = arguments
+            if _take_group(size, index, named.get("group_desc")):
+                report(tracker)
         except Exception:
             pass  # a version of torch that calls it with other arguments: no coordinates in the capture
-        return made
 
-    c10d._new_process_group_helper = hidden(followed, c10d._new_process_group_helper)
+    c10d._new_process_group_helper = _unseen.between(tracker, c10d._new_process_group_helper, after=made)
 
 
 def _take_group(size: int, index: int | None, description: str | None) -> bool:

@@ -3,15 +3,18 @@ they call memoir.start(). Also records the rank's number once torch.distributed 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
+from _torch_memoir import _unseen
 from _torch_memoir._terminal import say
 from _torch_memoir.processes import _coordinates
 from _torch_memoir.processes._launchers import launchers_rank
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
+    import ctypes
     from collections.abc import Callable
     from typing import Any
 
@@ -28,7 +31,14 @@ _LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
 _TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
 
 _following = False
+_tracker: ctypes.CDLL | None = None  # the one that follow() got
 _when_task_is_known: Callable[[], None] | None = None  # of a spawned child
+
+
+def _hidden(function: Callable[..., None]) -> Callable[..., None]:
+    """Returns a function that calls `function`. The program's trace and profile functions do not see the call, if the tracker is loaded."""
+    called: Callable[..., None] = function if _tracker is None else _unseen.hidden(_tracker, function)
+    return called
 
 
 class ProcessCallbacks:
@@ -105,7 +115,7 @@ def process_role(followed: ProcessCallbacks, when_task_is_known: Callable[[], No
     current = None if process is None else process.current_process()
     if getattr(current, "_inheriting", False):  # its main module is being imported, its task comes after that
         _when_task_is_known = when_task_is_known
-        follow(followed)
+        follow(followed, None)
         return UNDECIDED
     task, program = _task(current), _program()
     if task == _LOADER or program in _COMPILERS:
@@ -114,25 +124,25 @@ def process_role(followed: ProcessCallbacks, when_task_is_known: Callable[[], No
     return WAITS if waits else RECORDS
 
 
-def follow(followed: ProcessCallbacks) -> None:
-    """From now on, calls `followed` when this process gets a forked or spawned child, or a process group."""
-    global _following
+def follow(followed: ProcessCallbacks, tracker: ctypes.CDLL | None) -> None:
+    """From now on, calls `followed` when this process gets a forked or spawned child. `tracker`: hides these calls from the program's trace and
+    profile functions; None: it is not loaded, and they see the calls."""
+    global _following, _tracker
     if _following:
         return
-    _following = True
+    _following, _tracker = True, tracker
     from multiprocessing import context, process, util
 
-    os.register_at_fork(after_in_child=followed.forked)
-    util.register_after_fork(followed, _in_forked_task)  # as long as `followed` lives
+    os.register_at_fork(after_in_child=_hidden(followed.forked))
+    util.register_after_fork(followed, _hidden(_in_forked_task))  # as long as `followed` lives
     # From Python 3.11 on, a spawned child does not call the functions of register_after_fork. It calls this method of
     # its process class, which does nothing.
     child: Any  # its _after_fork is in no stub
     for child in (context.SpawnProcess, context.ForkServerProcess):
         if "_after_fork" in vars(child):
-            child._after_fork = staticmethod(lambda: _in_spawned_task(followed))
+            child._after_fork = staticmethod(_hidden(functools.partial(_in_spawned_task, followed)))
     if process.parent_process() is not None:
         _stop_with_task(followed)
-    _follow_process_group(followed)
 
 
 def _in_forked_task(followed: ProcessCallbacks) -> None:
@@ -164,7 +174,7 @@ def _stop_with_task(followed: ProcessCallbacks) -> None:
     """Stops the recording when the task ends: the process then runs multiprocessing's exit handlers, but not Python's."""
     from multiprocessing import util
 
-    util.Finalize(None, followed.stop_at_exit, exitpriority=-100)
+    util.Finalize(None, _hidden(followed.stop_at_exit), exitpriority=-100)
 
 
 def _own_task() -> Task:
@@ -217,14 +227,13 @@ def _program() -> str:
     return os.path.basename(script)
 
 
-def _follow_process_group(followed: ProcessCallbacks) -> None:
+def follow_group(followed: ProcessCallbacks, tracker: ctypes.CDLL) -> None:
     """Wraps the function that sets the default process group, because torch.distributed has no hook for it."""
     c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
     if not hasattr(c10d, "_update_default_pg"):
         return
 
-    def followed_update(update: Callable[[Any], None], group: Any) -> None:
-        update(group)
+    def updated(group: Any) -> None:
         try:
             if group is None:
                 _coordinates.forget()
@@ -233,4 +242,4 @@ def _follow_process_group(followed: ProcessCallbacks) -> None:
         except Exception as problem:
             say(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}; MEMOIR_RANK=N names it")
 
-    c10d._update_default_pg = _coordinates.hidden(followed_update, c10d._update_default_pg)
+    c10d._update_default_pg = _unseen.between(tracker, c10d._update_default_pg, after=updated)
