@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "tests/analyze/summarized_rank.h"
-#include "tools/analyze/ranks/coordinates.h"
+#include "tools/analyze/ranks/roles/coordinates.h"
 
 namespace memoir {
 namespace {

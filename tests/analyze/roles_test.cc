@@ -1,5 +1,5 @@
 // Which ranks of a job should be alike: stages of a pipeline and their replicas.
-#include "tools/analyze/ranks/roles.h"
+#include "tools/analyze/ranks/roles/roles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

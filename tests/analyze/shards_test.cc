@@ -49,6 +49,19 @@ TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(3));
 }
 
+// FSDP2 divides ten rows among six ranks: two for each rank but the last, whose shard is padding without state.
+TEST(ShardsTest, PaddingHasNoState) {
+  for (const std::uint32_t less : {5u, 2u}) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 6; ++rank) {
+      recordings.push_back(
+          WithPeak(rank, {{"parameter", 4 * kMiB}, {"optimizer state", (rank == less ? 4 : 8) * kMiB}}));
+      recordings.back().set_shards_parameters(true);
+    }
+    EXPECT_THAT(Found(recordings).odd, SizeIs(less == 5 ? 0 : 1));
+  }
+}
+
 // The last slice of a vocabulary, divided by the program itself.
 TEST(ShardsTest, FewerParametersAreHealthyAndMoreAreNot) {
   const auto job = [](std::uint64_t last) {

@@ -44,6 +44,7 @@ TEST(WorkingForOthersTest, MoreTemporariesInAFewStepsAreHealthy) {
   EXPECT_THAT(OddOf(saving, {4, 8}), IsEmpty());
   EXPECT_THAT(OddOf(saving, {2, 4, 8}), SizeIs(1));
   EXPECT_THAT(OddOf({{"activation", 110 * kMiB}, {"temporary", 40 * kMiB}}, {4, 8}), SizeIs(1));
+  EXPECT_THAT(OddOf({{"activation", 50 * kMiB}, {"parameter (second copy)", 70 * kMiB}}, {4, 8}), IsEmpty());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/analyze/ranks/coordinates.h"
+#include "tools/analyze/ranks/roles/coordinates.h"
 
 namespace memoir {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tools/analyze/compare/compare_captures.h"
 #include "tools/analyze/compare/comparison.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {

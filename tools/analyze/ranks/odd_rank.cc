@@ -18,6 +18,8 @@ std::string_view ToString(OddFigure figure) {
       return "outside_torch";
     case OddFigure::kAtEnd:
       return "at_end";
+    case OddFigure::kRose:
+      return "rose";
     case OddFigure::kKilled:
       return "killed";
     case OddFigure::kFailed:

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tools/analyze/compare/program_change.h"
-#include "tools/analyze/ranks/rank_book.h"
-#include "tools/analyze/ranks/roles.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
+#include "tools/analyze/ranks/roles/roles.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 
@@ -24,6 +24,7 @@ enum class OddFigure : std::uint8_t {
   kReserved,   // peak of reserved bytes
   kOutside,    // peak of non-PyTorch memory, without NCCL's
   kAtEnd,      // bytes allocated at the end, without DDP's buckets
+  kRose,       // a rank without peers needs more than in its own first steps (lone_ranks.h)
   kKilled,     // the rank was killed; the value is the number of its steps
   kFailed,     // an uncaught exception ended the rank; the value is the number of its steps
   kLeft,       // the rank ended without an error, and most other ranks failed; the value is the number of its steps

@@ -10,10 +10,11 @@
 
 #include "tools/analyze/ranks/failed_ranks.h"
 #include "tools/analyze/ranks/joined_ranks.h"
+#include "tools/analyze/ranks/lone_ranks.h"
 #include "tools/analyze/ranks/peak_rows.h"
 #include "tools/analyze/ranks/role_figures.h"
-#include "tools/analyze/ranks/role_windows.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/role_windows.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {
@@ -192,7 +193,7 @@ class OddRankFinder {
 
   // Returns true if the rank exceeds its role for a moment only, as ranks do that work for the others: in its first
   // window of steps, which includes the time before them (it loads a checkpoint, or divides its parameters among the
-  // ranks), or in a fourth of the windows at most, in temporaries alone (it saves a checkpoint).
+  // ranks), or in a fourth of the windows at most, in temporaries and copies of parameters (it saves a checkpoint).
   bool ExceedsForMoments(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance) const {
     constexpr std::size_t kLeastUsual = 4;  // windows, for each in which the rank is odd
     const RoleWindows::Windows& windows = windows_->of(i);
@@ -203,7 +204,7 @@ class OddRankFinder {
       odd += is_odd;
       odd_later += is_odd && number != windows.begin()->first;
     }
-    return odd_later == 0 || (kLeastUsual * odd <= windows.size() && peak_rows_->ExceedsInTemporaries(Member(i)));
+    return odd_later == 0 || (kLeastUsual * odd <= windows.size() && peak_rows_->ExceedsInCopies(Member(i)));
   }
 
   UsualValue UsualInWindow(std::uint64_t number, const FigureBounds& judged, std::uint64_t tolerance) const {
@@ -244,6 +245,7 @@ OddRanks FindOddRanks(RankBook& book) {
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
     if (found.roles[role].is_judged()) judge.JudgeRole(role);
   }
+  AddLoneRanks(found);
   JoinOddRanks(found);
   AddFailedRanks(found);
   std::ranges::stable_sort(found.odd, [&found](const OddRank& a, const OddRank& b) {

@@ -11,7 +11,7 @@
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
 #include "tools/analyze/ranks/odd_rank.h"
-#include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
 
 namespace memoir {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tools/analyze/ranks/role_figures.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {
@@ -26,6 +26,7 @@ bool IsBefore(const OddRow& a, const OddRow& b) {
 
 PeakRows::PeakRows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members, const RankBook& book)
     : book_(book) {
+  for (const std::size_t i : members) last_rank_ = std::max(last_rank_, ranks[i].rank);
   for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual_[by] = UsualRowsOf(ranks, members, by);
 }
 
@@ -56,8 +57,8 @@ std::map<std::string, PeakRows::MemberAndUsual> PeakRows::CategoriesOf(const Ran
 }
 
 // Returns true if the member's optimizer keeps more or less state for each byte of parameters than usual, so that it is
-// another optimizer.
-bool PeakRows::HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories) {
+// another optimizer. `is_padded`: FSDP may have padded the member's shards; there is no state for padding.
+bool PeakRows::HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded) {
   constexpr double kLeastFactor = 1.25;  // shards are rounded
   const auto parameters = categories.find("parameter"), state = categories.find("optimizer state");
   if (parameters == categories.end() || state == categories.end()) return false;
@@ -65,7 +66,7 @@ bool PeakRows::HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& ca
   const double expected = static_cast<double>(state->second.usual) * static_cast<double>(parameters->second.bytes) /
                           static_cast<double>(parameters->second.usual);
   const auto bytes = static_cast<double>(state->second.bytes);
-  return bytes > expected * kLeastFactor || expected > bytes * kLeastFactor;
+  return bytes > expected * kLeastFactor || (!is_padded && expected > bytes * kLeastFactor);
 }
 
 bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const {
@@ -76,7 +77,8 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
       value < usual.value && parameters != categories.end() && parameters->second.bytes < parameters->second.usual;
   const bool shards_parameters = member.shards_parameters || has_fewer_parameters;
   if (!shards_parameters && !member.shards_optimizer) return false;
-  if (!member.shards_optimizer && HasOtherOptimizer(categories)) return false;
+  const bool is_padded = member.shards_parameters && member.rank == last_rank_;
+  if (!member.shards_optimizer && HasOtherOptimizer(categories, is_padded)) return false;
   std::uint64_t explained = 0;
   for (const auto& [category, of] : categories) {
     const bool is_of_optimizer = category == "optimizer state";
@@ -105,11 +107,11 @@ bool PeakRows::HasOtherBuffers(const RankFacts& member, std::uint64_t value, con
   return ApartBy(value, usual.value) <= explained + usual.tolerance;
 }
 
-bool PeakRows::ExceedsInTemporaries(const RankFacts& member) const {
+bool PeakRows::ExceedsInCopies(const RankFacts& member) const {
   if (member.rows[kByCategory].empty()) return false;
   MemberAndUsual others;
   for (const auto& [category, of] : CategoriesOf(member)) {
-    if (category == "temporary") continue;
+    if (category == "temporary" || category == "parameter (copy)" || category == "parameter (second copy)") continue;
     others.bytes += of.bytes;
     others.usual += of.usual;
   }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tools/analyze/ranks/odd_rank.h"
-#include "tools/analyze/ranks/rank_book.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 
@@ -36,18 +36,19 @@ class PeakRows {
   // are unknown.
   bool HasOtherBuffers(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
-  // Returns true if the member's peak has no more bytes than usual in all categories but *temporary*. False if the rows
-  // of the peak are unknown.
-  bool ExceedsInTemporaries(const RankFacts& member) const;
+  // Returns true if the member's peak has no more bytes than usual in all categories but *temporary*, *parameter
+  // (copy)* and *parameter (second copy)*. False if the rows of the peak are unknown.
+  bool ExceedsInCopies(const RankFacts& member) const;
 
  private:
   struct MemberAndUsual {
     std::uint64_t bytes = 0, usual = 0;
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
-  static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories);
+  static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 
   const RankBook& book_;
+  std::uint32_t last_rank_ = 0;                                               // of the members
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
 };
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {

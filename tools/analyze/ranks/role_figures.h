@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analyze/ranks/odd_rank.h"
-#include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
 
 namespace memoir {
 

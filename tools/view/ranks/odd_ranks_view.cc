@@ -110,10 +110,12 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
   switch (odd.figure) {
     case OddFigure::kGrowth: {
       const v1::GrowthSummary& growth = *odd.growth;
-      return who + fmt::format("{} {} more in every step, which {} role does not{}: {} at {}{}",
-                               several ? "keep up to" : "keeps",
-                               FormatBytes(growth.bytes() / std::max<std::uint64_t>(growth.steps(), 1)),
-                               several ? "their" : "its", SinceText(odd), growth.kind(), ShortPlace(growth.place()),
+      const std::string others = !found.roles[odd.role].is_judged() ? "most other ranks do not"
+                                 : several                          ? "their role does not"
+                                                                    : "its role does not";
+      return who + fmt::format("{} {} more in every step, which {}{}: {} at {}{}", several ? "keep up to" : "keeps",
+                               FormatBytes(growth.bytes() / std::max<std::uint64_t>(growth.steps(), 1)), others,
+                               SinceText(odd), growth.kind(), ShortPlace(growth.place()),
                                growth.module().empty() ? "" : " in " + ShownName(growth.module()));
     }
     case OddFigure::kAllocated:
@@ -139,6 +141,10 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
       return who + fmt::format("{}{} allocated at the end, {} than {}; {} in line", up_to, FormatBytes(odd.value),
                                MoreOrLess(odd), ComparisonText(found, odd),
                                several ? "their peaks are" : "its peak is");
+    case OddFigure::kRose:
+      return who + fmt::format("{}{}{}, {} more than in its own first steps{}; no other rank needs more than at first",
+                               of_peak, FormatBytes(odd.value), WithoutBuckets(found, odd),
+                               FormatBytes(odd.difference()), SinceText(odd));
     case OddFigure::kFailed:
       return FailedText(found, odd);
     case OddFigure::kLeft:
@@ -205,9 +211,9 @@ std::string NotJudgedText(const OddRanks& found) {
     ranks += role.members.size();
   }
   if (roles == 0) return "";
-  return fmt::format("{} in {} of fewer than {} ranks {} not compared: too few to find the odd one",
+  return fmt::format("{} in {} of fewer than {} ranks {} compared with {} own first steps alone",
                      FormatCounted(ranks, "rank", "ranks"), FormatCounted(roles, "role", "roles"), kFewestOfRole,
-                     ranks == 1 ? "is" : "are");
+                     ranks == 1 ? "is" : "are", ranks == 1 ? "its" : "their");
 }
 
 // "4 compared, 1 is out of line", "3 failed; 3 compared, otherwise none is out of line"
@@ -219,7 +225,8 @@ std::string CountsText(const OddRanks& found) {
                           : out_of_line.size() == 1 ? "1 is"
                                                     : FormatCount(out_of_line.size()) + " are";
   const std::string failures = failed.empty() ? "" : FormatCount(failed.size()) + " failed; ";
-  if (compared == 0) return failures + "none can be compared";
+  if (compared == 0)
+    return failures + "none can be compared with others" + (out_of_line.empty() ? "" : ", " + out + " out of line");
   return failures +
          fmt::format("{} compared, {}{} out of line", FormatCount(compared), failed.empty() ? "" : "otherwise ", out);
 }

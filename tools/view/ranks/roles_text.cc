@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "tools/analyze/ranks/coordinates.h"
+#include "tools/analyze/ranks/roles/coordinates.h"
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/terminal/terminal_text.h"

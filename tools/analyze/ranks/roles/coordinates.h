@@ -1,7 +1,7 @@
 // The coordinates of ranks in a job: an index in each dimension of parallelism ("pp", "tp"), as the program reported
 // them. The coordinates that all members of a role share are the name of the role.
-#ifndef TOOLS_ANALYZE_RANKS_COORDINATES_H_
-#define TOOLS_ANALYZE_RANKS_COORDINATES_H_
+#ifndef TOOLS_ANALYZE_RANKS_ROLES_COORDINATES_H_
+#define TOOLS_ANALYZE_RANKS_ROLES_COORDINATES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
 
 namespace memoir {
 
@@ -29,4 +29,4 @@ bool IsOfUnlikeWork(std::string_view dimension);
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_RANKS_COORDINATES_H_
+#endif  // TOOLS_ANALYZE_RANKS_ROLES_COORDINATES_H_

@@ -1,4 +1,4 @@
-#include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,7 +6,7 @@
 
 #include "tools/analyze/ranks/job/job_summary_builder.h"
 #include "tools/analyze/ranks/job/recording_summary.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 #include "tools/analyze/summary/endings.h"
 #include "tools/model/job.h"
 #include "tools/read/capture_folder.h"

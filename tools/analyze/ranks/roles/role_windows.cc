@@ -1,8 +1,8 @@
-#include "tools/analyze/ranks/role_windows.h"
+#include "tools/analyze/ranks/roles/role_windows.h"
 
 #include <algorithm>
 
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 

@@ -3,15 +3,15 @@
 //
 // If the program reported coordinates, and the peaks of ranks with the same modules depend on the index along a
 // pipeline or along experts, each index is a separate role.
-#ifndef TOOLS_ANALYZE_RANKS_ROLES_H_
-#define TOOLS_ANALYZE_RANKS_ROLES_H_
+#ifndef TOOLS_ANALYZE_RANKS_ROLES_ROLES_H_
+#define TOOLS_ANALYZE_RANKS_ROLES_ROLES_H_
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "tools/analyze/ranks/rank_book.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 
@@ -33,4 +33,4 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks);
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_RANKS_ROLES_H_
+#endif  // TOOLS_ANALYZE_RANKS_ROLES_ROLES_H_

@@ -1,7 +1,7 @@
 // The facts about each recording that a comparison of ranks needs: a few kilobytes from its summary, so thousands of
 // ranks fit in memory.
-#ifndef TOOLS_ANALYZE_RANKS_RANK_BOOK_H_
-#define TOOLS_ANALYZE_RANKS_RANK_BOOK_H_
+#ifndef TOOLS_ANALYZE_RANKS_ROLES_RANK_BOOK_H_
+#define TOOLS_ANALYZE_RANKS_ROLES_RANK_BOOK_H_
 
 #include <array>
 #include <cstddef>
@@ -87,4 +87,4 @@ class RankBook {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_RANKS_RANK_BOOK_H_
+#endif  // TOOLS_ANALYZE_RANKS_ROLES_RANK_BOOK_H_

@@ -1,6 +1,6 @@
 // The usual value of a role, and the distance from it that is tolerated.
-#ifndef TOOLS_ANALYZE_RANKS_USUAL_VALUE_H_
-#define TOOLS_ANALYZE_RANKS_USUAL_VALUE_H_
+#ifndef TOOLS_ANALYZE_RANKS_ROLES_USUAL_VALUE_H_
+#define TOOLS_ANALYZE_RANKS_ROLES_USUAL_VALUE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -42,4 +42,4 @@ std::uint64_t DeviationOfMost(const std::vector<std::uint64_t>& values);
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_RANKS_USUAL_VALUE_H_
+#endif  // TOOLS_ANALYZE_RANKS_ROLES_USUAL_VALUE_H_

@@ -1,4 +1,4 @@
-#include "tools/analyze/ranks/coordinates.h"
+#include "tools/analyze/ranks/roles/coordinates.h"
 
 #include <algorithm>
 #include <array>

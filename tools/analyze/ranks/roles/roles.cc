@@ -1,4 +1,4 @@
-#include "tools/analyze/ranks/roles.h"
+#include "tools/analyze/ranks/roles/roles.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/job/job_summary_builder.h"
-#include "tools/analyze/ranks/role_windows.h"
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/coordinates.h"
+#include "tools/analyze/ranks/roles/role_windows.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {

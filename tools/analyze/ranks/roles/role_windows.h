@@ -1,13 +1,13 @@
 // The allocated bytes of a role's members in the same windows of steps, without DDP's buckets.
-#ifndef TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
-#define TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
+#ifndef TOOLS_ANALYZE_RANKS_ROLES_ROLE_WINDOWS_H_
+#define TOOLS_ANALYZE_RANKS_ROLES_ROLE_WINDOWS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "tools/analyze/ranks/rank_book.h"
+#include "tools/analyze/ranks/roles/rank_book.h"
 
 namespace memoir {
 
@@ -42,4 +42,4 @@ class RoleWindows {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_RANKS_ROLE_WINDOWS_H_
+#endif  // TOOLS_ANALYZE_RANKS_ROLES_ROLE_WINDOWS_H_

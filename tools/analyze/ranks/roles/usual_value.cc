@@ -1,4 +1,4 @@
-#include "tools/analyze/ranks/usual_value.h"
+#include "tools/analyze/ranks/roles/usual_value.h"
 
 #include <algorithm>
 #include <cstddef>
