@@ -29,14 +29,18 @@ inline std::map<std::uint64_t, Told> Tell(ProcessBuilder& process) {
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
+  const Selection all;
+  JointReplays replays(*capture, all);
+  SharedCategories shared(replays);
+  const absl::StatusOr<KnownCategories>& categories = replays.Finish(shared.Find());
   EXPECT_TRUE(categories.ok()) << categories.status();
   std::map<std::uint64_t, Told> told;
-  const auto report = ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
+  const auto tell = [&](const BlockLife& life, const ReplayState&) {
     Told& one = told[life.block->address];
     one.rule = Rules()[life.rule].name;
-    if (life.parameter != kNoParameter) one.parameter = categories->parameters[life.parameter].label();
-  });
+    if (life.parameter != kNoParameter) one.parameter = (*categories)->parameters[life.parameter].label();
+  };
+  const auto report = replays.Finish(ForEachBlockLife(replays, all, **categories, tell));
   EXPECT_TRUE(report.ok()) << report.status();
   return told;
 }

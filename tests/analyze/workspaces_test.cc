@@ -207,14 +207,18 @@ TEST(Workspaces, AreThoseOfTheRule) {
     const TemporaryFolder folder;
     program.Run(400).WriteTo(folder.path());
     const Capture capture = *Capture::Open(folder.path());
-    const BlockCategories categories = *CategorizeBlocks(capture, {});
+    const Selection all;
+    JointReplays replays(capture, all);
+    SharedCategories shared(replays);
+    const BlockCategories& categories = **replays.Finish(shared.Find());
     std::set<std::uint64_t> wanted;
-    const auto lives = ForEachBlockLife(capture, {}, categories, [&](const BlockLife& life, const ReplayState& state) {
+    const auto show = [&](const BlockLife& life, const ReplayState& state) {
       const bool is = IsOfLibrary(life.rule) && !categories.IsExpected(*life.block);
       if (is && state.memory(life.block->device).caching()) wanted.insert(life.block->ordinal);
-    });
+    };
+    const auto lives = replays.Finish(ForEachBlockLife(replays, all, categories, show));
     ASSERT_TRUE(lives.ok()) << lives.status();
-    const LibraryWorkspaces found = *FindLibraryWorkspaces(capture, {});
+    const LibraryWorkspaces found = *replays.Finish(FindLibraryWorkspaces(replays));
     ASSERT_EQ(std::set<std::uint64_t>(found.begin(), found.end()), wanted) << "seed " << seed;
     ASSERT_EQ(categories.workspaces, found) << "seed " << seed;
     found_in_all += wanted.size();

@@ -181,12 +181,16 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
   if (which % 4 == 2) (void)AnalyzeRangeTree(*capture, {});
   if (which % 4 == 3) (void)StreamEvents(*capture, {}, nobody);
   if (which % 4 == 0) (void)ExplainBlocks(*capture, {}, *ParseSubject(which % 8 == 0 ? "fc.weight" : "aten::add#3"));
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
+  const Selection all;
+  JointReplays replays(*capture, all);
+  SharedCategories shared(replays);
+  const absl::StatusOr<KnownCategories>& categories = replays.Finish(shared.Find());
   if (!categories.ok() || which % 4 != 1) return;
-  (void)ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
+  const auto show = [&](const BlockLife& life, const ReplayState&) {
     EXPECT_LT(life.rule, Rules().size());
-    EXPECT_TRUE(life.parameter == kNoParameter || life.parameter < categories->parameters.size());
-  });
+    EXPECT_TRUE(life.parameter == kNoParameter || life.parameter < (*categories)->parameters.size());
+  };
+  (void)replays.Finish(ForEachBlockLife(replays, all, **categories, show));
 }
 
 class MutationTest : public ::testing::Test {

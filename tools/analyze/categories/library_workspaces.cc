@@ -144,9 +144,4 @@ Task<absl::StatusOr<LibraryWorkspaces>> FindLibraryWorkspaces(JointReplays& repl
   co_return pass.Take();
 }
 
-absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, const Selection& selection) {
-  JointReplays replays(capture, selection);
-  return replays.Finish(FindLibraryWorkspaces(replays));
-}
-
 }  // namespace memoir

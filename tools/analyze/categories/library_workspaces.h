@@ -7,15 +7,12 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
-#include "tools/analyze/pass/window/selection.h"
-#include "tools/model/capture.h"
 
 namespace memoir {
 
 // Returns the same blocks as BlockCategories::workspaces, from the whole recording. Needs one replay, and stores only
 // live blocks that no recorded tensor has used yet.
 Task<absl::StatusOr<LibraryWorkspaces>> FindLibraryWorkspaces(JointReplays& replays);
-absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir
 

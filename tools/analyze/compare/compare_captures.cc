@@ -44,7 +44,7 @@ Task<absl::StatusOr<CaptureAnalysis>> AnalyzeSide(SharedCategories& shared, Sele
   const Capture& capture = shared.capture();
   SummaryOptions of_summary;
   static_cast<Selection&>(of_summary) = selection;
-  of_summary.checkpointing = false;
+  of_summary.errors = false;
   CaptureHoldingsOptions of_held;
   static_cast<Selection&>(of_held) = selection;
   of_held.at = options.at;

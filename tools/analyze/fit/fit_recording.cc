@@ -99,7 +99,7 @@ absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& c
     return [&progress, number](double done) { progress((number + done) / 3); };
   };
   SummaryOptions options;
-  options.checkpointing = false;
+  options.errors = false;
   options.progress = third(0);
   const std::string name = "cuda:" + std::to_string(ordinal);
   const auto summary = AnalyzeSummary(capture, options);

@@ -48,14 +48,12 @@ class LivesPass : public WindowedVisitor {
 
 }  // namespace
 
-absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
-                                              const BlockCategories& categories, const BlockLifeVisitor& show) {
-  LivesPass pass(capture, selection, categories, show);
-  ReplayOptions options = ReplayOptionsFor(selection, false, false);
-  options.modules = true;
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (report.ok() && !pass.selection_status().ok()) return pass.selection_status();
-  return report;
+Task<absl::StatusOr<ReplayReport>> ForEachBlockLife(JointReplays& replays, Selection selection,
+                                                    const BlockCategories& categories, BlockLifeVisitor show) {
+  LivesPass pass(replays.capture(), selection, categories, show);
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  if (report.ok() && !pass.selection_status().ok()) co_return pass.selection_status();
+  co_return report;
 }
 
 }  // namespace memoir

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -25,8 +27,9 @@ struct BlockLife {
 
 // Called for each block that was live at any time within the selection. The arguments are valid only during the call.
 using BlockLifeVisitor = std::function<void(const BlockLife&, const ReplayState&)>;
-absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
-                                              const BlockCategories& categories, const BlockLifeVisitor& show);
+// `categories` must outlive the task.
+Task<absl::StatusOr<ReplayReport>> ForEachBlockLife(JointReplays& replays, Selection selection,
+                                                    const BlockCategories& categories, BlockLifeVisitor show);
 
 }  // namespace memoir
 

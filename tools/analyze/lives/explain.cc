@@ -243,18 +243,18 @@ absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text) {
 
 absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
                                           std::vector<std::string>* parameters) {
-  const Capture::SharedDecoding shared(capture);
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
-  if (!categories.ok()) return categories.status();
+  JointReplays replays(capture, selection);
+  SharedCategories shared(replays);
+  const absl::StatusOr<KnownCategories>& found = replays.Finish(shared.Find());
+  if (!found.ok()) return found.status();
+  const KnownCategories& categories = *found;
   const auto is_named = [&](const Parameter& parameter) { return parameter.IsNamed(subject.text); };
   if (std::ranges::any_of(categories->parameters, is_named)) {
     subject.kind = ExplainSubject::Kind::kParameter;
     subject.name = subject.text;
   }
   ExplainPass pass(capture, selection, subject, *categories);
-  ReplayOptions options = ReplayOptionsFor(selection, true, false);
-  options.modules = true;
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  absl::StatusOr<ReplayReport> report = replays.Finish(replays.Run(pass, {.tensors = true, .modules = true}));
   if (!report.ok()) return report.status();
   if (!pass.selection_status().ok()) return pass.selection_status();
   if (pass.matches == 0) {

@@ -7,6 +7,11 @@
 #include "tools/analyze/pass/window/windowed_visitor.h"
 
 namespace memoir {
+namespace {
+
+bool GoesOn(const ReplayNeeds& needs) { return !needs.go_on || needs.go_on(); }
+
+}  // namespace
 
 JointReplays::JointReplays(const Capture& capture, const Selection& selection)
     : capture_(capture), shared_(capture), selection_(selection) {}
@@ -20,19 +25,21 @@ void JointReplays::ReplayOnce() {
   waiting_.clear();
   std::vector<Visitor*> passes;
   ReplayOptions options = ReplayOptionsFor(selection_, false, false);
-  bool may_stop = true;
   for (const PassInReplay* const one : resumed_) {
     passes.insert(passes.begin(), &one->pass_);
     options.tensors = options.tensors || one->needs_.tensors;
     options.first_seen = options.first_seen || one->needs_.first_seen;
     options.modules = options.modules || one->needs_.modules;
-    may_stop = may_stop && one->needs_.go_on;
   }
-  if (may_stop) {
-    options.go_on = [this] {
-      return std::ranges::any_of(resumed_, [](const PassInReplay* one) { return one->needs_.go_on(); });
-    };
-  }
+  options.go_on = [this] {
+    bool goes_on = false;
+    for (const PassInReplay* const one : resumed_) {
+      const bool needs_more = GoesOn(one->needs_);
+      if (!needs_more && one->needs_.stops_all) return false;
+      goes_on = goes_on || needs_more;
+    }
+    return goes_on;
+  };
   VisitorGroup all(passes);
   report_ = capture_.Replay(passes.size() == 1 ? *passes.front() : all, options);
   while (!resumed_.empty()) {

@@ -33,9 +33,10 @@ struct ReplayNeeds {
   bool tensors = false;
   bool first_seen = false;
   bool modules = false;
-  // Returns false when the pass needs no more events. A replay stops early only if none of its passes goes on. Empty:
-  // the pass needs all events.
+  // Returns false when the pass needs no more events. A replay stops early only if none of its passes goes on, or if a
+  // pass with `stops_all` does not. Empty: the pass needs all events.
   std::function<bool()> go_on = {};
+  bool stops_all = false;  // without this pass, the other passes are of no use
 };
 
 class JointReplays {

@@ -30,14 +30,12 @@ class StepPass : public WindowedVisitor {
 
 }  // namespace
 
-absl::StatusOr<std::vector<StepTime>> FindStepTimes(const Capture& capture, const Selection& selection) {
-  StepPass pass(capture, selection);
-  ReplayOptions options = ReplayOptionsFor(selection, false, false);
-  options.modules = true;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
-  return std::move(pass.times);
+Task<absl::StatusOr<std::vector<StepTime>>> FindStepTimes(JointReplays& replays, Selection selection) {
+  StepPass pass(replays.capture(), selection);
+  const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
+  co_return std::move(pass.times);
 }
 
 }  // namespace memoir

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
@@ -19,7 +21,7 @@ struct StepTime {
 };
 
 // Returns the steps process by process, in order. The time before the first step counts as step 0 and has no entry.
-absl::StatusOr<std::vector<StepTime>> FindStepTimes(const Capture& capture, const Selection& selection);
+Task<absl::StatusOr<std::vector<StepTime>>> FindStepTimes(JointReplays& replays, Selection selection);
 
 }  // namespace memoir
 

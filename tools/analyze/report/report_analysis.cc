@@ -96,7 +96,9 @@ Task<absl::Status> Summarize(JointReplays& replays, const Selection& selection, 
 
 Task<absl::StatusOr<ReportContent>> AnalyzeReport(SharedCategories& shared, ReportOptions options) {
   JointReplays& replays = shared.replays();
-  SummaryAdditions additions(shared, options, SummaryAdditions::Checkpoints::kNever, false);
+  const auto checkpoints =
+      options.takes_all_blocks() ? SummaryAdditions::Checkpoints::kAfterErrors : SummaryAdditions::Checkpoints::kNever;
+  SummaryAdditions additions(shared, options, {checkpoints});
   const Task<absl::StatusOr<ReportInputs>> prepare = Prepare(shared, options);
   additions.Start(co_await LookForFailures(replays));
   const absl::StatusOr<ReportInputs>& prepared = co_await prepare;

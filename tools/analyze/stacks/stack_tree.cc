@@ -92,16 +92,15 @@ void TreePass<Nodes>::SeeEnd(const ReplayReport& report) {
 }
 
 template <class Nodes>
-absl::StatusOr<StackTree> Analyze(const Capture& capture, const StackTreeOptions& options, Nodes nodes) {
-  TreePass<Nodes> pass(capture, options, std::move(nodes));
-  ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // only with this option, blocks of backward get the stacks of their forward operators
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (!pass.selection_status().ok()) return pass.selection_status();
+Task<absl::StatusOr<StackTree>> Analyze(JointReplays& replays, const StackTreeOptions& options, Nodes nodes) {
+  TreePass<Nodes> pass(replays.capture(), options, std::move(nodes));
+  // Only with modules, blocks of backward get the stacks of their forward operators.
+  absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
+  if (!report.ok()) co_return report.status();
+  if (!pass.selection_status().ok()) co_return pass.selection_status();
   StackTree tree = std::move(pass.tree);
   tree.report = *std::move(report);
-  return tree;
+  co_return tree;
 }
 
 }  // namespace
@@ -116,9 +115,16 @@ StackSums& StackSums::operator+=(const StackSums& other) {
   return *this;
 }
 
+Task<absl::StatusOr<StackTree>> AnalyzeStackTree(JointReplays& replays, StackTreeOptions options) {
+  if (options.kind == StackTreeOptions::Kind::kPlaces)
+    co_return co_await Analyze(replays, options, ModuleOperatorNodes());
+  CallerNodes callers({.own = options.own, .all_frames = options.all_frames});
+  co_return co_await Analyze(replays, options, std::move(callers));
+}
+
 absl::StatusOr<StackTree> AnalyzeStackTree(const Capture& capture, const StackTreeOptions& options) {
-  if (options.kind == StackTreeOptions::Kind::kPlaces) return Analyze(capture, options, ModuleOperatorNodes());
-  return Analyze(capture, options, CallerNodes({.own = options.own, .all_frames = options.all_frames}));
+  JointReplays replays(capture, options);
+  return replays.Finish(AnalyzeStackTree(replays, options));
 }
 
 }  // namespace memoir

@@ -16,6 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/model/capture.h"
@@ -58,6 +60,7 @@ struct StackTreeOptions : Selection {
 };
 
 // Returns the same errors as AnalyzeSummary.
+Task<absl::StatusOr<StackTree>> AnalyzeStackTree(JointReplays& replays, StackTreeOptions options);
 absl::StatusOr<StackTree> AnalyzeStackTree(const Capture& capture, const StackTreeOptions& options);
 
 }  // namespace memoir

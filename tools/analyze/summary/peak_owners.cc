@@ -14,7 +14,7 @@ namespace {
 Task<absl::StatusOr<PeakOwners>> FindPeakOwners(SharedCategories& shared, Selection selection) {
   JointReplays& replays = shared.replays();
   const Capture& capture = replays.capture();
-  SummaryAdditions additions(shared, selection, SummaryAdditions::Checkpoints::kAfterErrors, true);
+  SummaryAdditions additions(shared, selection, {SummaryAdditions::Checkpoints::kAfterErrors, true, true});
   const Task<absl::StatusOr<std::vector<Grouping>>> make_groupings =
       MakeJointGroupings(shared, {GroupBy::kModule, GroupBy::kLine}, "");
   additions.Start(co_await LookForFailures(replays));

@@ -69,10 +69,11 @@ SummaryAdditions::Checkpoints ChooseCheckpoints(const SummaryOptions& options) {
 
 Task<absl::StatusOr<Summary>> AnalyzeSummary(SharedCategories& shared, SummaryOptions options) {
   JointReplays& replays = shared.replays();
-  SummaryAdditions additions(shared, options, ChooseCheckpoints(options), options.endings);
+  SummaryAdditions additions(shared, options, {ChooseCheckpoints(options), options.errors, options.endings});
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
   // The replay for the categories also shows which additions can start together with the summary.
-  if (NeedsCategories(options.by) || shared.is_wanted()) additions.Start(co_await LookForFailures(replays));
+  if ((options.errors || options.endings) && (NeedsCategories(options.by) || shared.is_wanted()))
+    additions.Start(co_await LookForFailures(replays));
   absl::StatusOr<Grouping>& grouping = co_await make_grouping;
   if (!grouping.ok()) co_return grouping.status();
   absl::StatusOr<Summary> summary = co_await SummaryWithWorkspaces(*grouping, shared, options, additions);

@@ -53,10 +53,9 @@ bool RanOutOfMemory(const Summary& summary) {
   return summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out);
 }
 
-SummaryAdditions::SummaryAdditions(SharedCategories& shared, const Selection& selection, Checkpoints checkpoints,
-                                   bool endings)
-    : shared_(shared), selection_(selection), checkpoints_(checkpoints), wants_endings_(endings) {
-  if (checkpoints == Checkpoints::kAlways) StartCheckpointing();
+SummaryAdditions::SummaryAdditions(SharedCategories& shared, const Selection& selection, Wanted wanted)
+    : shared_(shared), selection_(selection), wanted_(wanted) {
+  if (wanted.checkpoints == Checkpoints::kAlways) StartCheckpointing();
 }
 
 void SummaryAdditions::StartCheckpointing() {
@@ -64,16 +63,18 @@ void SummaryAdditions::StartCheckpointing() {
 }
 
 void SummaryAdditions::Start(const FailureSigns& signs) {
-  if (signs.ran_out_of_memory && checkpoints_ != Checkpoints::kNever) StartCheckpointing();
-  if (signs.ran_out_of_memory && !errors_) errors_.emplace(AnalyzeOutOfMemory(shared_, selection_.WithAllBlocks()));
-  if (signs.has_bad_end && wants_endings_ && !endings_) endings_.emplace(AnalyzeEndings(shared_.replays(), selection_));
+  const bool has_errors = signs.ran_out_of_memory && wanted_.errors;
+  if (has_errors && wanted_.checkpoints != Checkpoints::kNever) StartCheckpointing();
+  if (has_errors && !errors_) errors_.emplace(AnalyzeOutOfMemory(shared_, selection_.WithAllBlocks()));
+  if (signs.has_bad_end && wanted_.endings && !endings_)
+    endings_.emplace(AnalyzeEndings(shared_.replays(), selection_));
 }
 
 // Signs outside of the summary's window may have started analyses whose results the summary does not need.
 Task<absl::Status> SummaryAdditions::AddTo(Summary& summary) {
-  const FailureSigns signs = {RanOutOfMemory(summary), HasBadEnd(summary.report)};
+  const FailureSigns signs = {wanted_.errors && RanOutOfMemory(summary), HasBadEnd(summary.report)};
   Start(signs);
-  if (checkpointing_ && (signs.ran_out_of_memory || checkpoints_ == Checkpoints::kAlways)) {
+  if (checkpointing_ && (signs.ran_out_of_memory || wanted_.checkpoints == Checkpoints::kAlways)) {
     const absl::StatusOr<Checkpointing>& checkpointing = co_await *checkpointing_;
     if (!checkpointing.ok()) co_return checkpointing.status();
     AddBestRows(*checkpointing, summary);

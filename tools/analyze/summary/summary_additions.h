@@ -33,8 +33,12 @@ bool RanOutOfMemory(const Summary& summary);
 class SummaryAdditions {
  public:
   enum class Checkpoints { kNever, kAfterErrors, kAlways };
-  // kAlways starts the analysis of checkpointing immediately. `endings`: true to find Summary::endings.
-  SummaryAdditions(SharedCategories& shared, const Selection& selection, Checkpoints checkpoints, bool endings);
+  struct Wanted {
+    Checkpoints checkpoints = Checkpoints::kNever;  // kAlways starts the analysis immediately
+    bool errors = true;                             // find Summary::out_of_memory
+    bool endings = false;                           // find Summary::endings
+  };
+  SummaryAdditions(SharedCategories& shared, const Selection& selection, Wanted wanted);
 
   // Starts the analyses for the signs.
   void Start(const FailureSigns& signs);
@@ -47,8 +51,7 @@ class SummaryAdditions {
 
   SharedCategories& shared_;
   const Selection selection_;
-  const Checkpoints checkpoints_;
-  const bool wants_endings_;
+  const Wanted wanted_;
   std::optional<Task<absl::StatusOr<Checkpointing>>> checkpointing_;
   std::optional<Task<absl::StatusOr<std::vector<OutOfMemory>>>> errors_;
   std::optional<Task<absl::StatusOr<std::vector<Ending>>>> endings_;

@@ -9,6 +9,7 @@ namespace memoir {
 
 struct SummaryOptions : Selection {
   GroupBy by = GroupBy::kOperator;
+  bool errors = true;  // find Summary::out_of_memory
   // True: also estimate the effect of checkpointing for kCategory, and after an out-of-memory error.
   bool checkpointing = true;
   bool endings = false;  // find Summary::endings

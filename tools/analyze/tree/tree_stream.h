@@ -11,6 +11,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/pass/joint_replays.h"
+#include "tools/analyze/pass/task.h"
 #include "tools/analyze/pass/window/selection.h"
 #include "tools/analyze/tree/streamed_node.h"
 #include "tools/model/capture.h"
@@ -29,6 +31,7 @@ struct TreeStreamOptions : Selection {
 
 // Ranges and calls that are open when the window begins come first, with their own begins. Returns NotFound if the
 // selection or the thread does not occur, and ResourceExhausted if there are more than kMostNodes ranges and calls.
+Task<absl::StatusOr<ReplayReport>> StreamTree(JointReplays& replays, TreeStreamOptions options, NodeFunction see);
 absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStreamOptions& options,
                                         const NodeFunction& see);
 

@@ -45,6 +45,7 @@ std::optional<Category> CategoryCalled(std::string_view name) {
 absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptions options,
                                             const std::string& pattern) {
   options.by = GroupBy::kModule;
+  options.errors = false;
   options.module = pattern;
   const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
@@ -57,7 +58,7 @@ absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptio
 
 absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOptions options, const std::string& name) {
   options.by = GroupBy::kCategory;
-  options.checkpointing = false;
+  options.errors = options.checkpointing = false;
   const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
   const absl::StatusOr<std::vector<std::size_t>> devices = DevicesThatCount(*summary, options);

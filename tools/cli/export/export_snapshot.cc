@@ -21,11 +21,11 @@ absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Select
     return absl::FailedPreconditionError(capture.path() + ": " + DescribeImport(ImportSourceOf(capture)) +
                                          " has no segments, which a memory snapshot is made of");
   }
-  const Capture::SharedDecoding shared(capture);
-  Selection quiet = selection;
-  quiet.progress = nullptr;
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, quiet);
-  if (!categories.ok()) return categories.status();
+  JointReplays replays(capture, selection);
+  SharedCategories shared(replays);
+  const absl::StatusOr<KnownCategories>& found = replays.Finish(shared.Find());
+  if (!found.ok()) return found.status();
+  const KnownCategories& categories = *found;
   TorchSnapshotWriter writer(*categories, StartOf(capture) / 1000, write);
   absl::StatusOr<AllocatorTraceResult> result = StreamAllocatorTrace(capture, selection, writer);
   if (!result.ok()) return result.status();

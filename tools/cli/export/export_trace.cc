@@ -29,34 +29,33 @@ namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-// Limit on heap profiles (perfetto_heap.h), because each needs a replay of the recording.
+// Limit on heap profiles (perfetto_heap.h), because each may need a replay of the recording.
 constexpr std::size_t kMostHeaps = 8;
 constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is the sequence of the events
 
-absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& asked, const Selection& selection,
-                                  TraceFeed& feed) {
+Task<absl::StatusOr<ReplayReport>> Feed(JointReplays& replays, const TraceExport& asked, TraceFeed& feed) {
   TreeStreamOptions options;
-  static_cast<Selection&>(options) = selection;
+  static_cast<Selection&>(options) = replays.selection();
   options.thread = asked.thread;
   options.go_on = asked.go_on;
   options.see_change = [&](const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
     feed.AddDeviceChange(event, device, live, state);
   };
-  if (!selection.takes_all_blocks()) feed.CountChosenBlocks();
+  if (!options.takes_all_blocks()) feed.CountChosenBlocks();
   options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.AddKernelRun(event, state); };
   options.see_mark = [&](const MarkEvent& event, const ReplayState& state) {
     const std::string_view name = state.dictionary().text(event.name);
     if (!IsHolderNote(name) && !IsFullStepsNote(name)) feed.AddMark(event, state);
   };
-  absl::StatusOr<ReplayReport> report =
-      StreamTree(capture, options, [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); });
-  if (!report.ok()) return report;
-  Selection quiet = selection;
-  quiet.progress = nullptr;
-  const absl::StatusOr<std::vector<StepTime>> steps = FindStepTimes(capture, quiet);
-  if (!steps.ok()) return steps.status();
+  const auto see = [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); };
+  const Task<absl::StatusOr<ReplayReport>> stream = StreamTree(replays, options, see);
+  const Task<absl::StatusOr<std::vector<StepTime>>> find_steps = FindStepTimes(replays, replays.selection());
+  const absl::StatusOr<ReplayReport>& report = co_await stream;
+  if (!report.ok()) co_return report.status();
+  const absl::StatusOr<std::vector<StepTime>>& steps = co_await find_steps;
+  if (!steps.ok()) co_return steps.status();
   feed.Finish(*steps);
-  return report;
+  co_return report;
 }
 
 absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
@@ -68,7 +67,8 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   if (const absl::Status status = SelectTimeOf(*trace, asked.merge, capture, merged); !status.ok()) return status;
   ChromeTrace sink(write, FrameOf(*trace, capture));
   TraceFeed feed(capture, sink, trace->pids);
-  absl::StatusOr<ReplayReport> report = Feed(capture, asked, merged, feed);
+  JointReplays replays(capture, merged);
+  absl::StatusOr<ReplayReport> report = replays.Finish(Feed(replays, asked, feed));
   if (report.ok() ? feed.is_empty() : report.status().code() == absl::StatusCode::kNotFound && !chosen)
     return OfAnotherRun(*trace, asked.merge, capture);
   return report;
@@ -101,28 +101,69 @@ std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
   return devices;
 }
 
-// Adds the owners of each device's peak: Python callers; modules and operators if the recording has no stacks.
-absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceFeed& feed, const Write& write) {
+// Returns who holds the device of `options` at its peak: Python callers; modules and operators if the recording has no
+// stacks.
+Task<absl::StatusOr<StackTree>> FindHolders(JointReplays& replays, StackTreeOptions options) {
+  absl::StatusOr<StackTree> tree = co_await AnalyzeStackTree(replays, options);
+  if (!tree.ok() || tree->missing != kNoStacks) co_return tree;
+  options.kind = StackTreeOptions::Kind::kPlaces;
+  co_return co_await AnalyzeStackTree(replays, options);
+}
+
+// The same in the replays of one rank, if `replays` visit more processes than that rank's.
+Task<absl::StatusOr<StackTree>> FindHoldersOfRank(JointReplays& replays, StackTreeOptions options) {
+  if (options.rank == replays.selection().rank || replays.capture().processes().size() == 1)
+    co_return co_await FindHolders(replays, options);
+  JointReplays of_rank(replays.capture(), options);
+  co_return of_rank.Finish(FindHolders(of_rank, options));
+}
+
+struct Heap {
+  DeviceRow device;
+  FlameSamples samples;
+};
+
+// Returns the heap profile of each device's peak.
+Task<absl::StatusOr<std::vector<Heap>>> FindHeaps(SharedCategories& shared) {
+  JointReplays& replays = shared.replays();
   SummaryOptions summarized;
-  static_cast<Selection&>(summarized) = selection;
-  summarized.progress = nullptr;
-  const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, summarized);
-  if (!summary.ok()) return summary.status();
-  std::uint32_t sequence = kFirstHeapSequence;
-  for (const DeviceRow& device : DevicesOfHeaps(summary->devices)) {
+  static_cast<Selection&>(summarized) = replays.selection();
+  summarized.by = GroupBy::kRank;  // the rows are of no use, and these need no other replay
+  summarized.errors = false;
+  const absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, summarized);
+  if (!summary.ok()) co_return summary.status();
+  const std::vector<DeviceRow> devices = DevicesOfHeaps(summary->devices);
+  std::vector<Task<absl::StatusOr<StackTree>>> find;
+  for (const DeviceRow& device : devices) {
     StackTreeOptions options;
-    static_cast<Selection&>(options) = summarized;
+    static_cast<Selection&>(options) = replays.selection();
     options.device = device.name;
     options.rank = device.rank;
-    absl::StatusOr<StackTree> tree = AnalyzeStackTree(capture, options);
-    if (tree.ok() && tree->missing == kNoStacks) {
-      options.kind = StackTreeOptions::Kind::kPlaces;
-      tree = AnalyzeStackTree(capture, options);
-    }
-    if (!tree.ok()) return tree.status();
-    write(PerfettoHeap({device.name, feed.PidOf(device.process), device.peak_ns, sequence++}, SamplesOf(*tree)));
+    find.push_back(FindHoldersOfRank(replays, options));
   }
-  return absl::OkStatus();
+  std::vector<Heap> heaps;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const absl::StatusOr<StackTree>& tree = co_await find[i];
+    if (!tree.ok()) co_return tree.status();
+    heaps.push_back({devices[i], SamplesOf(*tree)});
+  }
+  co_return heaps;
+}
+
+Task<absl::StatusOr<ReplayReport>> WritePerfetto(SharedCategories& shared, const TraceExport& asked,
+                                                 const Write& write) {
+  PerfettoTrace sink(write);
+  TraceFeed feed(shared.capture(), sink);
+  const Task<absl::StatusOr<ReplayReport>> show = Feed(shared.replays(), asked, feed);
+  const Task<absl::StatusOr<std::vector<Heap>>> find_heaps = FindHeaps(shared);
+  const absl::StatusOr<ReplayReport>& report = co_await show;
+  if (!report.ok()) co_return report.status();
+  const absl::StatusOr<std::vector<Heap>>& heaps = co_await find_heaps;
+  if (!heaps.ok()) co_return heaps.status();
+  std::uint32_t sequence = kFirstHeapSequence;
+  for (const auto& [device, samples] : *heaps)
+    write(PerfettoHeap({device.name, feed.PidOf(device.process), device.peak_ns, sequence++}, samples));
+  co_return report;
 }
 
 }  // namespace
@@ -131,19 +172,15 @@ bool IsTraceExport(std::string_view what) { return what == "perfetto" || what ==
 
 absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
                                          const Write& write) {
-  const Capture::SharedDecoding shared(capture);
   if (!asked.merge.empty()) return MergeTrace(capture, asked, selection, write);
+  JointReplays replays(capture, selection);
   if (asked.what == "chrome") {
     ChromeTrace sink(write);
     TraceFeed feed(capture, sink);
-    return Feed(capture, asked, selection, feed);
+    return replays.Finish(Feed(replays, asked, feed));
   }
-  PerfettoTrace sink(write);
-  TraceFeed feed(capture, sink);
-  absl::StatusOr<ReplayReport> report = Feed(capture, asked, selection, feed);
-  if (!report.ok()) return report;
-  if (const absl::Status status = AddHeaps(capture, selection, feed, write); !status.ok()) return status;
-  return report;
+  SharedCategories shared(replays);
+  return replays.Finish(WritePerfetto(shared, asked, write));
 }
 
 }  // namespace memoir

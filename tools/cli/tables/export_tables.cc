@@ -1,5 +1,7 @@
 #include "tools/cli/tables/export_tables.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,33 +27,66 @@ bool NeedsBlocks(const TableSet& wanted) {
   return wanted.has(CaptureTable::kBlocks) || wanted.has(CaptureTable::kModules);
 }
 
-absl::StatusOr<ReplayReport> FillNodes(const Capture& capture, const Selection& selection, const TableSink& sink,
-                                       CaptureTables& tables) {
+Task<absl::StatusOr<ReplayReport>> FillNodes(JointReplays& replays, const TableSink& sink, CaptureTables& tables) {
   TreeStreamOptions options;
-  static_cast<Selection&>(options) = selection;
+  static_cast<Selection&>(options) = replays.selection();
   options.memory = sink.wanted.has(CaptureTable::kEvents);
   options.go_on = sink.ok;
-  return StreamTree(capture, options,
-                    [&](const StreamedNode& node, const ReplayState& state) { tables.AddNode(node, state); });
+  return StreamTree(replays, options,
+                    [&tables](const StreamedNode& node, const ReplayState& state) { tables.AddNode(node, state); });
 }
 
-absl::StatusOr<ReplayReport> FillBlocks(const Capture& capture, const Selection& selection, CaptureTables& tables,
-                                        const std::function<void(std::string_view)>& say) {
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
-  if (!categories.ok()) return categories.status();
-  if (!categories->missing.empty()) say(categories->missing);
-  return ForEachBlockLife(capture, selection, *categories, [&](const BlockLife& life, const ReplayState& state) {
-    tables.AddBlock(life, *categories, state);
-  });
+// `categories` must outlive the task.
+Task<absl::StatusOr<ReplayReport>> FillBlocks(JointReplays& replays, const BlockCategories& categories,
+                                              CaptureTables& tables) {
+  return ForEachBlockLife(replays, replays.selection(), categories,
+                          [&tables, &categories](const BlockLife& life, const ReplayState& state) {
+                            tables.AddBlock(life, categories, state);
+                          });
 }
 
-absl::StatusOr<ReplayReport> FillSummary(const Capture& capture, const Selection& selection, CaptureTables& tables) {
+Task<absl::StatusOr<ReplayReport>> FillSummary(SharedCategories& shared, CaptureTables& tables) {
   SummaryOptions options;
-  static_cast<Selection&>(options) = selection;
-  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
-  if (!summary.ok()) return summary.status();
+  static_cast<Selection&>(options) = shared.replays().selection();
+  options.by = GroupBy::kRank;  // the tables contain no rows of a summary, and these need no other replay
+  options.errors = false;
+  absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, options);
+  if (!summary.ok()) co_return summary.status();
   tables.AddSummary(*summary);
-  return std::move(summary->report);
+  co_return std::move(summary->report);
+}
+
+Task<absl::StatusOr<ReplayReport>> Fill(SharedCategories& shared, const TableSink& sink, CaptureTables& tables,
+                                        const std::function<void(std::string_view)>& say) {
+  JointReplays& replays = shared.replays();
+  const bool has_nodes = NeedsNodes(sink.wanted), has_blocks = NeedsBlocks(sink.wanted);
+  std::optional<Task<absl::StatusOr<std::vector<StepTime>>>> find_steps;
+  std::vector<Task<absl::StatusOr<ReplayReport>>> fills;
+  if (has_nodes) fills.push_back(FillNodes(replays, sink, tables));
+  // If no other table needs a replay, the report of this one has the durations for the table of ranks.
+  if (sink.wanted.has(CaptureTable::kSummary) || !(has_nodes || has_blocks))
+    fills.push_back(FillSummary(shared, tables));
+  if (sink.wanted.has(CaptureTable::kSteps)) find_steps.emplace(FindStepTimes(replays, replays.selection()));
+  std::string missing;
+  if (has_blocks) {
+    const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();
+    if (!categories.ok()) co_return categories.status();
+    missing = (*categories)->missing;
+    fills.push_back(FillBlocks(replays, **categories, tables));
+  }
+  absl::StatusOr<ReplayReport> report;
+  for (const Task<absl::StatusOr<ReplayReport>>& fill : fills) {
+    report = co_await fill;
+    if (!report.ok() || !sink.ok()) co_return report;
+  }
+  if (find_steps) {
+    const absl::StatusOr<std::vector<StepTime>>& steps = co_await *find_steps;
+    if (!steps.ok()) co_return steps.status();
+    tables.AddSteps(*steps);
+  }
+  if (!missing.empty()) say(missing);
+  tables.AddModulesOfBlocks();
+  co_return report;
 }
 
 }  // namespace
@@ -62,33 +97,11 @@ OddRanks CompareRanksFor(const Capture& capture, const TableSet& wanted) {
 
 absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const OddRanks& compared,
                                         const TableSink& sink, const std::function<void(std::string_view)>& say) {
-  const Capture::SharedDecoding shared(capture);
   CaptureTables tables(sink, selection.own);
-  Selection quiet = selection;
-  quiet.progress = nullptr;
-  absl::StatusOr<ReplayReport> report = ReplayReport();
-  bool has_report = false;
-  // No further analysis starts if the disk is full.
-  const auto goes_on = [&] { return report.ok() && sink.ok(); };
-  if (sink.wanted.has(CaptureTable::kSteps)) {
-    const absl::StatusOr<std::vector<StepTime>> steps = FindStepTimes(capture, quiet);
-    if (!steps.ok()) return steps.status();
-    tables.AddSteps(*steps);
-  }
-  if (NeedsNodes(sink.wanted) && goes_on()) {
-    report = FillNodes(capture, selection, sink, tables);
-    has_report = true;
-  }
-  if (NeedsBlocks(sink.wanted) && goes_on()) {
-    report = FillBlocks(capture, quiet, tables, say);
-    has_report = true;
-  }
-  // The table of ranks takes durations from the report. For the table of steps, the caller needs the report's damage.
-  const bool needs_report =
-      (sink.wanted.has(CaptureTable::kRanks) || sink.wanted.has(CaptureTable::kSteps)) && !has_report;
-  if ((sink.wanted.has(CaptureTable::kSummary) || needs_report) && goes_on())
-    report = FillSummary(capture, quiet, tables);
-  if (goes_on()) tables.AddRanks(capture, *report, compared);
+  JointReplays replays(capture, selection);
+  SharedCategories shared(replays);
+  absl::StatusOr<ReplayReport> report = replays.Finish(Fill(shared, sink, tables, say));
+  if (report.ok() && sink.ok()) tables.AddRanks(capture, *report, compared);
   return report;
 }
 

@@ -39,20 +39,23 @@ Json BlockJson(const BlockLife& life, const BlockCategories& categories, const R
 
 absl::StatusOr<ReplayReport> WriteBlockCategories(const Capture& capture, const Selection& selection,
                                                   const std::function<void(std::string_view)>& write) {
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, selection);
-  if (!categories.ok()) return categories.status();
-  const Json missing = categories->missing;
+  JointReplays replays(capture, selection);
+  SharedCategories shared(replays);
+  const absl::StatusOr<KnownCategories>& found = replays.Finish(shared.Find());
+  if (!found.ok()) return found.status();
+  const BlockCategories& categories = **found;
+  const Json missing = categories.missing;
   std::string text = R"({"view":"categories","rules":"memoir","missing":)" + missing.dump() + R"(,"blocks":[)";
   constexpr std::size_t kWriteAt = 1u << 16;
   bool first = true;
   const auto show = [&](const BlockLife& life, const ReplayState& state) {
     text += std::exchange(first, false) ? "\n" : ",\n";
-    text += BlockJson(life, *categories, state, capture).dump(-1, ' ', false, Json::error_handler_t::replace);
+    text += BlockJson(life, categories, state, capture).dump(-1, ' ', false, Json::error_handler_t::replace);
     if (text.size() < kWriteAt) return;
     write(text);
     text.clear();
   };
-  absl::StatusOr<ReplayReport> report = ForEachBlockLife(capture, selection, *categories, show);
+  absl::StatusOr<ReplayReport> report = replays.Finish(ForEachBlockLife(replays, selection, categories, show));
   if (!report.ok()) return report;
   write(text + "\n]}\n");
   return report;

@@ -30,6 +30,14 @@ bool IsPlain(const CellValue& cell) {
          std::ranges::all_of(*text, [](char letter) { return static_cast<signed char>(letter) >= 0; });
 }
 
+// Returns true at the first call for `id`.
+bool IsNew(ModuleId id, std::vector<bool>& known) {
+  if (known.size() <= id.value) known.resize(id.value + std::size_t{1});
+  const bool is_new = !known[id.value];
+  known[id.value] = true;
+  return is_new;
+}
+
 // The result of comparing a job's ranks, for one rank.
 struct RankVerdict {
   std::optional<std::uint64_t> role;  // identified by the lowest rank with this role
@@ -93,16 +101,20 @@ void CaptureTables::AddSteps(const std::vector<StepTime>& steps) {
     Insert(CaptureTable::kSteps, {std::uint64_t{step.process.value}, step.step, step.begin_ns, ToString(step.source)});
 }
 
+void CaptureTables::AddModule(ModuleId id, const Module& module) {
+  if (!IsNew(id, known_modules_)) return;
+  Insert(CaptureTable::kModules, {std::uint64_t{id.value}, std::string_view(module.root), std::string_view(module.path),
+                                  std::string_view(module.class_name)});
+}
+
 CellValue CaptureTables::ModuleOf(ModuleId id, const Dictionary& dictionary) {
   if (!id.valid()) return {};
-  if (known_modules_.size() <= id.value) known_modules_.resize(id.value + std::size_t{1});
-  if (!known_modules_[id.value]) {
-    const Module& module = dictionary.module(id);
-    Insert(CaptureTable::kModules, {std::uint64_t{id.value}, std::string_view(module.root),
-                                    std::string_view(module.path), std::string_view(module.class_name)});
-    known_modules_[id.value] = true;
-  }
+  AddModule(id, dictionary.module(id));
   return std::uint64_t{id.value};
+}
+
+void CaptureTables::AddModulesOfBlocks() {
+  for (const auto& [id, module] : modules_of_blocks_) AddModule(id, module);
 }
 
 void CaptureTables::AddCall(const StreamedNode& node, const ReplayState& state) {
@@ -155,7 +167,12 @@ void CaptureTables::AddBlock(const BlockLife& life, const BlockCategories& categ
   const Block& block = *life.block;
   const Rule& rule = Rules()[life.rule];
   const std::string device = ToString(dictionary.device(block.device));
-  const CellValue module = ModuleOf(block.module, dictionary);
+  CellValue module;
+  if (block.module.valid()) {
+    module = std::uint64_t{block.module.value};
+    if (IsNew(block.module, block_modules_))
+      modules_of_blocks_.emplace_back(block.module, dictionary.module(block.module));
+  }
   const SourceLine line = lines_.LineOf(block.line_callstack(), dictionary);
   std::string parameter;
   if (life.parameter != kNoParameter) parameter = categories.parameters[life.parameter].label();

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/analyze/categories/block_categories.h"
@@ -30,6 +31,9 @@ class CaptureTables {
   void AddNode(const StreamedNode& node, const ReplayState& state);
   // All calls must pass the state of the same replay, because ids of lines are valid only in one replay.
   void AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state);
+  // Adds the modules that only blocks have named. Call it after all nodes and blocks: the table of modules begins with
+  // those of nodes.
+  void AddModulesOfBlocks();
   void AddSummary(const Summary& summary);
 
  private:
@@ -37,10 +41,13 @@ class CaptureTables {
   void Insert(CaptureTable table, std::initializer_list<CellValue> row);
   void AddCall(const StreamedNode& node, const ReplayState& state);
   CellValue ModuleOf(ModuleId module, const Dictionary& dictionary);
+  void AddModule(ModuleId id, const Module& module);
 
   const TableSink& sink_;
   SourceLines lines_;
   std::vector<bool> known_modules_;  // by ModuleId; true: the module has a row
+  std::vector<bool> block_modules_;  // by ModuleId; true: the module is in modules_of_blocks_
+  std::vector<std::pair<ModuleId, Module>> modules_of_blocks_;
 };
 
 }  // namespace memoir

@@ -51,7 +51,7 @@ void KeepOptimizers(BlockRules& rules) {
   });
 }
 
-Task<absl::StatusOr<BlockCategories>> Categorize(JointReplays& replays) {
+Task<absl::StatusOr<KnownCategories>> Categorize(JointReplays& replays) {
   const Capture& capture = replays.capture();
   EvidencePass pass(IsSnapshot(capture));
   const absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.tensors = true, .modules = true});
@@ -65,26 +65,14 @@ Task<absl::StatusOr<BlockCategories>> Categorize(JointReplays& replays) {
   found.workspaces = pass.TakeWorkspaces();
   absl::erase_if(found.workspaces, [&](std::uint64_t ordinal) { return !IsOfLibrary(found.rules.At(ordinal)); });
   found.missing = Missing(capture, replays.selection().rank, pass.without_operators());
-  co_return found;
-}
-
-Task<absl::StatusOr<KnownCategories>> CategorizeToShare(JointReplays& replays) {
-  Task<absl::StatusOr<BlockCategories>> categories = Categorize(replays);
-  absl::StatusOr<BlockCategories>& found = co_await categories;
-  if (!found.ok()) co_return found.status();
-  co_return std::make_shared<const BlockCategories>(*std::move(found));
+  co_return std::make_shared<const BlockCategories>(std::move(found));
 }
 
 }  // namespace
 
 const Task<absl::StatusOr<KnownCategories>>& SharedCategories::Find() {
-  if (!categories_) categories_.emplace(CategorizeToShare(replays_));
+  if (!categories_) categories_.emplace(Categorize(replays_));
   return *categories_;
-}
-
-absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, const Selection& selection) {
-  JointReplays replays(capture, selection);
-  return replays.Finish(Categorize(replays));
 }
 
 }  // namespace memoir

@@ -9,19 +9,15 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/joint_replays.h"
 #include "tools/analyze/pass/task.h"
-#include "tools/analyze/pass/window/selection.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// Categorizes the blocks of the whole recording, whatever the selection, because the evidence about a selected block
-// may lie outside of the selection. A replay of the same rank gives the blocks the same ordinals.
-absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, const Selection& selection);
-
 using KnownCategories = std::shared_ptr<const BlockCategories>;
 
 // The categories for the analyses of one answer. They are found once, in the first replay after an analysis has called
-// Find().
+// Find(). They cover the whole recording, whatever the selection, because the evidence about a selected block may lie
+// outside of the selection. A replay of the same rank gives the blocks the same ordinals.
 class SharedCategories {
  public:
   explicit SharedCategories(JointReplays& replays) : replays_(replays) {}
