@@ -319,7 +319,6 @@ def _call(library: ctypes.CDLL, function: str, options: dict[str, typing.Any]) -
     if _tracker is None:
         atexit.register(_unseen.hidden(library, _stop_at_exit))
         _processes.follow(process_callbacks, library)
-        _processes.follow_group(process_callbacks, library)
         _coordinates.follow(library)
     _tracker = library
     _follow_cuda(library)

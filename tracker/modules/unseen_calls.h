@@ -1,6 +1,6 @@
 // Calls of Python functions that the program does not see: its trace and profile functions (sys.settrace,
-// sys.setprofile, sys.monitoring) get no event of them, and torch's compiler does not compile them. Call these functions
-// with the GIL held. Before Python 3.11 such functions see the calls.
+// sys.setprofile, sys.monitoring) get no event of them, and torch's compiler does not compile them. Before Python 3.11
+// trace and profile functions see the calls. Use this file with the GIL held.
 #ifndef TRACKER_MODULES_UNSEEN_CALLS_H_
 #define TRACKER_MODULES_UNSEEN_CALLS_H_
 
@@ -14,11 +14,10 @@ bool CallUnseen(void* function, void* arguments, void* named, void* set_eval_fra
 // Calls `function` with one argument.
 bool CallUnseen(void* function, void* argument, void* set_eval_frame);
 
-// Calls a function of torch or Python in the way of a PyCFunction with METH_VARARGS and METH_KEYWORDS, and two functions
-// of Memoir around it. `functions` is the tuple (original, before, after, set_eval_frame), in which None is left out.
-// `before` and `after` get the same arguments as `original`, and the program does not see them; it sees `original` as
-// if it was called directly. Returns a new reference to what `original` returns, else to None; nullptr: an exception is
-// set.
+// Calls `before`, `original` and `after` with the same arguments: the tuple `arguments` and the dict `named`.
+// `functions` is the tuple (original, before, after, set_eval_frame); None: there is no such function. The program sees
+// `original` as if it was called directly, and does not see the other two. Returns a new reference to what `original`
+// returns, else to None. nullptr: an exception is set, and the functions after the one that raised it were not called.
 void* CallBetweenUnseen(void* functions, void* arguments, void* named);
 
 }  // namespace memoir

@@ -125,12 +125,19 @@ def process_role(followed: ProcessCallbacks, when_task_is_known: Callable[[], No
 
 
 def follow(followed: ProcessCallbacks, tracker: ctypes.CDLL | None) -> None:
-    """From now on, calls `followed` when this process gets a forked or spawned child. `tracker`: hides these calls from the program's trace and
-    profile functions; None: it is not loaded, and they see the calls."""
-    global _following, _tracker
-    if _following:
-        return
-    _following, _tracker = True, tracker
+    """From now on, calls `followed` when this process gets a forked or spawned child, or a process group. `tracker`: hides these calls from the program's trace and
+    profile functions. None: it is not loaded; they see the calls, and process groups are followed once this is called with it."""
+    global _tracker
+    if tracker is not None and _tracker is None:
+        _tracker = tracker
+        _follow_group(followed, tracker)
+    if not _following:
+        _follow_children(followed)
+
+
+def _follow_children(followed: ProcessCallbacks) -> None:
+    global _following
+    _following = True
     from multiprocessing import context, process, util
 
     os.register_at_fork(after_in_child=_hidden(followed.forked))
@@ -227,7 +234,7 @@ def _program() -> str:
     return os.path.basename(script)
 
 
-def follow_group(followed: ProcessCallbacks, tracker: ctypes.CDLL) -> None:
+def _follow_group(followed: ProcessCallbacks, tracker: ctypes.CDLL) -> None:
     """Wraps the function that sets the default process group, because torch.distributed has no hook for it."""
     c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
     if not hasattr(c10d, "_update_default_pg"):
