@@ -6,7 +6,6 @@ import {openReport, settle, show} from './report_page.mjs';
 
 const [file, picture] = process.argv.slice(2);
 const {browser, page, said} = await openReport(file, {width: 1366, height: 768});
-const kRow = 23;
 
 const textOf = (selector) => page.textContent(selector);
 
@@ -14,9 +13,10 @@ const textOf = (selector) => page.textContent(selector);
 async function tips() {
   const found = [];
   const box = await page.locator('.flame-box canvas').boundingBox();
-  for (let row = 0; row * kRow + 12 < box.height; ++row) {
+  const height = Number(await page.getAttribute('.flame-box canvas', 'data-row'));
+  for (let row = 0; (row + 0.5) * height < box.height; ++row) {
     for (const x of row === 1 ? [0.02, 0.25, 0.5, 0.75, 0.98] : [0.02]) {
-      await page.mouse.move(box.x + box.width * x, box.y + row * kRow + 12);
+      await page.mouse.move(box.x + box.width * x, box.y + (row + 0.5) * height);
       const shown = await page.$$eval('#tip:not([hidden]) > *', (all) => all.map((one) => one.textContent));
       if (shown.length > 0) found.push({row, lines: shown});
     }

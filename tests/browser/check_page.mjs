@@ -177,7 +177,8 @@ async function flame() {
   await ended();
   const found = await page.textContent('.flame > .note');
   await page.fill('.flame .find', '');
-  await page.click('.flame-box canvas', {position: {x: 12, y: 32}});
+  const row = Number(await page.getAttribute('.flame-box canvas', 'data-row'));
+  await page.click('.flame-box canvas', {position: {x: 12, y: 1.5 * row}});
   await ended();
   const crumbs = await texts('.crumbs button');
   await page.locator('.flame .find').blur();
@@ -221,6 +222,8 @@ async function segments() {
   await ended();
   if (await page.isVisible('.segments .empty')) return (seen.segments = null);
   await page.click('.segments .chips button.peak');
+  await ended();
+  await page.click('.segments button[data-value=addresses]');
   await ended();
   while (await page.isVisible('.segments .more')) await page.click('.segments .more');
   const rows = await page.$$eval(
@@ -272,6 +275,10 @@ async function table(view) {
   await show(page, view);
   await ended();
   if (await page.isVisible('.rows .empty')) return (seen[view] = null);
+  if (await page.isVisible('.rows button[data-value=single]')) {
+    await page.click('.rows button[data-value=single]');
+    await ended();
+  }
   while (await page.isVisible('.rows .more')) await page.click('.rows .more');
   const rows = await rowsOf('.rows .table');
   const head = '.rows th:nth-child(1) button';

@@ -1,15 +1,17 @@
-// The pictures of docs/report.md, of a report, of one of several ranks, of one of several GPUs of one process, and of a
-// job of very many ranks:
+// The pictures of docs/report.md, of a report, of one of several ranks, of one of several GPUs of one process, of a job
+// of very many ranks, and of a program that ran out of memory:
 //
-//     node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html [FOLDER]
+//     node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html REFUSED.html [FOLDER]
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 
 import {openReport, settle, show} from './report_page.mjs';
 
-const [file, ranks, devices, many, folder = 'docs/pictures'] = process.argv.slice(2);
-if (!many)
-  throw new Error('usage: node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html [FOLDER]');
+const [file, ranks, devices, many, refused, folder = 'docs/pictures'] = process.argv.slice(2);
+if (!refused) {
+  throw new Error(
+      'usage: node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html REFUSED.html [FOLDER]');
+}
 mkdirSync(folder, {recursive: true});
 
 async function pictures(of, views, dark, more = async () => undefined, called = (view) => view) {
@@ -42,3 +44,6 @@ await pictures(file, ['timeline'], true);
 await pictures(ranks, ['ranks'], false);
 await pictures(devices, ['ranks'], false, undefined, () => 'devices');
 await pictures(many, ['ranks'], false, undefined, () => 'many-ranks');
+await pictures(refused, [], false, async (page) => {
+  await page.locator('.ran-out').screenshot({path: join(folder, 'report-out-of-memory.png')});
+});

@@ -93,3 +93,39 @@ import torch
 
 kept = [torch.empty(1000 * (i + 1)) for i in range(5)]
 """
+
+# A model whose batch grows until a request is refused in a forward pass that checkpointing would have made fit.
+OUT_OF_MEMORY = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        return x + self.feed_forward(self.norm(x))
+
+
+class Model(nn.Module):
+    def __init__(self, width=512, layers=8):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(width) for _ in range(layers))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+model = Model().cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for batch in (1, 2, 3, 4, 5, 12):
+    loss = model(torch.randn(batch * 1024, 512, device="cuda")).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""

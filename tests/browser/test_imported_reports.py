@@ -29,7 +29,7 @@ SEGMENTS = """{
   peak: Number((await page.getAttribute(".hero .peak", "title") ?? "").replace(/[^0-9]/g, "")),
   shown: (await show(page, "segments"), await page.click(".segments .chips button.end"), await settle(page)),
   headline: await page.textContent(".segments h2"),
-  rows: await page.$$eval(".segments .table tbody tr", (all) => all.map((row) => [row.cells[0].textContent, Number(row.cells[1].title.replace(/[^0-9]/g, "")), Number(row.cells[2].title.replace(/[^0-9]/g, ""))])),
+  rows: await page.$$eval(".segments .table tbody tr", (all) => all.map((row) => [row.cells[0].title.replace("at ", ""), Number(row.cells[1].title.replace(/[^0-9]/g, "")), Number(row.cells[2].title.replace(/[^0-9]/g, ""))])),
 }"""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sources import Rule, sources
 
 LEAST = 12  # CIEDE2000 between any two categories: a difference that is seen at a glance
-PAGE, PICTURES = "tools/web/src/colours.ts", "tools/view/time/over_time_picture.cc"
+PAGE, PICTURES = "tools/web/src/drawing/colours.ts", "tools/view/time/over_time_picture.cc"
 STACKS = "tools/analyze/time/over_time_curves.cc"
 ORDER = ("PARAMETER", "OPTIMIZER_STATE", "INPUT", "TEMPORARY", "ACTIVATION", "GRADIENT", "AUTOGRAD_DETAIL", "UNKNOWN", "BUFFER")  # of enum Category
 

@@ -12,6 +12,7 @@ import include_arrows
 import launcher_variables
 import licence_rules
 import named_things
+import page_rooms
 import pages
 import palette
 import pytest
@@ -21,7 +22,7 @@ import schema_rules
 import wording
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + bazel_files.RULES + class_sizes.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + palette.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES + requirement_rules.RULES + wording.RULES + named_things.RULES + glossary_words.RULES
+RULES = include_arrows.RULES + bazel_files.RULES + class_sizes.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + page_rooms.RULES + pages.RULES + palette.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES + requirement_rules.RULES + wording.RULES + named_things.RULES + glossary_words.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 

@@ -51,6 +51,17 @@ TEST(WhatHelps, Checkpointing) {
   EXPECT_THAT(both, HasSubstr("; checkpointing layers.*"));
 }
 
+TEST(WhatHelps, BytesOfEachRemedy) {
+  const std::vector<Remedy> remedies =
+      RemediesOf(Error(OutOfMemoryCause::kFragmentation), WithCheckpointing("cuda:0"));
+  ASSERT_EQ(remedies.size(), 2U);
+  EXPECT_EQ(remedies[0].bytes, 4U << 20);  // free in torch's segments and on the device
+  EXPECT_EQ(remedies[1].bytes, 5U << 20);
+  OutOfMemory error = Error(OutOfMemoryCause::kFull);
+  error.fitting_input = FittingInput{12, 6 << 20, 4 << 20};
+  EXPECT_EQ(RemediesOf(error, {}).front().bytes, std::nullopt);
+}
+
 TEST(WhatHelps, AForwardThatHadNotEnded) {
   Summary summary = WithCheckpointing("cuda:0");
   summary.devices.front().checkpointing->cut_off = true;

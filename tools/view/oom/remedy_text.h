@@ -2,13 +2,24 @@
 #ifndef TOOLS_VIEW_OOM_REMEDY_TEXT_H_
 #define TOOLS_VIEW_OOM_REMEDY_TEXT_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/analyze/summary/summary.h"
 
 namespace memoir {
 
+// A `Remedy` is a change that would have made room.
+struct Remedy {
+  std::string text;
+  std::optional<std::uint64_t> bytes;  // most bytes that it frees, or that it makes usable; empty: not known
+};
+
 // Returns the remedies, the most useful first. Empty if the recording shows no remedy.
+std::vector<Remedy> RemediesOf(const OutOfMemory& error, const Summary& summary);
+// Returns the texts of the remedies as one line. Empty if the recording shows no remedy.
 std::string RemedyText(const OutOfMemory& error, const Summary& summary);
 
 }  // namespace memoir

@@ -11,7 +11,10 @@
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
+#include "tools/view/oom/cause_text.h"
 #include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/oom/remedy_text.h"
+#include "tools/view/oom/requester_text.h"
 #include "tools/view/report/report_sections.h"
 #include "tools/view/segments/fragmentation_view.h"
 #include "tools/view/summary/summary_json.h"
@@ -210,6 +213,22 @@ Json GroupingsJson() {
   return json;
 }
 
+// Returns the words about each error of `summary.out_of_memory`, in the same order.
+Json OutOfMemoryWords(const Summary& summary) {
+  Json json = Json::array();
+  for (const OutOfMemory& error : summary.out_of_memory) {
+    Json remedies = Json::array();
+    for (const Remedy& remedy : RemediesOf(error, summary))
+      remedies.push_back({{"text", remedy.text}, {"bytes", remedy.bytes ? Json(*remedy.bytes) : Json(nullptr)}});
+    json.push_back({{"place", RequestPlaceText(error)},
+                    {"line", error.line.known() ? RequesterText(error) : ""},
+                    {"cause", OutOfMemoryCauseText(error, kTop)},
+                    {"of_host", error.refusal && error.refusal->of_host},
+                    {"remedies", std::move(remedies)}});
+  }
+  return json;
+}
+
 // Returns the names of each category in Memoir and in torch. The page chooses its colours by these names.
 Json CategoriesJson() {
   Json json = Json::object();
@@ -239,6 +258,7 @@ Json ReportFacts(const Capture& capture, const ReportContent& report, const std:
   json["part"] = PartJson(part);
   json["losses"] = {{"notes", losses.notes + losses.closing}, {"lines", losses.lines}, {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);
+  json["out_of_memory_words"] = OutOfMemoryWords(summary);
   json["groupings"] = GroupingsJson();
   json["categories"] = CategoriesJson();
   json["names"] = report.names;

@@ -1,6 +1,6 @@
 // The sections of a report's page: columns of integers, compressed, as text that needs no escapes in HTML.
 //
-// A number is a LEB128 varint. A difference is zigzag-coded first. tools/web/src/payload.ts decodes them.
+// A number is a LEB128 varint. A difference is zigzag-coded first. tools/web/src/report/payload.ts decodes them.
 #ifndef TOOLS_VIEW_REPORT_REPORT_SECTION_H_
 #define TOOLS_VIEW_REPORT_REPORT_SECTION_H_
 

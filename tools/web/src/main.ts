@@ -2,20 +2,22 @@
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
 
-import {App, type ViewName} from './app';
-import {blocksView} from './blocks';
-import {paintAll} from './canvas';
-import {el, hideTip} from './element';
-import type {Facts, Tables} from './facts';
-import {flameView} from './flame';
-import {overviewView} from './overview';
-import {missingFeature, sectionJson} from './payload';
-import {kindsOf, nounOf} from './rank_curves';
-import {deviceThatMatters} from './rank_strip';
-import {ranksView} from './ranks';
-import {rowsView} from './rows';
-import {segmentsView} from './segments';
-import {timelineView, type View} from './timeline';
+import {blocksView} from './charts/blocks';
+import {flameView} from './charts/flame';
+import {ranksView} from './charts/ranks';
+import {segmentsView} from './charts/segments';
+import {timelineView} from './charts/timeline';
+import {paintAll} from './drawing/canvas';
+import {el, hideTip} from './drawing/element';
+import {markCutEdges} from './drawing/scroll_edges';
+import {overviewView} from './first_glance/overview';
+import {deviceThatMatters} from './first_glance/rank_strip';
+import {App, type ViewName} from './report/app';
+import type {Facts, Tables} from './report/facts';
+import {missingFeature, sectionJson} from './report/payload';
+import {kindsOf, nounOf} from './report/rank_curves';
+import type {View} from './report/view';
+import {rowsView} from './tables/rows';
 
 interface ViewOf {
   name: ViewName;
@@ -106,6 +108,7 @@ class Shell {
           return link;
         }),
     );
+    markCutEdges(by('views'), by('views'));
   }
 
   show(): void {
@@ -122,8 +125,11 @@ class Shell {
       scrollTo(0, 0);
     }
     document.documentElement.dataset['view'] = view;
-    for (const link of by('views').children)
-      link.setAttribute('aria-current', (link as HTMLElement).dataset['view'] === view ? 'page' : 'false');
+    for (const link of by('views').querySelectorAll<HTMLElement>('a')) {
+      const isShown = link.dataset['view'] === view;
+      link.setAttribute('aria-current', isShown ? 'page' : 'false');
+      if (isShown) link.scrollIntoView({block: 'nearest', inline: 'nearest'});
+    }
     const select = document.getElementById('device') as HTMLSelectElement | null;
     if (select) select.value = String(device);
     shown.update();

@@ -1,0 +1,150 @@
+// The composition of a number of bytes: a stacked bar, and a list.
+import {categoryColour, kOther} from '../drawing/colours';
+import {el, hideTip, opensRows, showTip} from '../drawing/element';
+import {formatBytes, formatCount, formatShare} from '../drawing/units';
+import type {App} from '../report/app';
+import type {Columns, Row} from '../report/facts';
+import {labelsOf} from '../report/labels';
+import {withLayersMerged} from './layers';
+
+// The columns of a row for the chosen device. With one device these are the row's.
+export function columnsOf(app: App, row: Row): Columns|null {
+  if (app.facts.summary.devices.length < 2) return row;
+  const {device, process} = app.device.facts;
+  return row.devices?.find((one) => one.device === device && one.process === process) ?? null;
+}
+
+export interface Part {
+  name: string;
+  bytes: number;
+  colour: string;
+  members?: Part[];  // of several layers
+}
+
+// The rows of a grouping with bytes at the peak, most first. Modules of all layers are one row, where there are
+// several.
+export function partsAtPeak(app: App, word: string): Part[] {
+  const groups = new Map<string, Part[]>();
+  for (const row of app.tables[word] ?? []) {
+    const bytes = columnsOf(app, row)?.bytes_at_peak ?? 0;
+    if (bytes === 0) continue;
+    const key = `${word === 'module' ? withLayersMerged(row.name) : row.name}\n${row.kind}`;
+    const colour = row.category ? categoryColour(row.category, row.detail ?? '') : kOther();
+    const part = {name: row.name, bytes, colour};
+    const known = groups.get(key);
+    if (known)
+      known.push(part);
+    else
+      groups.set(key, [part]);
+  }
+  const sorted = (parts: Part[]): Part[] =>
+      parts.sort((a, b) => b.bytes - a.bytes || a.name.localeCompare(b.name, 'en', {numeric: true}));
+  return sorted([...groups.values()].map((members) => {
+    const [first] = members;
+    if (members.length === 1) return first!;
+    const bytes = members.reduce((sum, part) => sum + part.bytes, 0);
+    return {name: withLayersMerged(first!.name), bytes, colour: first!.colour, members: sorted(members)};
+  }));
+}
+
+export function stackedBar(parts: Part[], total: number, label: string): HTMLElement {
+  const bar = el('div', {
+    class: 'stacked',
+    role: 'img',
+    'aria-label': `${label}: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`
+  });
+  for (const part of parts) {
+    const piece = el('div', {});
+    piece.style.flexGrow = String(part.bytes);
+    piece.style.background = part.colour;
+    piece.addEventListener(
+        'mousemove',
+        (event) => showTip(event, [part.name, `${formatBytes(part.bytes)}, ${formatShare(part.bytes, total)}`]));
+    piece.addEventListener('mouseleave', hideTip);
+    bar.append(piece);
+  }
+  return bar;
+}
+
+export interface PartList {
+  element: HTMLElement;
+  swatches: HTMLElement[];  // of the parts that are shown
+}
+
+function partRow(part: Part, total: number, largest: number): {row: HTMLElement; swatch: HTMLElement} {
+  const swatch = el('i', {class: 'swatch'});
+  swatch.style.background = part.colour;
+  const bar = el('b', {class: 'bar'});
+  bar.style.width = `${(100 * part.bytes) / largest}%`;
+  const row = el(
+      'tr', {}, el('td', {class: 'wide'}, swatch, el('bdi', {title: part.name}, part.name)),
+      el('td', {class: 'number', title: `${formatCount(part.bytes)} bytes`}, bar,
+         el('bdi', {}, formatBytes(part.bytes))),
+      el('td', {class: 'number'}, formatShare(part.bytes, total)));
+  return {row, swatch};
+}
+
+// Makes the row of several layers open and close on a click. Returns the rows of the layers.
+function openOnClick(row: HTMLElement, members: Part[], total: number, largest: number): HTMLElement[] {
+  const rows = members.map((part) => partRow(part, total, largest).row);
+  for (const member of rows) {
+    member.classList.add('member');
+    member.hidden = true;
+  }
+  const triangle = opensRows(row, false, () => {
+    const open = rows[0]!.hidden;
+    triangle.textContent = open ? '▾' : '▸';
+    triangle.setAttribute('aria-expanded', String(open));
+    for (const member of rows) member.hidden = !open;
+  });
+  return rows;
+}
+
+// The first `most`; the others are a sum, and `more` shows them.
+export function partList(
+    parts: Part[], total: number, most: number, more: () => void, noun: string, one = noun): PartList {
+  const shown = parts.slice(0, most);
+  const rest = parts.slice(most);
+  const largest = parts.reduce((all, part) => Math.max(all, part.bytes), 1);
+  const swatches: HTMLElement[] = [];
+  const rows = shown.flatMap((part) => {
+    const {row, swatch} = partRow(part, total, largest);
+    swatches.push(swatch);
+    return part.members ? [row, ...openOnClick(row, part.members, total, largest)] : [row];
+  });
+  if (rest.length > 0) {
+    const bytes = rest.reduce((sum, part) => sum + part.bytes, 0);
+    const text = `${formatCount(rest.length)} more ${rest.length === 1 ? one : noun}`;
+    const button = el('button', {type: 'button', class: 'link'}, el('bdi', {}, text));
+    button.addEventListener('click', more);
+    rows.push(
+        el('tr', {}, el('td', {class: 'wide'}, button), el('td', {class: 'number'}, formatBytes(bytes)),
+           el('td', {class: 'number'}, formatShare(bytes, total))));
+  }
+  return {element: el('table', {class: 'plain bars'}, el('tbody', {}, ...rows)), swatches};
+}
+
+// As every other view colours them.
+async function colourRows(app: App, word: string, parts: Part[], swatches: HTMLElement[]): Promise<void> {
+  for (const grouping of word === 'module' ? ['layers', 'module'] : [word]) {
+    const labels = await labelsOf(app, grouping);
+    const known = new Map(labels.names.map((name, label) => [name, label]));
+    swatches.forEach((swatch, i) => {
+      const {name} = parts[i]!;
+      const label = known.get(name) ?? known.get(name.replace(/ \(before the window\)$/, ''));
+      if (label !== undefined) swatch.style.background = labels.colour(label);
+    });
+  }
+}
+
+export function madeOf(
+    app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
+  const parts = partsAtPeak(app, word);
+  const total = app.device.summary.peak_allocated_bytes ?? 0;
+  const empty =
+      parts.length === 0 ? el('p', {class: 'note'}, total > 0 ? 'Nothing is known of it.' : 'Nothing was live.') : null;
+  const bar = word === 'category' && parts.length > 0 ? stackedBar(parts, total, title) : null;
+  const list = partList(parts, total, most, more, many, word);
+  if (word !== 'category') app.draws(colourRows(app, word, parts, list.swatches));
+  return el('div', {class: `card ${word}`}, el('h2', {}, title), bar, empty, list.element);
+}
