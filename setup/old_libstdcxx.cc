@@ -1,6 +1,6 @@
 // A function of string streams that g++ 12's headers expect in libstdc++, and that the older libstdc++ of a wheel lacks
-// (docs/decisions/0008-one-wheel.md). Compiled into each target that includes torch's headers. With the old std::string
-// of torch before 2.7 the headers expect only functions that the library has.
+// (docs/decisions/0008-one-wheel.md). Compiled into each target that includes torch's headers. torch before 2.7 uses
+// the old std::string, which needs nothing of this file.
 #include <sstream>
 #include <string>
 

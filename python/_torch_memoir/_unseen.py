@@ -7,12 +7,12 @@
     finally:
         resume(state)
 
-Such functions do not see these calls, which go through ctypes. A function that torch or Python calls is hidden as a whole:
+Trace and profile functions do not see `pause` and `resume`, because ctypes calls them. They do not see these calls of Memoir's functions either:
 
     torch.f = between(library, torch.f, after=note)    # calls torch.f, then `note` with the same arguments
     atexit.register(hidden(library, stop))             # calls `stop`
 
-Python 3.10 has no way to pause such functions: they see all work there.
+Python 3.10 cannot pause trace and profile functions, so they see all of Memoir's work there.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def set_eval_frame() -> object:
 def between(
     library: ctypes.CDLL, original: Callable[..., Any] | None, *, before: Callable[..., None] | None = None, after: Callable[..., None] | None = None,
 ) -> Any:
-    """Returns a function for the place of `original`. It calls `before`, `original` and `after` with the arguments that it gets, and returns what `original` returns.
+    """Returns a replacement for `original`. It calls `before`, `original` and `after` with its arguments, without those that are None, and returns the result of `original`.
     Trace functions and profile functions see `original` alone, and torch's compiler compiles neither `before` nor `after`. If `original` raises an exception, `after` is not called."""
     functions = original, before, after, set_eval_frame()
     # Profile functions see calls of builtins, but not calls of builtins through `partial`.

@@ -38,18 +38,18 @@ TEST(LoneRanksTest, AStageThatNeedsMoreFromSomeStepOnIsOdd) {
   EXPECT_EQ(found.odd[0].since_step, 7);
 }
 
-TEST(LoneRanksTest, IsNotOddForAMoment) {
+TEST(LoneRanksTest, AShortRiseIsNotOdd) {
   EXPECT_THAT(Found({Stage(0, {60, 60, 60, 60, 60, 60, 60, 60, 90, 60, 90, 60}), Stage(1, kEven)}).odd, IsEmpty());
 }
 
-TEST(LoneRanksTest, IsNotOddIfAnotherRankNeedsMoreAsWell) {
+TEST(LoneRanksTest, ARiseOfSeveralRanksIsNotOdd) {
   const std::vector<std::uint64_t> longer = {60, 60, 60, 60, 60, 60, 62, 62, 62, 62, 62, 62};  // sequences
   EXPECT_THAT(
       Found({Stage(0, longer), Stage(1, {60, 60, 60, 60, 60, 60, 90, 90, 90, 90, 90, 90}), Stage(2, kEven)}).odd,
       IsEmpty());
 }
 
-TEST(LoneRanksTest, IsNotOddByTheVaryingSizeOfItsData) {
+TEST(LoneRanksTest, VaryingBatchSizesAreNotOdd) {
   EXPECT_THAT(Found({Stage(0, {60, 40, 60, 44, 50, 52, 58, 55, 51, 66, 69, 68}), Stage(1, kEven)}).odd, IsEmpty());
 }
 

@@ -36,6 +36,19 @@ TEST(ShardsTest, ASmallerShardIsHealthy) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(1));
 }
 
+// A program divides 32 heads among five ranks.
+TEST(ShardsTest, MoreHeadsOnTheFirstRanksAreHealthy) {
+  for (const std::vector<std::uint64_t>& heads :
+       {std::vector<std::uint64_t>{70, 70, 60, 60, 60}, std::vector<std::uint64_t>{60, 70, 60, 60, 60}}) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < heads.size(); ++rank)
+      recordings.push_back(WithPeak(
+          rank,
+          {{"parameter", heads[rank] * kMiB}, {"optimizer state", 2 * heads[rank] * kMiB}, {"activation", 40 * kMiB}}));
+    EXPECT_THAT(Found(recordings).odd, SizeIs(heads[0] == 70 ? 0 : 1));
+  }
+}
+
 // Three states for each parameter instead of one, with equal shards.
 TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
   std::vector<v1::RecordingSummary> recordings;
@@ -50,7 +63,7 @@ TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
 }
 
 // FSDP2 divides ten rows among six ranks: two for each rank but the last, whose shard is padding without state.
-TEST(ShardsTest, PaddingHasNoState) {
+TEST(ShardsTest, ALastRankWithPaddingIsNotOdd) {
   for (const std::uint32_t less : {5u, 2u}) {
     std::vector<v1::RecordingSummary> recordings;
     for (std::uint32_t rank = 0; rank < 6; ++rank) {

@@ -85,8 +85,8 @@ TEST_P(Replays, AreFew) {
   EXPECT_EQ(TotalReplayWork().decoded_chunks - chunks, kChunks * one.decodings);
 }
 
-// The second replay needs what the first one finds: categories, instants, or the ends of ranges. A third replay is for
-// the causes of leaks, and for what an out-of-memory error is compared with. `diff` replays both captures. The replays
+// The second replay needs what the first one finds: categories, instants, or the ends of ranges. A third replay finds
+// the causes of leaks, and the steps with which an out-of-memory error is compared. `diff` replays both captures. The replays
 // of `show` without categories are these:
 // 1. up to the first chunk in which a GPU allocates;
 // 2. library workspaces, and whether there are errors;
@@ -107,8 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"export_data_flow", ExportIntoFile, {"data-flow"}, 1}, Case{"export_tree", ExportIntoFile, {"tree"}, 2},
         Case{"export_memory_timeline", ExportIntoFile, {"memory-timeline"}, 1},
         Case{"export_collapsed", ExportIntoFile, {"collapsed"}, 1},
-        Case{"export_perfetto", ExportIntoFile, {"perfetto"}, 2},
-        Case{"export_sqlite", ExportIntoFile, {"sqlite"}, 2},
+        Case{"export_perfetto", ExportIntoFile, {"perfetto"}, 2}, Case{"export_sqlite", ExportIntoFile, {"sqlite"}, 2},
         Case{"export_torch_snapshot", ExportIntoFile, {"torch-snapshot"}, 3}, Case{"report", AnalyzeWholeReport, {}, 3},
         Case{"run", AnalyzeRun, {}, 3}),
     [](const auto& one) { return one.param.name; });

@@ -95,7 +95,7 @@ dist.destroy_process_group()
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot pause profile functions")
 @pytest.mark.parametrize("follow", ["setprofile", "settrace"])
 def test_groups_forks_searches_and_the_exit_are_not_seen(tree, tmp_path, follow):
-    """Python's import system goes through one more finder, so its own frames are not compared."""
+    """Frames of importlib are not compared, because Memoir adds a finder."""
     program, bare, seen = tmp_path / "program.py", tmp_path / "bare", tmp_path / "seen"
     program.write_text(JOB)
     subprocess.run([sys.executable, program, bare, follow], check=True)

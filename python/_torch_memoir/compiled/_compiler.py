@@ -61,18 +61,18 @@ def stop() -> None:
 
 
 class _Finder:
-    """A finder on sys.meta_path that finds no module. At the first import after the one of torch's compilers, it replaces their methods."""
+    """A finder on sys.meta_path that finds no module. At the first import after torch's compilers were imported, it replaces methods of their classes."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
-        self.find_spec = _unseen.hidden(library, self._look)
+        self.find_spec = _unseen.hidden(library, lambda *_, **__: _quietly(self._look))
 
-    def _look(self, *_: object) -> None:
+    def _look(self) -> None:
         utils = sys.modules.get(_UTILS)
         if _is_imported(utils):
-            # It stays in the list until stop(): Python goes through the list now, and would pass over the next finder.
+            # The finder stays in the list until stop(): importlib is iterating over the list, and would skip the next one.
             self.find_spec = _unseen.between(self._library, None)
-            _quietly(_install, utils)
+            _install(utils)
 
 
 def _is_imported(module: ModuleType | None) -> TypeGuard[ModuleType]:

@@ -96,7 +96,8 @@ def _follow_groups(tracker: ctypes.CDLL) -> None:
 
     def made(*arguments: Any, **named: Any) -> None:
         try:
-            size, index, *_ = arguments
+            size = arguments[0] if arguments else named["group_size"]
+            index = arguments[1] if len(arguments) > 1 else named["group_rank"]
             if _take_group(size, index, named.get("group_desc")):
                 report(tracker)
         except Exception:

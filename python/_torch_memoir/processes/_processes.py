@@ -31,7 +31,7 @@ _LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
 _TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
 
 _following = False
-_tracker: ctypes.CDLL | None = None  # the one that follow() got
+_tracker: ctypes.CDLL | None = None  # passed to follow()
 _when_task_is_known: Callable[[], None] | None = None  # of a spawned child
 
 
@@ -126,7 +126,7 @@ def process_role(followed: ProcessCallbacks, when_task_is_known: Callable[[], No
 
 def follow(followed: ProcessCallbacks, tracker: ctypes.CDLL | None) -> None:
     """From now on, calls `followed` when this process gets a forked or spawned child, or a process group. `tracker`: hides these calls from the program's trace and
-    profile functions. None: it is not loaded; they see the calls, and process groups are followed once this is called with it."""
+    profile functions. None until it is loaded: they see the calls, and process groups are followed only after a second call, with the tracker."""
     global _tracker
     if tracker is not None and _tracker is None:
         _tracker = tracker

@@ -36,7 +36,7 @@ struct ReplayNeeds {
   // Returns false when the pass needs no more events. A replay stops early only if none of its passes goes on, or if a
   // pass with `stops_all` does not. Empty: the pass needs all events.
   std::function<bool()> go_on = {};
-  bool stops_all = false;  // without this pass, the other passes are of no use
+  bool stops_all = false;  // if this pass stops, the replay ends, and the caller ignores the other passes
 };
 
 class JointReplays {

@@ -24,7 +24,7 @@ Place PlaceOf(const v1::GrowthSummary& growth) { return {growth.kind(), growth.p
 struct Rise {
   std::uint64_t least_before = 0, most_before = 0;  // of the first half
   std::uint64_t least_after = 0, most_after = 0;    // of the last quarter
-  std::uint64_t since_window = 0;                   // the first window after which no window is as small as most_before
+  std::uint64_t since_window = 0;  // first window of the last run of windows that all exceed most_before
   std::uint64_t bytes() const { return least_after > most_before ? least_after - most_before : 0; }
   bool is_any() const { return bytes() > LeastDifference(most_before); }
   // Data of different sizes vary the bytes of the first half as well.
@@ -73,7 +73,8 @@ class LoneRankFinder {
 
   void Judge(std::size_t rank, std::size_t role) {
     for (const v1::GrowthSummary& growth : found_.ranks[rank].growth) {
-      if (2 * growing_[PlaceOf(growth)] >= found_.ranks.size()) continue;
+      const std::size_t others = growing_[PlaceOf(growth)] - 1;
+      if (2 * others >= found_.ranks.size() - 1 && others > 0) continue;
       OddRank odd = Finding(rank, role, OddFigure::kGrowth);
       odd.value = odd.usual = found_.ranks[rank].allocated;
       odd.growth = growth;

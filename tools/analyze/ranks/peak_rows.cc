@@ -27,7 +27,23 @@ bool IsBefore(const OddRow& a, const OddRow& b) {
 PeakRows::PeakRows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members, const RankBook& book)
     : book_(book) {
   for (const std::size_t i : members) last_rank_ = std::max(last_rank_, ranks[i].rank);
+  FindUnevenDivision(ranks, members);
   for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual_[by] = UsualRowsOf(ranks, members, by);
+}
+
+void PeakRows::FindUnevenDivision(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
+  std::vector<std::uint64_t> bytes;  // of parameters, by member
+  for (const std::size_t i : members) {
+    std::uint64_t& of_member = bytes.emplace_back();
+    for (const RankRow& row : ranks[i].rows[kByCategory]) {
+      if (book_.NameOf(row.name) == "parameter") of_member += row.bytes;
+    }
+  }
+  const auto smaller = std::ranges::find_if(bytes, [&](std::uint64_t of_member) { return of_member != bytes[0]; });
+  const bool others_are_equal = std::all_of(
+      smaller, bytes.end(), [&](std::uint64_t of_member) { return of_member == *smaller && of_member < bytes[0]; });
+  const auto larger = static_cast<std::size_t>(smaller - bytes.begin());
+  if (others_are_equal && larger >= 2 && larger < bytes.size()) last_larger_rank_ = ranks[members[larger - 1]].rank;
 }
 
 std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool more) const {
@@ -75,9 +91,11 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
   const auto parameters = categories.find("parameter");
   const bool has_fewer_parameters =
       value < usual.value && parameters != categories.end() && parameters->second.bytes < parameters->second.usual;
-  const bool shards_parameters = member.shards_parameters || has_fewer_parameters;
+  const bool has_more_by_division = value > usual.value && last_larger_rank_ && member.rank <= *last_larger_rank_;
+  const bool shards_parameters = member.shards_parameters || has_fewer_parameters || has_more_by_division;
   if (!shards_parameters && !member.shards_optimizer) return false;
-  const bool is_padded = member.shards_parameters && member.rank == last_rank_;
+  const bool is_padded = member.shards_parameters && member.rank == last_rank_ && parameters != categories.end() &&
+                         parameters->second.bytes <= parameters->second.usual;
   if (!member.shards_optimizer && HasOtherOptimizer(categories, is_padded)) return false;
   std::uint64_t explained = 0;
   for (const auto& [category, of] : categories) {

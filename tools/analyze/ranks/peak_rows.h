@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ class PeakRows {
 
   // Returns true if the sizes of the member's shards explain why it has `value` bytes instead of `usual`. With FSDP,
   // the last ranks may have smaller parts of parameters, gradients and optimizer state. A program that divides its
-  // parameters itself may give the last rank fewer of them. With a sharded optimizer, the member may keep the state of
+  // parameters itself may give the last rank fewer of them, or the first ranks more, as 7, 7, 6, 6 and 6 of 32 heads. With a sharded optimizer, the member may keep the state of
   // larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
@@ -45,10 +46,14 @@ class PeakRows {
     std::uint64_t bytes = 0, usual = 0;
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
+  // Sets last_larger_rank_ if the first two or more members have equal bytes of parameters, and all others have equal and
+  // fewer bytes.
+  void FindUnevenDivision(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
   static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 
   const RankBook& book_;
-  std::uint32_t last_rank_ = 0;                                               // of the members
+  std::uint32_t last_rank_ = 0;  // of the members
+  std::optional<std::uint32_t> last_larger_rank_;
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
 };
 

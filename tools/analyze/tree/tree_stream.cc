@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-// One of the two replays: finds the outcomes if `see` is nullptr, else shows nodes with them.
+// Runs one of the two replays. Fills `outcomes` if `see` is nullptr; otherwise calls `see` for each node.
 Task<absl::StatusOr<ReplayReport>> StreamOnce(JointReplays& replays, const TreeStreamOptions& options,
                                               std::deque<NodeOutcome>& outcomes, const NodeFunction* see) {
   const std::string& path = replays.capture().path();

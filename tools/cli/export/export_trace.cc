@@ -110,7 +110,7 @@ Task<absl::StatusOr<StackTree>> FindHolders(JointReplays& replays, StackTreeOpti
   co_return co_await AnalyzeStackTree(replays, options);
 }
 
-// The same in the replays of one rank, if `replays` visit more processes than that rank's.
+// Calls FindHolders. If `replays` visit processes of other ranks as well, it replays the rank of `options` alone.
 Task<absl::StatusOr<StackTree>> FindHoldersOfRank(JointReplays& replays, StackTreeOptions options) {
   if (options.rank == replays.selection().rank || replays.capture().processes().size() == 1)
     co_return co_await FindHolders(replays, options);
@@ -128,7 +128,7 @@ Task<absl::StatusOr<std::vector<Heap>>> FindHeaps(SharedCategories& shared) {
   JointReplays& replays = shared.replays();
   SummaryOptions summarized;
   static_cast<Selection&>(summarized) = replays.selection();
-  summarized.by = GroupBy::kRank;  // the rows are of no use, and these need no other replay
+  summarized.by = GroupBy::kRank;  // the rows are not used, and these need no replay of their own
   summarized.errors = false;
   const absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, summarized);
   if (!summary.ok()) co_return summary.status();

@@ -48,7 +48,7 @@ Task<absl::StatusOr<ReplayReport>> FillBlocks(JointReplays& replays, const Block
 Task<absl::StatusOr<ReplayReport>> FillSummary(SharedCategories& shared, CaptureTables& tables) {
   SummaryOptions options;
   static_cast<Selection&>(options) = shared.replays().selection();
-  options.by = GroupBy::kRank;  // the tables contain no rows of a summary, and these need no other replay
+  options.by = GroupBy::kRank;  // the rows are not used, and these need no replay of their own
   options.errors = false;
   absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, options);
   if (!summary.ok()) co_return summary.status();
@@ -63,7 +63,7 @@ Task<absl::StatusOr<ReplayReport>> Fill(SharedCategories& shared, const TableSin
   std::optional<Task<absl::StatusOr<std::vector<StepTime>>>> find_steps;
   std::vector<Task<absl::StatusOr<ReplayReport>>> fills;
   if (has_nodes) fills.push_back(FillNodes(replays, sink, tables));
-  // If no other table needs a replay, the report of this one has the durations for the table of ranks.
+  // The table of ranks needs the durations of a replay's report, so this one runs if no other does.
   if (sink.wanted.has(CaptureTable::kSummary) || !(has_nodes || has_blocks))
     fills.push_back(FillSummary(shared, tables));
   if (sink.wanted.has(CaptureTable::kSteps)) find_steps.emplace(FindStepTimes(replays, replays.selection()));

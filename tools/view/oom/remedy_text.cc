@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
-// The functions that name a remedy return nullopt if the remedy would not have helped.
+// Each `...Helps` function returns nullopt if its remedy would not have helped.
 
 // Names leaked memory, which grows whatever other remedy is used.
 std::optional<Remedy> LeakHelps(const OutOfMemory& error) {

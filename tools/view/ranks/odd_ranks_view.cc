@@ -142,9 +142,11 @@ std::string FigureText(const OddRanks& found, const OddRank& odd) {
                                MoreOrLess(odd), ComparisonText(found, odd),
                                several ? "their peaks are" : "its peak is");
     case OddFigure::kRose:
-      return who + fmt::format("{}{}{}, {} more than in its own first steps{}; no other rank needs more than at first",
-                               of_peak, FormatBytes(odd.value), WithoutBuckets(found, odd),
-                               FormatBytes(odd.difference()), SinceText(odd));
+      return who + fmt::format(
+                       "needs up to {}{} in its last steps, {} more than in its own first steps{}; the other "
+                       "ranks do not need more",
+                       FormatBytes(odd.value), WithoutBuckets(found, odd), FormatBytes(odd.difference()),
+                       SinceText(odd));
     case OddFigure::kFailed:
       return FailedText(found, odd);
     case OddFigure::kLeft:

@@ -213,7 +213,7 @@ Json GroupingsJson() {
   return json;
 }
 
-// Returns the words about each error of `summary.out_of_memory`, in the same order.
+// Returns the place, the cause and the remedies of each error of `summary.out_of_memory` as text, in the same order.
 Json OutOfMemoryWords(const Summary& summary) {
   Json json = Json::array();
   for (const OutOfMemory& error : summary.out_of_memory) {

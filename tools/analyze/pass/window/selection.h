@@ -103,7 +103,7 @@ struct Selection {
   // Value of --own: the code whose lines count as the user's own (source_lines.h). Empty: all code outside of
   // libraries.
   std::string own;
-  std::function<void(double)> progress;  // called with the progress over all passes, 0..1
+  std::function<void(double)> progress;  // called with the progress of the current replay, 0..1
 
   bool takes_all_blocks() const { return module.empty() && min_bytes == 0; }
   // Returns the same selection without a choice of blocks by module or size.

@@ -51,11 +51,15 @@ export function matcher(text: string): (node: Node) => boolean {
   return (node) => node.kind !== 'root' && node.name.toLowerCase().includes(part);
 }
 
-// Layers, whose names are numbers, in their order; other nodes by bytes, the largest first.
+// By bytes, the largest first. Layers, whose names are numbers, stand together in the order of their numbers, at the
+// place of the largest layer.
 function inOrder(children: Node[], bytes: (node: Node) => number): Node[] {
   const isLayer = (node: Node): boolean => node.kind === 'module' && /^\d+$/.test(node.name);
+  const mostOfLayers = Math.max(0, ...children.filter(isLayer).map(bytes));
+  const rank = (node: Node): number => isLayer(node) ? mostOfLayers : bytes(node);
   return children.sort(
-      (a, b) => isLayer(a) && isLayer(b) ? Number(a.name) - Number(b.name) : bytes(b) - bytes(a));
+      (a, b) => rank(b) - rank(a) || Number(isLayer(b)) - Number(isLayer(a)) ||
+          (isLayer(a) ? Number(a.name) - Number(b.name) : 0));
 }
 
 // The shapes of the last node of `focus` and of its descendants, which have the width of the picture together. Nodes

@@ -20,6 +20,7 @@ export class Minimap {
   private plotWidth = 100;
   private points: Points|undefined;
   private labels: Labels|undefined;
+  private newestLabels: Labels|undefined;  // of the newest call of show()
   private madeFor = '';
   private asked = 0;
   private drag: Drag|undefined;
@@ -33,14 +34,15 @@ export class Minimap {
   place(left: number, width: number): void {
     if (left === this.left && width === this.plotWidth) return;
     [this.left, this.plotWidth] = [left, width];
-    if (this.labels) this.app.draws(this.show(this.labels));
+    if (this.newestLabels) this.app.draws(this.show(this.newestLabels));
   }
 
   async show(labels: Labels): Promise<void> {
     const {device, by} = this.app.place;
     const key = `${device} ${by} ${this.plotWidth} ${document.documentElement.dataset['theme']}`;
+    const asked = ++this.asked;  // an earlier call that still waits is out of date
+    this.newestLabels = labels;
     if (key !== this.madeFor) {
-      const asked = ++this.asked;
       const {from, to} = this.app.whole();
       const points = await pointsOf(this.app.device, by, from, to, Math.max(50, Math.floor(this.plotWidth)));
       if (asked !== this.asked) return;

@@ -36,7 +36,7 @@ function firstShown(app: App, errors: KnownError[]): number {
 function savedText(remedy: Remedy, missing: number): string {
   if (remedy.bytes === null) return '';
   const enough = missing <= 0 ? '' :
-      remedy.bytes >= missing ? `, more than the missing ${formatBytes(missing)}` :
+      remedy.bytes >= missing ? `, at least the missing ${formatBytes(missing)}` :
                                 `, not enough alone: ${formatBytes(missing)} are missing`;
   return `up to ${formatBytes(remedy.bytes)}${enough}`;
 }
@@ -56,8 +56,8 @@ function remedyList(remedies: Remedy[], missing: number): HTMLElement {
   return el('ol', {class: 'remedies'}, ...items);
 }
 
-// Describes the growth since the same call of the step before, with merged layers. Empty if nothing is known of a step
-// before.
+// Describes the growth since the same call of the step before, with merged layers. Empty if the recording has no
+// earlier step.
 function growthText({growth, allocated_bytes}: OutOfMemory): string {
   if (!growth || growth.allocated_bytes <= 0) return '';
   const rows = new Map<string, number>();

@@ -199,9 +199,10 @@ export interface Snapped {
   ns: number;
 }
 
-// The highest point that begins or has its maximum within `reach` of `ns`; the point of `ns` itself if its value is as
-// high. A long point whose maximum is out of reach has the same value at `ns` if the points are exact.
+// Returns the highest point that overlaps the time from `ns - reach` to `ns + reach`, and the time to choose in it: that
+// of its maximum if it is within reach or the points are not exact, else the time in the point that is nearest to `ns`.
 export function snapTo(points: Points, ns: number, reach: number): Snapped {
+  if (points.ns.length === 0) return {index: 0, ns};
   const last = Math.max(0, points.ns.length - 2);  // the last point closes
   const indexOf = (at: number): number =>
       Math.min(last, Math.max(0, lowerBound(points.ns.length, at + 1, (i) => points.ns[i]!) - 1));

@@ -1,7 +1,7 @@
 // Layers of a model as one: "blocks.*.mlp" for "blocks.0.mlp", "blocks.1.mlp" and so on.
 import type {Columns, Row} from '../report/facts';
 
-// A path of numbers alone stays: the parts of an nn.Sequential are not alike.
+// A path of numbers alone stays, because the root of the model may be an nn.Sequential, whose parts are not layers.
 export const withLayersMerged = (path: string): string =>
     /[^\d.]/.test(path) ? path.replace(/(^|\.)\d+(?=\.|$)/g, '$1*') : path;
 
