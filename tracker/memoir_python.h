@@ -76,10 +76,10 @@ MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
 /* A PyCFunction with METH_O: the callback of a weak reference to a module. Calls `gone` with the reference. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
-/* A PyCFunction with METH_VARARGS and METH_KEYWORDS that replaces a function of torch or Python. `functions` is the tuple
- * (original, before, after, set_eval_frame), in which each may be None, and is then skipped. Calls `before`, `original`
- * and `after` with the arguments, and returns the result of `original`. The program's trace and profile functions see
- * `original` alone (modules/unseen_calls.h). */
+/* A PyCFunction with METH_VARARGS and METH_KEYWORDS that replaces a function of torch or Python. `functions` is the
+ * tuple (original, before, after, set_eval_frame), in which each may be None, and is then skipped. Calls `before`,
+ * `original` and `after` with the arguments, and returns the result of `original`. The program's trace and profile
+ * functions see `original` alone (modules/unseen_calls.h). */
 MEMOIR_API void* memoir_python_between_unseen(void* functions, void* arguments, void* named);
 /* Implements, as a vectorcall, a function that returns False and has no Python frame (modules/_in_dynamo.py of the
  * package). */

@@ -86,8 +86,8 @@ TEST_P(Replays, AreFew) {
 }
 
 // The second replay needs what the first one finds: categories, instants, or the ends of ranges. A third replay finds
-// the causes of leaks, and the steps with which an out-of-memory error is compared. `diff` replays both captures. The replays
-// of `show` without categories are these:
+// the causes of leaks, and the steps with which an out-of-memory error is compared. `diff` replays both captures. The
+// replays of `show` without categories are these:
 // 1. up to the first chunk in which a GPU allocates;
 // 2. library workspaces, and whether there are errors;
 // 3. the rows without these workspaces, and the categories for the errors;

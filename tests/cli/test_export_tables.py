@@ -50,6 +50,20 @@ def signed(table):
     return [{name: value - 2**64 if isinstance(value, int) and value >= 2**63 else value for name, value in row.items()} for row in table.to_pylist()]
 
 
+def test_a_file_contains_no_bits_of_other_memory(exported):
+    """The bits after the last row in a bitmap of valid rows are zero."""
+    bitmaps = 0
+    for path in exported("arrow", "training").values():
+        file = pyarrow.ipc.open_file(path)
+        for number in range(file.num_record_batches):
+            for column in file.get_batch(number).columns:
+                validity = column.buffers()[0]
+                if validity is not None and len(column) % 8:
+                    assert validity.to_pybytes()[len(column) // 8] >> (len(column) % 8) == 0
+                    bitmaps += 1
+    assert bitmaps > 0
+
+
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_every_reader_finds_what_sqlite_has(memoir, samples, exported, tmp_path, sample):
     files = {form: exported(form, sample) for form in FORMS}

@@ -43,8 +43,7 @@ _MOST_BUCKETS = 4096  # buckets of one model, enough for 100 GiB of gradients as
 
 def start(of: ctypes.PyDLL) -> None:
     global library, _source, _optimizer, _steps, _next, _looked
-    # Imported here and not at the first search: an import opens files, and during a search another thread may be closing all descriptors.
-    from _torch_memoir.holders import _search  # noqa: F401
+    from _torch_memoir.holders import _search  # noqa: F401  # an import opens files; at the first search, another thread may be closing all descriptors
 
     library, _source, _optimizer, _steps, _next, _looked = of, 0, 0, 0, _FIRST, time.monotonic()
 

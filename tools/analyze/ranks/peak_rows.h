@@ -27,8 +27,8 @@ class PeakRows {
 
   // Returns true if the sizes of the member's shards explain why it has `value` bytes instead of `usual`. With FSDP,
   // the last ranks may have smaller parts of parameters, gradients and optimizer state. A program that divides its
-  // parameters itself may give the last rank fewer of them, or the first ranks more, as 7, 7, 6, 6 and 6 of 32 heads. With a sharded optimizer, the member may keep the state of
-  // larger parameters. False if the rows of its peak are unknown.
+  // parameters itself may give the last rank fewer of them, or the first ranks more: 7, 7, 6, 6 and 6 of 32 heads. With
+  // a sharded optimizer, the member may keep the state of larger parameters. False if the rows of its peak are unknown.
   bool HasOtherShards(const RankFacts& member, std::uint64_t value, const UsualValue& usual) const;
 
   // Returns true if the buffers of FSDP's collectives explain why the member's peak is `value` instead of `usual`.
@@ -46,8 +46,8 @@ class PeakRows {
     std::uint64_t bytes = 0, usual = 0;
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
-  // Sets last_larger_rank_ if the first two or more members have equal bytes of parameters, and all others have equal and
-  // fewer bytes.
+  // Sets last_larger_rank_ if the first two or more members have equal bytes of parameters, and all others have equal
+  // and fewer bytes.
   void FindUnevenDivision(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
   static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 

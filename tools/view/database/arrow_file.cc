@@ -33,6 +33,14 @@ int Append(ArrowArray* array, ColumnType type, const CellValue& value) {
   return ArrowArrayAppendString(array, {text->data(), static_cast<std::int64_t>(text->size())});
 }
 
+// Clears the bits after the last of `rows` in the column's bitmap of valid rows. nanoarrow leaves in them what was in
+// memory, which must not go into a file.
+void ClearBitsAfter(std::int64_t rows, ArrowArray* column) {
+  const ArrowBuffer& bits = ArrowArrayValidityBitmap(column)->buffer;
+  if (bits.size_bytes > rows / 8 && rows % 8 != 0)
+    bits.data[rows / 8] &= static_cast<std::uint8_t>((1u << (rows % 8)) - 1);
+}
+
 }  // namespace
 
 struct ArrowFile::State {
@@ -102,6 +110,7 @@ struct ArrowFile::State {
 
   int WriteBatch() {
     NANOARROW_RETURN_NOT_OK(ArrowArrayFinishBuildingDefault(&batch, &error));
+    for (std::size_t i = 0; i < columns.size(); ++i) ClearBitsAfter(rows, batch.children[i]);
     NANOARROW_RETURN_NOT_OK(ArrowArrayViewSetArray(&view, &batch, &error));
     NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, &view, &error));
     ArrowArrayRelease(&batch);
