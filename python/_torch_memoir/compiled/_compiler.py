@@ -53,7 +53,7 @@ def start(library: ctypes.CDLL) -> None:
 def stop() -> None:
     global _library, _code
     _library = _code = None
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    _remove_finder()
     for owner, name, original, ours in _replaced:
         if vars(owner).get(name) is ours:  # if another tool has wrapped ours, it stays and does nothing
             setattr(owner, name, original)
@@ -70,9 +70,14 @@ class _Finder:
     def _look(self) -> None:
         utils = sys.modules.get(_UTILS)
         if _is_imported(utils):
-            # The finder stays in the list until stop(): importlib is iterating over the list, and would skip the next one.
+            # The finder stays in the list until the first event: importlib is iterating over the list, and would skip the next finder.
             self.find_spec = _unseen.between(self._library, None)
             _install(utils)
+
+
+def _remove_finder() -> None:
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
 
 
 def _is_imported(module: ModuleType | None) -> TypeGuard[ModuleType]:
@@ -102,6 +107,7 @@ def _replace(owner: type, name: str, *, before: Callable[..., None] | None = Non
 
 
 def _started(logger: Any, *_: Any, **__: Any) -> None:
+    _remove_finder()
     _tell(logger, True)
     _quietly(_look_at_graph, logger)
 
