@@ -28,7 +28,7 @@ INTERPOSER_EXPORTS = """
 TRACKER_EXPORTS = """
   memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_snapshot memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
   memoir_define_module memoir_enter_module memoir_exit_module memoir_set_parameter memoir_forget_parameter memoir_recording_modules
-  memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_python_in_dynamo
+  memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_python_in_dynamo memoir_python_between_unseen
   memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_coordinates memoir_cuda_is_ready memoir_uncaught
   memoir_optimizer_holds memoir_parts memoir_python_tensor_layout memoir_look_at_module

@@ -6,7 +6,6 @@ Runs without torch and without pytest, so any interpreter can run it. Prints one
 import asyncio
 import cProfile
 import ctypes
-import importlib.util
 import os
 import pathlib
 import pstats
@@ -20,12 +19,11 @@ TOLD = {}  # by thread, what the profile function is told
 
 
 def tracing():
-    """python/_torch_memoir/_tracing.py by itself: the package would look for torch."""
-    path = pathlib.Path(__file__).resolve().parents[2] / "python" / "_torch_memoir" / "_tracing.py"
-    spec = importlib.util.spec_from_file_location("tracing", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The package's own module, which does not import torch."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+    from _torch_memoir import _tracing
+
+    return _tracing
 
 
 def told(frame, event, argument):
