@@ -8,13 +8,18 @@ import sys
 import pytest
 from recording import record, run_explicit, run_memoir
 
-PROGRAM = """
-import collections, json, sys, threading, torch
+# A trace or profile function of the program: counts what it is called for.
+TOLD = """
+import collections
 events = collections.Counter()
 def told(frame, event, argument):
     name = argument.__name__ if event.startswith("c_") else frame.f_code.co_name
     events[f"{event} {name} {frame.f_code.co_filename}:{frame.f_lineno}"] += 1
     return told
+"""
+
+PROGRAM = TOLD + """
+import json, sys, threading, torch
 class Odd(torch.nn.Module):
     def forward(self, x):
         raise ValueError("odd")
@@ -40,6 +45,14 @@ with open(file, "w") as file:
 """
 
 
+def compared(bare, seen):
+    """The events without Memoir, and how many more of each there are with it, where that differs."""
+    events = json.loads(bare.read_text())
+    more = collections.Counter(json.loads(seen.read_text()))
+    more.subtract(events)
+    return events, {name.rpartition("/")[2]: count for name, count in more.items() if count}
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 cannot pause profile functions")
 @pytest.mark.parametrize("when", ["from_the_first_call_on", "later"])
 @pytest.mark.parametrize("follow", ["setprofile", "settrace"])
@@ -49,22 +62,14 @@ def test_the_programs_functions_see_the_program_alone(tree, tmp_path, when, foll
     subprocess.run([sys.executable, program, bare, when, follow], check=True)
     _, done = record(tree, tmp_path, PROGRAM, seen, when, follow)
     assert done.returncode == 0, done.stderr
-    events = json.loads(bare.read_text())
-    more = collections.Counter(json.loads(seen.read_text()))
-    more.subtract(events)
-    differences = {name.rpartition("/")[2]: count for name, count in more.items() if count}
+    events, differences = compared(bare, seen)
     if follow == "settrace":  # an exception that leaves a module's call passes Memoir's `finally`, on the line of the call
         assert len(differences) == 1 and differences.popitem()[1] == 1
     assert sum(events.values()) > 500 and not differences
 
 
-JOB = """
-import atexit, collections, json, os, sys
-events = collections.Counter()
-def told(frame, event, argument):
-    name = argument.__name__ if event.startswith("c_") else frame.f_code.co_name
-    events[f"{event} {name} {frame.f_code.co_filename}:{frame.f_lineno}"] += 1
-    return told
+JOB = TOLD + """
+import atexit, json, os, sys
 _, file, follow = sys.argv
 def save():
     getattr(sys, follow)(None)
@@ -102,11 +107,8 @@ def test_groups_forks_searches_and_the_exit_are_not_seen(tree, tmp_path, follow)
     capture, done = record(tree, tmp_path, JOB, seen, follow, options=["--holders"])
     assert done.returncode == 0, done.stderr
     for process in ("parent", "child"):
-        events = json.loads(bare.with_suffix(f".{process}").read_text())
-        more = collections.Counter(json.loads(seen.with_suffix(f".{process}").read_text()))
-        more.subtract(events)
-        differences = {name: count for name, count in more.items() if count and "<frozen importlib" not in name}
-        assert sum(events.values()) > 500 and not differences
+        events, differences = compared(bare.with_suffix(f".{process}"), seen.with_suffix(f".{process}"))
+        assert sum(events.values()) > 500 and not [name for name in differences if "<frozen importlib" not in name]
     assert "memoir.held_by" in run_memoir(tree, "export", "events", capture).stdout  # a search was made
 
 

@@ -40,17 +40,14 @@ _STEPPED = (
     (0, "def _optimizer_step_code(self):"),
     (-1, "  if in_dynamo(): return original(self)"),
     (-1, "  if not is_empty or type(profile_function()).__name__ == 'TraceContext': original(self)"),
-    (-1, "  thread = thread_state(); pause(thread)"),
-    (-1, "  try: look(self)"),
-    (-1, "  finally: resume(thread)"),
+    (-1, "  look(self)"),
 )
 
 # The functions that our function calls.
 original: Callable[..., Any] | None = None
 is_empty = False  # `original` does nothing
-look: Callable[[Optimizer], None] | None = None
+look: Any = None
 in_dynamo: Callable[[], bool] | None = None
-thread_state, pause, resume = _unseen.thread, _unseen.pause, _unseen.resume
 profile_function = functools.partial(sys.getprofile)  # profile functions see no call through `partial`
 
 _replacement: Callable[..., Any] | None = None
@@ -85,7 +82,7 @@ def _install(library: ctypes.PyDLL) -> None:
     own = getattr(torch.optim.Optimizer, "_optimizer_step_code", None)
     if _replacement is not None or own is None:
         return
-    original, is_empty, look, in_dynamo = own, _does_nothing(own), _look_and_step, _in_dynamo.function(library)
+    original, is_empty, look, in_dynamo = own, _does_nothing(own), _unseen.hidden(library, _look_and_step), _in_dynamo.function(library)
     _replacement = torch.optim.Optimizer._optimizer_step_code = _stand_in.make(_STEPPED, own, globals())
 
 
