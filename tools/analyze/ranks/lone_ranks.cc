@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "tools/analyze/ranks/growth_places.h"
 #include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
 namespace {
 
 using Window = std::pair<std::uint64_t, std::uint64_t>;  // number and bytes, as in RankFacts::own_by_window
-using Place = std::pair<std::string, std::string>;       // kind and line of a growth
-
-Place PlaceOf(const v1::GrowthSummary& growth) { return {growth.kind(), growth.place()}; }
 
 // The bytes in the windows of a rank's first and last steps.
 struct Rise {
@@ -63,9 +58,7 @@ class LoneRankFinder {
  public:
   explicit LoneRankFinder(OddRanks& found) : found_(found) {
     for (const RankFacts& rank : found.ranks) {
-      std::set<Place> places;
-      for (const v1::GrowthSummary& growth : rank.growth) places.insert(PlaceOf(growth));
-      for (const Place& place : places) ++growing_[place];
+      growing_.Add(rank);
       rises_.push_back(RiseOf(rank));
       rising_ += rises_.back() && rises_.back()->is_any();
     }
@@ -73,7 +66,7 @@ class LoneRankFinder {
 
   void Judge(std::size_t rank, std::size_t role) {
     for (const v1::GrowthSummary& growth : found_.ranks[rank].growth) {
-      const std::size_t others = growing_[PlaceOf(growth)] - 1;
+      const std::size_t others = growing_.count(growth) - 1;
       if (2 * others >= found_.ranks.size() - 1 && others > 0) continue;
       OddRank odd = Finding(rank, role, OddFigure::kGrowth);
       odd.value = odd.usual = found_.ranks[rank].allocated;
@@ -94,7 +87,7 @@ class LoneRankFinder {
 
  private:
   OddRanks& found_;
-  std::map<Place, std::size_t> growing_;  // number of ranks
+  GrowthPlaces growing_;
   std::vector<std::optional<Rise>> rises_;
   std::size_t rising_ = 0;  // ranks
 };

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tools/analyze/ranks/failed_ranks.h"
+#include "tools/analyze/ranks/growth_places.h"
 #include "tools/analyze/ranks/joined_ranks.h"
 #include "tools/analyze/ranks/lone_ranks.h"
 #include "tools/analyze/ranks/peak_rows.h"
@@ -93,17 +92,12 @@ class OddRankFinder {
 
   // Finds places where fewer than half of the role's members keep more memory in every step.
   void FindGrowth(std::vector<std::optional<OddRank>>& findings) {
-    const auto place = [](const v1::GrowthSummary& growth) { return std::pair(growth.kind(), growth.place()); };
-    std::map<std::pair<std::string, std::string>, std::size_t> growing;
-    for (std::size_t i = 0; i < members_->size(); ++i) {
-      std::set<std::pair<std::string, std::string>> places;
-      for (const v1::GrowthSummary& growth : Member(i).growth) places.insert(place(growth));
-      for (const auto& one : places) ++growing[one];
-    }
+    GrowthPlaces growing;
+    for (std::size_t i = 0; i < members_->size(); ++i) growing.Add(Member(i));
     const std::uint64_t usual = MedianOf(Values(&RankFacts::allocated));
     for (std::size_t i = 0; i < members_->size(); ++i) {
       for (const v1::GrowthSummary& growth : Member(i).growth) {
-        if (findings[i] || 2 * growing[place(growth)] >= members_->size()) continue;
+        if (findings[i] || 2 * growing.count(growth) >= members_->size()) continue;
         OddRank odd = Finding(i, OddFigure::kGrowth, Member(i).allocated, usual);
         odd.growth = growth;
         odd.since_step = growth.since_step();
