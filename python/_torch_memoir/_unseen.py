@@ -43,7 +43,7 @@ _make_method.argtypes, _make_method.restype = [ctypes.py_object], ctypes.py_obje
 
 
 def set_eval_frame() -> object:
-    """The function of dynamo, torch's compiler, that switches it off on this thread. None if this torch has none."""
+    """Returns the function that switches dynamo, torch's compiler, off on this thread. None if this torch has no dynamo."""
     torch: Any = sys.modules.get("torch")
     return getattr(getattr(getattr(getattr(torch, "_C", None), "_dynamo", None), "eval_frame", None), "set_eval_frame", None)
 

@@ -1,4 +1,4 @@
-"""The card of an out-of-memory error: the picture is to scale, its bytes add up, and the remedies are those of `memoir check oom`."""
+"""The card of an out-of-memory error: the picture is to scale, its bytes add up, and `memoir check oom` prints the same remedies."""
 
 import json
 import re

@@ -98,7 +98,7 @@ class Trainer:
             if step == 20: raise RuntimeError("in the middle")
 Trainer().fit(int(sys.argv[1]))
 from _torch_memoir.holders import _holders
-print("searched", _holders._next > 6)
+print("searched", _holders._next > 6)  # the first search is due after 6 steps, the next after 12
 """
 
 

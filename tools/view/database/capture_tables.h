@@ -31,8 +31,8 @@ class CaptureTables {
   void AddNode(const StreamedNode& node, const ReplayState& state);
   // All calls must pass the state of the same replay, because ids of lines are valid only in one replay.
   void AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state);
-  // Adds the modules that only blocks have named. Call it after all nodes and blocks: the table of modules begins with
-  // those of nodes.
+  // Adds the modules that occur in blocks but in no node. Call it after all nodes and blocks: in the table, modules of
+  // nodes come first.
   void AddModulesOfBlocks();
   void AddSummary(const Summary& summary);
 

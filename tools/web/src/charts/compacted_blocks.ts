@@ -131,7 +131,7 @@ export class CompactedBlocks implements BlockLayout {
     return {bottom: this.openBottom[block]!, bytes: this.blocks.bytes[block]!};
   }
 
-  // Places the live blocks anew from the column at `x` on.
+  // Computes the places of the live blocks for the column at `x`.
   private layColumn(painter: Painter, frame: BlockFrame, x: number): void {
     const head = this.blocks.count;
     const leastBytes = (kLeastPixels * (frame.high - frame.low)) / frame.height;
@@ -185,7 +185,8 @@ class Painter {
     context.fillRect(x, top, width, Math.max(0.7, low - top - (low - top > 3 ? 0.8 : 0)));
   }
 
-  // Adds a low band at `bottom`, to the band below it if that one is lower than `most` bytes.
+  // Adds a band that is lower than a pixel, at `bottom`. Joins it with the band below while this has fewer than `most`
+  // bytes.
   addLow(block: number, bottom: number, most: number, x: number): void {
     this.lowX = x;
     const bytes = this.blocks.bytes[block]!;

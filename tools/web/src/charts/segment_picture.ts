@@ -28,7 +28,7 @@ export interface PictureOptions {
   placeText: (segment: Segment) => string;  // its pool and stream
 }
 
-// Segments one after another, as words in lines of text, the largest first.
+// Segments one after another, wrapped into lines, the largest first.
 function place(segments: Segment[], capacity: number, width: number): Placed[] {
   const scale = width / capacity;
   const placed: Placed[] = [];

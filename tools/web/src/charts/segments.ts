@@ -148,7 +148,8 @@ class SegmentsView implements View {
     return el('div', {class: 'legend'}, ...entries, app.choosesBlocks ? others : null, hole);
   }
 
-  // Segments of one pool and stream. `draws`: receives what draws the picture once it is in the page.
+  // Segments of one pool and stream. Appends to `draws` a function that draws the picture; call it after the element is
+  // in the page.
   private pool(name: string, options: PictureOptions, draws: (() => void)[]): HTMLElement {
     const {segments, capacity} = options;
     const picture: Surface = segmentPicture(options);

@@ -73,7 +73,7 @@ function piecesOf(app: App, error: OutOfMemory): Piece[] {
       name: 'beyond torch\'s limit',
       bytes: (error.device_free_bytes ?? 0) - usable,
       colour: 'var(--waste-faint)',
-      details: ['free on the device; set_per_process_memory_fraction keeps torch from it']
+      details: ['free on the device, above the limit that set_per_process_memory_fraction set']
     },
   ];
   const free: Piece[] = [

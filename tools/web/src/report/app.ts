@@ -34,7 +34,8 @@ function wholeTimeOf(device: Device): {from: number; to: number} {
   return {from: begin_ns, to: Math.max(end_ns, begin_ns + 1000)};
 }
 
-// The whole recording, without the preparation of a program that prepares for much longer than it trains.
+// The whole recording. If more than a third of it lies before the first step or forward pass: from shortly before that
+// on.
 export function busyTimeOf(device: Device): {from: number; to: number} {
   const whole = wholeTimeOf(device);
   const first = device.process.iterations[0];

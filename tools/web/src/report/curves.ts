@@ -199,8 +199,8 @@ export interface Snapped {
   ns: number;
 }
 
-// Returns the highest point that overlaps the time from `ns - reach` to `ns + reach`, and the time to choose in it:
-// that of its maximum if it is within reach or the points are not exact, else the time in the point nearest to `ns`.
+// Returns the highest point that overlaps the time from `ns - reach` to `ns + reach`, and the time to choose in it: the
+// time of its maximum if it is within reach or the points are not exact, else its time nearest to `ns`.
 export function snapTo(points: Points, ns: number, reach: number): Snapped {
   if (points.ns.length === 0) return {index: 0, ns};
   const last = Math.max(0, points.ns.length - 2);  // the last point closes

@@ -173,7 +173,7 @@ class Table<T> {
     });
   }
 
-  // A merged row whose own name does not contain the filter gives way to its members that contain it.
+  // A merged row whose own name does not contain the filter is replaced by its members that contain it.
   private filtered(): Line<T>[] {
     const wanted = this.filter.toLowerCase();
     if (wanted === '') return this.lines;
