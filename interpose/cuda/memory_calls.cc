@@ -51,7 +51,9 @@ int Give(const void* code, Call call, Pointer pointer, Size bytes) {
   }
   const int result = call();
   const ErrnoKeeper errno_keeper;
-  context.Settle(true, result == 0 && !IsOnHost(kCall) ? bytes() : 0, code);
+  // The device's free memory includes managed memory until a kernel or a prefetch uses it.
+  const bool takes_device_memory = !IsOnHost(kCall) && kCall != DriverCall::kMallocManaged;
+  context.Settle(true, result == 0 && takes_device_memory ? bytes() : 0, code);
   if (result == 0) {
     Given(kCall, pointer(), bytes(), code);
   } else {

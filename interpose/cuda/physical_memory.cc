@@ -64,8 +64,11 @@ void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes,
   memory->call = call;
   memory->device = static_cast<std::int8_t>(device);
   memory->bytes = 0;
+  if (!PutEntry(KeyKind::kHandle, handle, EntryOf(*memory, bytes))) {
+    memory->holds.store(0, std::memory_order_release);
+    return RingCountDroppedAllocation(bytes);
+  }
   if (library != nullptr) Record(*memory, handle, bytes, *library);
-  if (!PutEntry(KeyKind::kHandle, handle, EntryOf(*memory, bytes))) RingCountDroppedAllocation(bytes);
 }
 
 void Drop(Memory& memory) {

@@ -210,13 +210,14 @@ SIMULATED int nvmlDeviceGetComputeRunningProcesses_v2(DeviceHandle device, unsig
   return nvmlDeviceGetComputeRunningProcesses_v3(device, count, processes);
 }
 
-// Lists this process only, because the simulation gives each process all cards to itself.
 SIMULATED int nvmlDeviceGetComputeRunningProcesses(DeviceHandle device, unsigned* count, Process* processes) {
   if (device == nullptr || count == nullptr) return nvml::kInvalidArgument;
-  const unsigned room = *count;
-  *count = 1;
-  if (room < 1 || processes == nullptr) return nvml::kInsufficientSize;
-  processes[0] = {static_cast<unsigned>(getpid()), nvml::Bytes("memoir_simulated_used", device)};
+  ProcessInstance instances[2];
+  unsigned room = *count < 2 ? *count : 2;
+  const int result = nvmlDeviceGetComputeRunningProcesses_v3(device, &room, processes == nullptr ? nullptr : instances);
+  *count = room;
+  if (result != nvml::kSuccess) return result;
+  for (unsigned i = 0; i < room; ++i) processes[i] = {instances[i].id, instances[i].used_bytes};
   return nvml::kSuccess;
 }
 

@@ -41,9 +41,7 @@ void StreamProgress::Wait(StreamNumber stream, const StreamMark& mark) {
 bool StreamProgress::IsDone(StreamMark& mark) {
   if (!is_late()) return true;
   const std::lock_guard lock(mutex_);
-  const bool others =
-      std::ranges::all_of(mark.others, [&](const auto& other) { return IsDoneLocked(other.first, other.second); });
-  if (others && IsDoneLocked(mark.stream, mark.position)) return true;
+  if (AreDoneLocked(mark.others) && IsDoneLocked(mark.stream, mark.position)) return true;
   if (!RunsOutOfPatience(mark.stream, mark.asked_at, mark.asked)) return false;
   // Completes this mark alone. A watchdog may poll the mark at times that differ between runs, and these times must not
   // decide when other work completes.
@@ -56,7 +54,7 @@ bool StreamProgress::IsIdle(StreamNumber stream) {
   if (!is_late()) return true;
   const std::lock_guard lock(mutex_);
   Stream& asked = streams_[stream];
-  if (IsDoneLocked(stream, asked.last)) return true;
+  if (AreDoneLocked(asked.others) && IsDoneLocked(stream, asked.last)) return true;
   if (!RunsOutOfPatience(stream, asked.asked_at, asked.asked)) return false;
   FinishLocked(stream, asked.last, asked.others);
   return true;
@@ -88,8 +86,14 @@ bool StreamProgress::IsDoneLocked(StreamNumber stream, QueuePosition position) c
   return found == streams_.end() || position <= found->second.done;
 }
 
+bool StreamProgress::AreDoneLocked(const std::map<StreamNumber, QueuePosition>& others) const {
+  return std::ranges::all_of(others, [&](const auto& other) { return IsDoneLocked(other.first, other.second); });
+}
+
 bool StreamProgress::RunsOutOfPatience(StreamNumber stream, QueuePosition& asked_at, int& asked) const {
-  const QueuePosition queued = devices_.at(DeviceOf(stream)).queued;
+  // The stream's device is unknown if nothing was queued there. The stream may still wait for a stream of another device.
+  const auto device = devices_.find(DeviceOf(stream));
+  const QueuePosition queued = device == devices_.end() ? 0 : device->second.queued;
   if (asked_at != queued) asked = 0;
   asked_at = queued;
   return ++asked >= kPatience;

@@ -70,6 +70,7 @@ class StreamProgress {
   };
 
   bool IsDoneLocked(StreamNumber stream, QueuePosition position) const;
+  bool AreDoneLocked(const std::map<StreamNumber, QueuePosition>& others) const;
   bool RunsOutOfPatience(StreamNumber stream, QueuePosition& asked_at, int& asked) const;
   void FinishLocked(StreamNumber stream, QueuePosition position, const std::map<StreamNumber, QueuePosition>& others);
 

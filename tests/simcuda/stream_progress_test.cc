@@ -75,6 +75,19 @@ TEST(StreamProgress, AMarkAfterAWaitIsDoneWithBoth) {
   EXPECT_TRUE(progress.IsDone(mark));
 }
 
+// Nothing was queued on the first device: its stream only waits for one of the second device.
+TEST(StreamProgress, AStreamOfAnotherDeviceIsWaitedFor) {
+  StreamProgress progress(100);
+  progress.Queue(kElsewhere);
+  progress.Wait(kMain, progress.Record(kElsewhere));
+  StreamMark mark = progress.Record(kMain);
+  EXPECT_FALSE(progress.IsDone(mark));
+  EXPECT_FALSE(progress.IsIdle(kMain));
+  progress.FinishStream(kElsewhere);
+  EXPECT_TRUE(progress.IsDone(mark));
+  EXPECT_TRUE(progress.IsIdle(kMain));
+}
+
 // A program, or NCCL's watchdog, that asks until it is told.
 TEST(StreamProgress, WhoAsksWhileNothingComesIsToldInTheEnd) {
   StreamProgress progress(1000);

@@ -25,7 +25,7 @@
   X(start) X(stop) X(uncaught) X(forked) X(rank) X(cuda_is_ready) X(mark) X(step) X(define_module)              \
   X(enter_module) X(exit_module) X(module_holds) X(set_parameter) X(forget_parameter) X(recording_modules)      \
   X(begin_range) X(end_range) X(optimizer_holds) X(parts) X(recordings) X(flush) X(pause) X(resume) X(level)    \
-  X(recording) X(output) X(torch_version)
+  X(recording) X(output) X(torch_version) X(snapshot) X(coordinates)
 /* clang-format on */
 
 struct memoir_functions {

@@ -27,12 +27,13 @@ struct Command {
   char* const* arguments;
   void* inner_stack;  // top of the new process's stack
   pid_t pid;          // of the new process; -1: it was not started
+  bool is_refused;    // true: the new process could not execute `program`
 };
 
 // Runs in a process that shares the program's memory until it calls exec, so it makes system calls only. All signals
 // are blocked, so no handler of the program runs here.
 int Become(void* given) {
-  const auto* command = static_cast<const Command*>(given);
+  auto* command = static_cast<Command*>(given);
   setsid();  // a ^C at the terminal then does not reach this process
   const int null = open("/dev/null", O_RDWR);
   for (int stream = 0; null >= 0 && stream <= 2; ++stream) dup2(null, stream);
@@ -41,6 +42,7 @@ int Become(void* given) {
 #endif
   char* const nothing[] = {nullptr};
   execve(command->program, command->arguments, nothing);
+  command->is_refused = true;
   _exit(127);
 }
 
@@ -65,7 +67,7 @@ pid_t StartWithoutSignal(Command* command) {
   while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return between > 0 ? command->pid : -1;
+  return between > 0 && !command->is_refused ? command->pid : -1;
 }
 
 // Returns true if orphaned processes become children of this process, because it is process 1 of a container, or a
@@ -82,7 +84,7 @@ bool DrainProcess::Start(const std::string& ring, bool may_remove) {
   std::string name = "memoir-drain", option = "--or-remove", path = ring;
   char* const both[] = {name.data(), option.data(), path.data(), nullptr};
   char* const one[] = {name.data(), path.data(), nullptr};
-  Command command{program_.c_str(), may_remove ? both : one, nullptr, -1};
+  Command command{program_.c_str(), may_remove ? both : one, nullptr, -1, false};
   const pid_t pid = StartWithoutSignal(&command);
   if (pid <= 0) return false;
   process_ = IdentityOf(static_cast<std::uint64_t>(pid));

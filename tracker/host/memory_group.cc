@@ -94,7 +94,7 @@ MemoryGroup MemoryGroup::Find(const std::string& root) {
     // In a container, the folder `path` may not exist below the mount point. The mount point is then the
     // process's own group.
     const std::string own =
-        mount->root != "/" && path.starts_with(mount->root) ? path.substr(mount->root.size()) : path;
+        mount->root != "/" && (path + "/").starts_with(mount->root + "/") ? path.substr(mount->root.size()) : path;
     const std::string point = root + mount->point;
     std::string folder = point + own;
     if (!Exists(folder + usage)) folder = point;

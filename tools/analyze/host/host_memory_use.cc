@@ -19,19 +19,14 @@ class HostPass final : public WindowedVisitor {
     now_ = {};
     now_.process = event.process;
     now_.rank = capture().processes()[event.process.value].rank();
-    step_.reset();
     every_ = 1;
-  }
-  void SeeStep(const StepEvent& event) override { step_ = event.step; }
-  void SeeStepBegin(StepSource source, const Event&) override {
-    if (source != StepSource::kProgram) step_ = step_ ? *step_ + 1 : 0;
   }
   void SeeHostReading(const HostReadingEvent& event) override {
     if (!event.numbers.resident_bytes() || (!event.before && !in_window())) return;
     HostInstant instant =
         DivideHost(event.numbers, event.before ? 0 : BytesOf("cpu"), event.before ? 0 : BytesOf("pinned"));
     instant.ns = Nanoseconds(event);
-    instant.step = step_;
+    if (const StepSource source = steps().source(); source != StepSource::kNone) instant.step = steps().newest(source);
     if (now_.readings == 0) now_.first = now_.highest = now_.nearest = instant;
     if (instant.resident() > now_.highest.resident()) now_.highest = instant;
     if (instant.headroom().value_or(UINT64_MAX) < now_.nearest.headroom().value_or(UINT64_MAX)) now_.nearest = instant;
@@ -67,7 +62,6 @@ class HostPass final : public WindowedVisitor {
   }
 
   ProcessHostMemory now_;
-  std::optional<std::uint64_t> step_;
   std::size_t every_ = 1;
   std::vector<ProcessHostMemory> processes_;
 };

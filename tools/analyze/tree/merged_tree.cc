@@ -1,5 +1,8 @@
 #include "tools/analyze/tree/merged_tree.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace memoir {
 
 std::uint32_t MergedTree::Child(const NodePlace& place) {
@@ -66,6 +69,12 @@ void MergedTree::NoteHeight(DeviceId device) {
   if (height.live <= height.peak) return;
   height.peak = height.live;
   ++height.peaks;
+}
+
+void MergedTree::ConvertTicks(double ns_per_tick) {
+  const auto convert = [&](auto& part) { part.ns += static_cast<double>(std::exchange(part.ticks, 0)) * ns_per_tick; };
+  std::ranges::for_each(nodes_, convert);
+  std::ranges::for_each(leaves_, convert);
 }
 
 std::uint64_t MergedTree::AtPeak(const MergedLeaf& leaf) const {

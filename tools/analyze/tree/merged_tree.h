@@ -41,7 +41,8 @@ struct MergedNode {
   std::uint32_t depth = 0;  // 0: the root
   std::uint64_t calls = 0;
   std::uint64_t unfinished = 0;  // calls whose end was not recorded
-  std::uint64_t ticks = 0;
+  std::uint64_t ticks = 0;       // of the current process
+  double ns = 0;                 // of all processes that have ended
 };
 
 struct LeafPlace {
@@ -66,7 +67,8 @@ struct MergedLeaf {
   LeafPlace place;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t ticks = 0;    // ticks spent in CUDA calls
+  std::uint64_t ticks = 0;    // spent in CUDA calls of the current process
+  double ns = 0;              // the same for all processes that have ended
   std::uint64_t live = 0;     // live bytes now
   std::uint64_t at_peak = 0;  // live bytes at peak number `peaks` of its device
   std::uint64_t at_end = 0;   // live bytes when window number `ends` ended
@@ -91,6 +93,8 @@ class MergedTree {
   // Notes the device's live bytes in the selection, which may be a new maximum.
   void NoteHeight(DeviceId device);
   void NoteEnd() { ++ends_; }
+  // Converts the ticks of a process that has ended. The clocks of two hosts may have different rates.
+  void ConvertTicks(double ns_per_tick);
 
   std::uint64_t AtPeak(const MergedLeaf& leaf) const;
   std::uint64_t AtEnd(const MergedLeaf& leaf) const { return leaf.ends == ends_ ? leaf.at_end : leaf.live; }

@@ -242,10 +242,10 @@ void MergedTreePass::SeeProcessEnd(const ProcessEvent& event) {
   leaf_of_slot_.clear();
   devices_.clear();
   const ProcessSummary& process = capture().processes()[event.process.value];
-  if (process.last_tick <= process.first_tick) return;
+  if (process.last_tick <= process.first_tick) return tree_.ConvertTicks(0);
   const std::uint64_t begin = state().Nanoseconds(event.process, process.first_tick);
   const std::uint64_t end = state().Nanoseconds(event.process, process.last_tick);
-  ns_per_tick_ = static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick);
+  tree_.ConvertTicks(static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick));
 }
 
 }  // namespace memoir

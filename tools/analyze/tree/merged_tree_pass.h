@@ -31,7 +31,6 @@ class MergedTreePass : public WindowedVisitor {
         done_(std::move(done)) {}
 
   const MergedTree& tree() const { return tree_; }
-  double ns_per_tick() const { return ns_per_tick_; }
   const ThreadChoice& thread() const { return thread_; }
 
  protected:
@@ -78,7 +77,6 @@ class MergedTreePass : public WindowedVisitor {
   std::uint32_t leaf_of_late_block_ = kNotFollowed;
   std::set<DeviceId> devices_;  // devices of the current process with live bytes
   Tick opened_ = 0;             // begin of the current window
-  double ns_per_tick_ = 1;
 };
 
 }  // namespace memoir

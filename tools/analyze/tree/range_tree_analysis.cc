@@ -21,13 +21,6 @@ absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTr
   if (!report.ok()) return report.status();
   if (!pass.selection_status().ok()) return pass.selection_status();
   if (const absl::Status found = pass.thread().CheckFound(capture.path()); !found.ok()) return found;
-  const auto to_ns = [&](std::uint64_t& ticks) {
-    ticks = static_cast<std::uint64_t>(static_cast<double>(ticks) * pass.ns_per_tick());
-  };
-  for (RangeNode& node : tree.nodes) {
-    to_ns(node.total_ns);
-    for (TreeMemory& memory : node.memory) to_ns(memory.ns);
-  }
   tree.report = *std::move(report);
   return tree;
 }

@@ -178,7 +178,7 @@ TreeMemory Cutter::MemoryOf(const MergedLeaf& leaf) const {
   (leaf.place.action == MemoryAction::kLaunch ? memory.kernel : memory.library) = dictionary_.text(leaf.place.library);
   memory.device_call = leaf.place.device_call;
   memory.copy_kind = leaf.place.copy_kind;
-  memory.ns = leaf.ticks;
+  memory.ns = static_cast<std::uint64_t>(leaf.ns);
   memory.count = leaf.count;
   memory.bytes = leaf.bytes;
   const bool lives = leaf.place.action == MemoryAction::kAllocate || leaf.place.action == MemoryAction::kBefore ||
@@ -210,7 +210,7 @@ RangeNode Cutter::Shown(std::uint32_t at) const {
   shown.net_bytes = all_[at].net;
   shown.bytes_at_peak = all_[at].at_peak;
   shown.freed_bytes = all_[at].freed;
-  shown.total_ns = node.ticks;
+  shown.total_ns = static_cast<std::uint64_t>(node.ns);
   for (const std::uint32_t leaf : leaves_[at]) {
     const MergedLeaf& memory = merged_.leaves()[leaf];
     const bool always = !IsOrdinary(memory.place.action) || IsDeviceCall(memory.place.action);
@@ -272,7 +272,7 @@ void Cutter::ShowSum(RangeNode::Kind kind, const std::vector<std::uint32_t>& nod
     shown.net_bytes += all_[other].net;
     shown.bytes_at_peak += all_[other].at_peak;
     shown.freed_bytes += all_[other].freed;
-    shown.total_ns += merged_.nodes()[other].ticks;
+    shown.total_ns += static_cast<std::uint64_t>(merged_.nodes()[other].ns);
   }
   // The nodes inside are not shown, so their bytes count as this row's own bytes.
   shown.self_bytes = shown.allocated_bytes;

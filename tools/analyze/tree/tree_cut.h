@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns the nodes and their figures. Times are still in ticks, and RangeTree::report is empty.
+// Returns the nodes and their figures. RangeTree::report is empty.
 RangeTree CutTree(const MergedTree& merged, const ReplayState& state, const RangeTreeOptions& options);
 
 }  // namespace memoir

@@ -93,8 +93,10 @@ bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
   Of(what).count.store(0, std::memory_order_relaxed);
   Of(what).signal.store(signal, std::memory_order_relaxed);
   owner.store(getpid(), std::memory_order_relaxed);
-  if (sigaction(signal, &action, nullptr) != 0) Of(what).signal.store(0, std::memory_order_relaxed);
-  return true;
+  if (sigaction(signal, &action, nullptr) == 0) return true;
+  *error = std::string("signal ") + std::to_string(signal) + " cannot be used: " + std::strerror(errno);
+  Of(what).signal.store(0, std::memory_order_relaxed);
+  return false;
 }
 
 void RemoveControlSignals() {
