@@ -203,6 +203,25 @@ TEST(OddRanksTest, LargerBucketsAreNamed) {
   EXPECT_EQ(found.odd[0].difference(), 8 * kMiB);
 }
 
+// Each rank's batches have other lengths, so one block more or less needs a segment more or less.
+TEST(OddRanksTest, ReservedBytesMayDifferWithTheData) {
+  for (const bool own_data : {true, false}) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 6; ++rank) {
+      recordings.push_back(Recording(rank, 600 * kMiB, {"a"}));
+      v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+      device.set_peak_reserved_bytes((rank == 3 ? 780 : 720) * kMiB);
+      device.set_window_steps(1);
+      for (std::uint64_t step = 0; step < 8; ++step) {
+        v1::StepWindow& window = *device.add_windows();
+        window.set_first_step(step);
+        window.set_allocated(598 * kMiB + (own_data ? (rank * 7 + step * 5) % 11 * 1024 : step));
+      }
+    }
+    EXPECT_THAT(Found(recordings).odd, SizeIs(own_data ? 0 : 1));
+  }
+}
+
 // The other ranks end with a connection error in the same step.
 TEST(OddRanksTest, AKilledRankIsNamed) {
   std::vector<v1::RecordingSummary> recordings;

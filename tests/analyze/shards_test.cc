@@ -49,6 +49,26 @@ TEST(ShardsTest, MoreHeadsOnTheFirstRanksAreHealthy) {
   }
 }
 
+// A program divides 16 heads among three ranks. A wider layer on the first rank alone has more in one module.
+TEST(ShardsTest, OneMoreHeadOnTheFirstRankIsHealthy) {
+  for (const std::uint64_t in_second_module : {0u, 1u}) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      const std::uint64_t more = rank == 0 ? 10 * kMiB : 0;
+      recordings.push_back(WithPeak(rank, {{"parameter", 50 * kMiB + more}, {"activation", 40 * kMiB}}));
+      v1::Composition& composition = *recordings.back().mutable_devices(0)->add_at_peak();
+      composition.set_by("module");
+      const auto add = [&](const char* name, std::uint64_t bytes) {
+        composition.add_rows()->set_name(name);
+        composition.mutable_rows(composition.rows_size() - 1)->set_bytes(bytes);
+      };
+      add("layers.0.attention", 25 * kMiB + more - in_second_module * more / 2);
+      add("layers.1.attention", 25 * kMiB + in_second_module * more / 2);
+    }
+    EXPECT_THAT(Found(recordings).odd, SizeIs(in_second_module ? 0 : 1));
+  }
+}
+
 // Three states for each parameter instead of one, with equal shards.
 TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
   std::vector<v1::RecordingSummary> recordings;

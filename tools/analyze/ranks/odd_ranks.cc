@@ -77,13 +77,14 @@ class OddRankFinder {
 
   // If ranks have different data, their allocated bytes differ in each step. In this case their peaks may differ as
   // much as their bytes in one step (RoleWindows::noise), even if most peaks are equal. Reserved bytes may differ more,
-  // because segments are large.
+  // also if allocated bytes differ little, because one block that does not fit needs another segment.
   UsualValue UsualOfRole(const FigureBounds& judged) const {
     const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
     const bool varied = of_steps && windows_->noise() > LeastDifference(MedianOf(Values(&RankFacts::own)));
     const bool reserved = judged.figure == OddFigure::kReserved;
-    UsualValue usual = UsualValueOf(Values(judged.value), found_.roles[role_].by_kinds,
-                                    varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);
+    UsualValue usual = UsualValueOf(
+        Values(judged.value), found_.roles[role_].by_kinds,
+        reserved && (varied || windows_->has_unequal_members()) ? kPercentOfVaried : judged.percent, judged.floor);
     if (varied)
       usual.Widen(windows_->noise() / 3);  // the noise is nearly the largest distance, but Widen expects a median
     if (reserved) usual.Allow(std::ranges::max(Values(&RankFacts::most_buckets)));

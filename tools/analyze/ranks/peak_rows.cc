@@ -15,11 +15,24 @@ constexpr std::uint64_t kLeastOfNamed = 4;  // a row with a name needs at least 
 // Temporary copies of shards are up to a fourth of the shards. With a sharded optimizer, the temporaries of its step
 // are up to as large as the state.
 constexpr std::uint64_t kShareOfRounding = 4;
+constexpr std::size_t kByModule = 0;  // in kHeldBy
 constexpr std::size_t kByCategory = kHeldBy.size() - 1;
 
 // The numbers of names depend on the order in which summaries were read, so equal rows are ordered by name.
 bool IsBefore(const OddRow& a, const OddRow& b) {
   return a.difference() != b.difference() ? a.difference() > b.difference() : a.name < b.name;
+}
+
+// Returns true if `rank` has more bytes than `other` in at least two rows with a module's name. DDP's replicas have
+// equal parameters, so false if one of them has buckets.
+bool HasMoreInSeveralModules(const RankFacts& rank, const RankFacts& other) {
+  if (rank.most_buckets > 0 || other.most_buckets > 0) return false;
+  std::map<std::uint32_t, std::uint64_t> of_other;
+  for (const RankRow& row : other.rows[kByModule]) of_other[row.name] += row.bytes;
+  return std::ranges::count_if(rank.rows[kByModule], [&](const RankRow& row) {
+           const auto same = of_other.find(row.name);
+           return same != of_other.end() && row.bytes > same->second;
+         }) >= 2;
 }
 
 }  // namespace
@@ -43,7 +56,9 @@ void PeakRows::FindUnevenDivision(const std::vector<RankFacts>& ranks, const std
   const bool others_are_equal = std::all_of(
       smaller, bytes.end(), [&](std::uint64_t of_member) { return of_member == *smaller && of_member < bytes[0]; });
   const auto larger = static_cast<std::size_t>(smaller - bytes.begin());
-  if (others_are_equal && larger >= 2 && larger < bytes.size()) last_larger_rank_ = ranks[members[larger - 1]].rank;
+  if (!others_are_equal || larger == bytes.size()) return;
+  if (larger == 1 && !HasMoreInSeveralModules(ranks[members[0]], ranks[members[1]])) return;
+  last_larger_rank_ = ranks[members[larger - 1]].rank;
 }
 
 std::vector<OddRow> PeakRows::LargestDifferences(const RankFacts& member, bool more) const {

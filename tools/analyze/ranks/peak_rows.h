@@ -46,8 +46,8 @@ class PeakRows {
     std::uint64_t bytes = 0, usual = 0;
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
-  // Sets last_larger_rank_ if the first two or more members have equal bytes of parameters, and all others have equal
-  // and fewer bytes.
+  // Sets last_larger_rank_ if the first members have equal bytes of parameters, and all others have equal and fewer
+  // bytes. If only the first member has more, it must have more in two modules and be no replica of DDP.
   void FindUnevenDivision(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
   static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 

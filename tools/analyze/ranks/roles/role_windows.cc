@@ -5,6 +5,19 @@
 #include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
+namespace {
+
+// Returns true if no value occurs in at least half of the places.
+bool AreMostlyUnequal(std::vector<std::uint64_t> values) {
+  std::ranges::sort(values);
+  const std::size_t half = (values.size() + 1) / 2;
+  for (std::size_t i = 0; i + half <= values.size(); ++i) {
+    if (values[i] == values[i + half - 1]) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
   for (const std::size_t i : members) steps_ = std::max(steps_, ranks[i].window_steps);
@@ -17,6 +30,8 @@ RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<
     for (const auto& [number, bytes] : windows) all_[number].push_back(bytes);
   }
   for (const auto& [number, values] : all_) usual_[number] = MedianOf(values);
+  const auto unequal = std::ranges::count_if(all_, [](const auto& window) { return AreMostlyUnequal(window.second); });
+  has_unequal_members_ = 2 * static_cast<std::size_t>(unequal) > all_.size();
   if (4 * CountVarying() <= members.size()) return;
   for (const auto& [number, values] : all_) {
     if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));

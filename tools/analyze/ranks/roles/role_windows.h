@@ -27,6 +27,8 @@ class RoleWindows {
   // The distance from the median that only a few members exceed in any window. 0 unless the bytes of more than a
   // quarter of the members vary.
   std::uint64_t noise() const { return noise_; }
+  // True if fewer than half of the members have equal bytes in most windows: each rank has its own data.
+  bool has_unequal_members() const { return has_unequal_members_; }
   // Returns the largest distance from the median of any member except `member`, in any window.
   std::uint64_t FurthestOther(std::size_t member) const;
 
@@ -38,6 +40,7 @@ class RoleWindows {
   std::map<std::uint64_t, std::vector<std::uint64_t>> all_;
   Windows usual_;  // medians
   std::uint64_t noise_ = 0;
+  bool has_unequal_members_ = false;
 };
 
 }  // namespace memoir
