@@ -1,7 +1,9 @@
 // Analyses that go through a capture several times decode it once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "tests/captures/capture_builder.h"
 #include "tools/model/capture.h"
@@ -83,6 +85,20 @@ TEST_F(DecodedOnce, ButNotAfterwards) {
   }
   EmptyTheFiles();
   EXPECT_GT(Replay(*capture).damage, 0u);
+}
+
+// A capture with one part has progress between its begin and its end.
+TEST_F(DecodedOnce, ReportsProgressWithinAPart) {
+  const absl::StatusOr<Capture> capture = Capture::Open(folder_.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  Counting counted;
+  ReplayOptions options;
+  std::vector<double> progress;
+  options.progress = [&](double done) { progress.push_back(done); };
+  ASSERT_TRUE(capture->Replay(counted, options).ok());
+  EXPECT_TRUE(std::ranges::is_sorted(progress));
+  EXPECT_GT(std::ranges::count_if(progress, [](double done) { return done > 0.2 && done < 0.8; }), 5);
+  EXPECT_DOUBLE_EQ(progress.back(), 1);
 }
 
 }  // namespace

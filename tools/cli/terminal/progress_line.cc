@@ -18,11 +18,14 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::Show(double done) {
+  constexpr double kLeastFall = 0.5;  // one rank of several may fall back a little
+  if (done < std::exchange(done_, done) - kLeastFall) ++pass_;
   const auto now = std::chrono::steady_clock::now();
   if (!interactive_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(200);
   shown_ = true;
-  const std::string line = fmt::format("\r\x1b[Kmemoir: {} {:.0f}%", what_, done * 100);
+  const std::string pass = pass_ > 1 ? fmt::format(", pass {}", pass_) : "";
+  const std::string line = fmt::format("\r\x1b[Kmemoir: {} {:.0f}%{}", what_, done * 100, pass);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

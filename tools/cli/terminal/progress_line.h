@@ -1,5 +1,5 @@
-// A line on standard error that shows the progress of a long analysis. It appears only on a terminal, after a second,
-// and disappears at the end.
+// A line on standard error that shows the progress of a long analysis: "memoir: reading run1 43%, pass 2". It appears
+// only on a terminal, after a second, and disappears at the end.
 #ifndef TOOLS_CLI_TERMINAL_PROGRESS_LINE_H_
 #define TOOLS_CLI_TERMINAL_PROGRESS_LINE_H_
 
@@ -16,7 +16,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void Show(double done);  // 0..1
+  // `done`: 0..1. A value that is smaller by more than a half begins another pass over the same files.
+  void Show(double done);
   std::function<void(double)> callback() {
     return [this](double done) { Show(done); };
   }
@@ -26,6 +27,8 @@ class ProgressLine {
   std::chrono::steady_clock::time_point next_;
   bool interactive_;
   bool shown_ = false;
+  double done_ = 0;
+  int pass_ = 1;
 };
 
 }  // namespace memoir

@@ -84,9 +84,10 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   const auto [first_part, first_chunk] = FindStart(folder_.processes[process]);
   sequence_known_ = evicted_known_ = false;
   for (std::size_t part = first_part; part < parts.size(); ++part) {
+    const std::uint64_t bytes_before = file_bytes_done_;
     if (!ProducePart(process, parts[part], part == first_part ? first_chunk : 0, &signatures)) return;
     expected_part_ = parts[part].process.part() + std::uint64_t{1};
-    file_bytes_done_ += parts[part].file_bytes;
+    file_bytes_done_ = bytes_before + parts[part].file_bytes;
   }
   item.kind = SourceItem::Kind::kProcessEnd;
   Push(item);
@@ -126,8 +127,10 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
                               SignatureCountsById* signatures) {
   signatures->clear();  // each part has its own dictionaries
   bool part_begins = true;
+  const std::uint64_t bytes_before = file_bytes_done_;
   for (std::size_t i = first_chunk; i < part.chunks.size(); ++i) {
     const ChunkHeader& header = part.chunks[i];
+    file_bytes_done_ = bytes_before + header.offset;
     SourceItem item;
     item.process = process;
     if (sequence_known_ && header.sequence > expected_sequence_ && !ProduceGap(process, part, header)) return false;
