@@ -34,5 +34,12 @@ def test_ticks_have_the_digits_they_need():
 
 @pytest.mark.usefixtures("browser")
 def test_halves_are_rounded_as_the_program_rounds_them():
-    """`memoir show` prints 1.25 GiB as 1.2 GiB and 1.75 GiB as 1.8 GiB; toFixed() alone would print 1.3 and 1.8."""
-    assert [texts[1] for texts in units([GIB * 5 // 4, GIB * 7 // 4, 105 * GIB // 100, GIB + 1])] == ["1.2 GiB", "1.8 GiB", "1.0 GiB", "1.0 GiB"]
+    """`memoir show` prints 10.25 GiB as 10.2 GiB and 10.75 GiB as 10.8 GiB; toFixed() alone would print 10.3 and 10.8."""
+    expected = {GIB * 41 // 4: "10.2 GiB", GIB * 43 // 4: "10.8 GiB", GIB * 9 // 8: "1.12 GiB", GIB * 11 // 8: "1.38 GiB", GIB + 1: "1.00 GiB"}
+    assert [texts[1] for texts in units(list(expected))] == list(expected.values())
+
+
+@pytest.mark.usefixtures("browser")
+def test_a_second_decimal_tells_gibibytes_apart():
+    expected = {158 * GIB // 100: "1.58 GiB", 162 * GIB // 100: "1.62 GiB", 9995 * GIB // 1000 + 1: "10.0 GiB", 79 * GIB: "79.0 GiB", 5 * 2**20: "5.0 MiB"}
+    assert [texts[1] for texts in units(list(expected))] == list(expected.values())

@@ -19,9 +19,9 @@ using ::testing::StartsWith;
 BudgetReport Grown() {
   BudgetReport report;
   report.capture = "run7";
-  report.lines = {{"peak_allocated>+1%", true, "FAILED, it is 2.0 GiB, and was 1.0 GiB (+100.00%)", true},
+  report.lines = {{"peak_allocated>+1%", true, "FAILED, it is 2.00 GiB, and was 1.00 GiB (+100.00%)", true},
                   {"num_ooms>0", true, "FAILED, it is 1", false}};
-  report.headline = "+1.0 GiB at the peak of cuda:0: train.py:31";
+  report.headline = "+1.00 GiB at the peak of cuda:0: train.py:31";
   report.cause = {(std::filesystem::current_path() / "src" / "a,b.py").string(), "main", 31};
   return report;
 }
@@ -29,7 +29,7 @@ BudgetReport Grown() {
 TEST(BudgetReport, PlacesOnlyWhatGrew) {
   const std::string text = Render(Grown(), BudgetFormat::kGithub);
   EXPECT_THAT(text, StartsWith("::error file=src/a%2Cb.py,line=31,title=Memory budget::peak_allocated>+1%25: FAILED"));
-  EXPECT_THAT(text, HasSubstr("%0A+1.0 GiB at the peak of cuda:0: train.py:31\n"));
+  EXPECT_THAT(text, HasSubstr("%0A+1.00 GiB at the peak of cuda:0: train.py:31\n"));
   EXPECT_THAT(text, HasSubstr("\n::error title=Memory budget::num_ooms>0: FAILED, it is 1\n"));
   const Json issues = Json::parse(Render(Grown(), BudgetFormat::kGitlab));
   ASSERT_EQ(issues.size(), 2u);

@@ -105,8 +105,8 @@ def test_a_capture_without_readings_says_so(memoir, samples):
 def test_refusals_past_torch_are_errors(memoir, samples):
     done = memoir("check", "oom", samples / "driver")
     text = " ".join(done.stdout.split())
-    assert done.returncode == 3 and "NCCL could not create a communicator of 3.9 GiB, in c10d::broadcast_" in text
-    assert "torch reserves 11.7 GiB of 22.0 GiB, of which 2.9 GiB is cache" in text
+    assert done.returncode == 3 and "NCCL could not create a communicator of 3.91 GiB, in c10d::broadcast_" in text
+    assert "torch reserves 11.7 GiB of 22.0 GiB, of which 2.93 GiB is cache" in text
     assert "asked for 62.5 GiB of pinned host memory" in text and "pinned by this process: libtorch_cuda.so 4.0 MiB" in text
     errors = json.loads(memoir("check", "oom", "--json", samples / "driver").stdout)["out_of_memory"]
     assert [error["kind"] for error in errors] == ["communicator", "host_allocate"]

@@ -77,7 +77,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     is_line(doctor("start-up"), "ok", "torch starts Memoir at the end of its import")
     is_line(doctor("LD_PRELOAD"), "ok", "not set")
     is_line(doctor("ring folder"), "ok", str(tmp_path))
-    is_line(doctor("/dev/shm", **room), "ok", "1.0 GiB free")
+    is_line(doctor("/dev/shm", **room), "ok", "1.00 GiB free")
     is_line(doctor("output folder", "-o", tmp_path / "new" / "run"), "ok", str(tmp_path))
     is_line(doctor("kernel"), "ok", os.uname().release)
     is_line(doctor("descriptors"), "ok", "Memoir's files are in a separate table of descriptors (close_range)")

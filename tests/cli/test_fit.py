@@ -74,7 +74,7 @@ def test_what_handles_the_error_ends_well(fit):
 
 
 def test_more_than_any_card_has(fit):
-    assert "takes more than 1.0 TiB" in one_paragraph(fit("--gpu", "t4", *fake(2 << 20)).stderr)
+    assert "takes more than 1.00 TiB" in one_paragraph(fit("--gpu", "t4", *fake(2 << 20)).stderr)
 
 
 def test_quiet_is_one_line(fit):

@@ -93,7 +93,7 @@ EXPORTS = ["events", "tree", "categories", "data-flow", "collapsed", "speedscope
     "options, message",
     [
         (["--module", "layers.3"], "nothing was allocated in a module 'layers.3'; there are: fc"),
-        (["--min-size", "1TiB"], "no block has 1.0 TiB or more; the largest has 4.0 MiB"),
+        (["--min-size", "1TiB"], "no block has 1.00 TiB or more; the largest has 4.0 MiB"),
         (["--steps", "7:9"], "no step from 7 to below 9; steps are counted up to 1 here"),
         (["--from", "1h"], None),
         (["--from", "3000s"], "no event in that span of time; the recording is from"),

@@ -148,9 +148,9 @@ TEST_F(LiveViews, AnOlderStepInFullIsSaidToBeThat) {
     }
     return false;
   };
-  EXPECT_TRUE(shows("  at the peak of step 1,203, 7.0 GiB:"));
+  EXPECT_TRUE(shows("  at the peak of step 1,203, 7.00 GiB:"));
   figures.processes.front().step = 5000;
-  EXPECT_TRUE(shows("  at the peak of step 1,203, the last one recorded in full, 7.0 GiB:"));
+  EXPECT_TRUE(shows("  at the peak of step 1,203, the last one recorded in full, 7.00 GiB:"));
 }
 
 TEST_F(LiveViews, OneProcess) {

@@ -133,4 +133,4 @@ except torch.OutOfMemoryError: pass
     (error,) = json.loads(checked.stdout)["out_of_memory"]
     assert error["unaccounted_bytes"] == 2 << 30
     said = " ".join(subprocess.run([tree / "bin/memoir", "check", "oom", tmp_path / "capture"], capture_output=True, text=True, timeout=120).stdout.split())
-    assert "without a known owner 2.0 GiB" in said and "more: memoir check balance --at oom" in said, said
+    assert "without a known owner 2.00 GiB" in said and "more: memoir check balance --at oom" in said, said

@@ -193,7 +193,7 @@ def test_processes_that_share_a_card_may_not_fit_together(tree, tmp_path):
     (tmp_path / "shares.py").write_text(SHARES)
     done = fit(tree, "--gpu", "t4", "--mem", "1GiB", "--", sys.executable, tmp_path / "shares.py")
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "depends: takes 745.0 MiB to 1.5 GiB, the card has 1.0 GiB" in text and "Several processes used one card" in text, done
+    assert "depends: takes 745.0 MiB to 1.5 GiB, the card has 1.00 GiB" in text and "Several processes used one card" in text, done
 
 
 # Bad input

@@ -135,7 +135,7 @@ def test_what_it_cannot_know_is_not_known(snapshot, request):
 
 def test_out_of_memory_is_told(snapshot):
     told = snapshot.memoir("check", "oom", snapshot.path, code=3)
-    assert "asked for 4.0 TiB" in told and "TOO LARGE" in told and "imported_program.py" in told
+    assert "asked for 4.00 TiB" in told and "TOO LARGE" in told and "imported_program.py" in told
 
 
 def test_events_sum_to_what_is_live(snapshot):

@@ -67,8 +67,8 @@ def test_a_real_run_says_nothing(tree, tmp_path):
     (("--simulate", "h100", "--sim-devices", "two"), "--sim-devices=two: expected a whole number"),
     (("--simulate", "h100", "--sim-devices", "65"), "--sim-devices=65: expected 1 to 64"),
     (("--simulate", "h100", "--sim-memory", "lots"), "--sim-memory=lots: expected a size such as 512MiB, 2.4GiB or plain bytes"),
-    (("--simulate", "h100", "--sim-memory", "600MiB"), "--sim-memory=600.0 MiB: expected 621.0 MiB (the context of h100 and one block) to 4.0 TiB"),
-    (("--simulate", "h100", "--sim-memory", "5TiB"), "--sim-memory=5.0 TiB: expected 621.0 MiB"),
+    (("--simulate", "h100", "--sim-memory", "600MiB"), "--sim-memory=600.0 MiB: expected 621.0 MiB (the context of h100 and one block) to 4.00 TiB"),
+    (("--simulate", "h100", "--sim-memory", "5TiB"), "--sim-memory=5.00 TiB: expected 621.0 MiB"),
 ])
 def test_bad_options_are_refused_before_anything_starts(tree, options, words):
     done = memoir(tree, "run", *options, "--", "echo", "started")

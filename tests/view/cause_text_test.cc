@@ -44,7 +44,7 @@ TEST(Why, FullOfSomethingElse) {
   OutOfMemory error = Full(2 * kMiB);
   error.device_total = 8000 * kMiB;
   error.other_processes = 6000 * kMiB;
-  EXPECT_THAT(OutOfMemoryCauseText(error, 3), StartsWith("FULL: other processes hold 5.9 GiB of 7.8 GiB. "));
+  EXPECT_THAT(OutOfMemoryCauseText(error, 3), StartsWith("FULL: other processes hold 5.86 GiB of 7.81 GiB. "));
   error.by_line.front().line = {};
   error.by_line.front().operator_name = "aten::zeros";
   error.other_processes.reset();

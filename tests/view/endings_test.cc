@@ -172,7 +172,7 @@ TEST(Endings, AnErrorOfFragmentationKeepsItsCategoriesWhereOtherFactsLeave) {
   EXPECT_THAT(whole, HasSubstr("by operator      aten::mm"));
   const std::string cut = RenderOutOfMemory(*capture, summary, 1, "more", terminal);
   EXPECT_THAT(cut, HasSubstr("why              FRAGMENTATION: "));
-  EXPECT_THAT(cut, HasSubstr("by category      activation 1.2 GiB, others 400.0 MiB\n"));
+  EXPECT_THAT(cut, HasSubstr("by category      activation 1.17 GiB, others 400.0 MiB\n"));
   EXPECT_THAT(cut, Not(HasSubstr("by operator")));
 }
 

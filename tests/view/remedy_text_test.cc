@@ -102,7 +102,7 @@ TEST(WhatHelps, WithoutASecondCopyOfTheParameters) {
   RuleNumber copy = 0;
   while (!IsSecondCopy(copy)) ++copy;
   error.by_line.push_back({{"/src/me/serve.py", "load", 59}, "", copy, 1200 << 20, 64});
-  EXPECT_EQ(RemedyText(error, {}), "without a second copy of the parameters, 1.2 GiB, made at serve.py:59");
+  EXPECT_EQ(RemedyText(error, {}), "without a second copy of the parameters, 1.17 GiB, made at serve.py:59");
 }
 
 // In a forward pass, the next layer requests as many bytes again.

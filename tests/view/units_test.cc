@@ -23,7 +23,10 @@ TEST(Units, Bytes) {
   EXPECT_EQ(FormatBytes(1024), "1.0 KiB");
   EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
   EXPECT_EQ(FormatBytes((1u << 20) - 1), "1.0 MiB");  // not 1024.0 KiB
-  EXPECT_EQ(FormatBytes(5ull << 30), "5.0 GiB");
+  EXPECT_EQ(FormatBytes(5ull << 30), "5.00 GiB");
+  EXPECT_EQ(FormatBytes(162 * (1ull << 30) / 100), "1.62 GiB");
+  EXPECT_EQ(FormatBytes(9995 * (1ull << 30) / 1000 + 1), "10.0 GiB");
+  EXPECT_EQ(FormatBytes((1ull << 30) - 1), "1.00 GiB");  // not 1024.0 MiB
   EXPECT_EQ(FormatBytes(UINT64_MAX), "16.0 EiB");
 }
 
@@ -31,7 +34,7 @@ TEST(Units, SignedBytes) {
   EXPECT_EQ(FormatSignedBytes(0), "0 B");
   EXPECT_EQ(FormatSignedBytes(2048), "+2.0 KiB");
   EXPECT_EQ(FormatSignedBytes(-3), "-3 B");
-  EXPECT_EQ(FormatSignedBytes(INT64_MIN), "-8.0 EiB");
+  EXPECT_EQ(FormatSignedBytes(INT64_MIN), "-8.00 EiB");
 }
 
 TEST(Units, Count) {

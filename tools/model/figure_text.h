@@ -3,6 +3,7 @@
 #ifndef TOOLS_MODEL_FIGURE_TEXT_H_
 #define TOOLS_MODEL_FIGURE_TEXT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 
 namespace memoir {
 
-// Returns "512 B", "1.5 KiB", "23.0 MiB" or "1.2 GiB".
+// Returns "512 B", "1.5 KiB", "23.0 MiB", "1.25 GiB" or "79.2 GiB": below ten GiB, and below ten of a larger unit, a
+// second decimal tells 1.58 GiB from 1.62 GiB.
 std::string FormatBytes(std::uint64_t bytes);
 // Returns a point in time of the recording, in seconds: "0.0123 s".
 std::string FormatMoment(std::uint64_t nanoseconds);
@@ -19,9 +21,9 @@ std::string FormatMoment(std::uint64_t nanoseconds);
 // few decimals as possible, from three to eight. If eight decimals are too few, or if `until` is 0, the time is exactly
 // `nanoseconds`.
 std::string FormatAt(std::uint64_t nanoseconds, std::uint64_t until);
-// Returns `value` with one decimal, in the first of `units` in which the value is below `step`. Each unit is `step`
-// times the previous unit.
-std::string FormatScaled(double value, double step, absl::Span<const std::string_view> units);
+// Returns `value` in the first of `units` in which the value is below `step`. Each unit is `step` times the previous
+// unit. The text has one decimal, and two for values below 10 in the unit with index `precise_from` or a later one.
+std::string FormatScaled(double value, double step, absl::Span<const std::string_view> units, std::size_t precise_from);
 
 }  // namespace memoir
 

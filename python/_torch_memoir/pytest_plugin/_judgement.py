@@ -205,7 +205,9 @@ def size(count: int) -> str:
         if abs(amount) < 1024:
             break
         amount, unit = amount / 1024, larger
-    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+    if unit == "B":
+        return f"{count} B"
+    return f"{amount:.{2 if unit in ('GiB', 'TiB') and abs(amount) < 9.995 else 1}f} {unit}"
 
 
 def signed(count: int) -> str:

@@ -31,7 +31,8 @@ std::string FormatDuration(std::uint64_t nanoseconds) {
   constexpr std::array<std::string_view, 3> kUnits = {"µs", "ms", "s"};
   constexpr std::uint64_t kSecond = 1'000'000'000;
   if (nanoseconds < 1000) return fmt::format("{} ns", nanoseconds);
-  if (nanoseconds < 60 * kSecond) return FormatScaled(static_cast<double>(nanoseconds) / 1000, 1000, kUnits);
+  if (nanoseconds < 60 * kSecond)
+    return FormatScaled(static_cast<double>(nanoseconds) / 1000, 1000, kUnits, kUnits.size());
   const std::uint64_t seconds = nanoseconds / kSecond;
   if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);

@@ -9,9 +9,10 @@ function fixed(value: number, digits: number): string {
 }
 
 const kUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+const kGib = 2;  // index in kUnits
 
-// `digitsOf`: the digits behind the point for a value in its unit.
-function inUnits(bytes: number, digitsOf: (value: number) => number): string {
+// `digitsOf`: the digits behind the point for a value in kUnits[unit].
+function inUnits(bytes: number, digitsOf: (value: number, unit: number) => number): string {
   const sign = bytes < 0 ? '-' : '';
   let value = Math.abs(bytes);
   if (value < 1024) return `${sign}${value} B`;
@@ -20,10 +21,11 @@ function inUnits(bytes: number, digitsOf: (value: number) => number): string {
     value /= 1024;
     ++unit;
   } while (value >= 1023.95 && unit + 1 < kUnits.length);
-  return `${sign}${fixed(value, digitsOf(value))} ${kUnits[unit]}`;
+  return `${sign}${fixed(value, digitsOf(value, unit))} ${kUnits[unit]}`;
 }
 
-export const formatBytes = (bytes: number): string => inUnits(bytes, () => 1);
+export const formatBytes = (bytes: number): string =>
+    inUnits(bytes, (value, unit) => (unit >= kGib && value < 9.995 ? 2 : 1));
 
 // A tick of an axis, with as many digits as its value has, at most three: "1.25 GiB".
 export function formatTick(bytes: number): string {
@@ -31,6 +33,10 @@ export function formatTick(bytes: number): string {
       Math.abs(value * 10 ** digits - Math.round(value * 10 ** digits)) < 1e-6;
   return inUnits(bytes, (value) => [1, 2].find((digits) => isExact(value, digits)) ?? 3);
 }
+
+// With a sign: "+1.5 KiB", "−3 B", "0 B".
+export const formatSigned = (bytes: number): string =>
+    (bytes > 0 ? '+' : bytes < 0 ? '−' : '') + formatBytes(Math.abs(bytes));
 
 export const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US');
 
