@@ -96,6 +96,47 @@ TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
   EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(130u, 130u));
 }
 
+// 900 ns of start-up, then 100 ns with a segment.
+TEST(OverTimeTest, StartUpTakesAtMostAShareOfTheBuckets) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.Allocate(0x10, 64);
+  for (int i = 1; i < 90; ++i) process.Mark("m");
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 2048).AllocateBlock(cuda, 0x1000000, 1024);
+  for (int i = 2; i < 10; ++i) process.Mark("m");
+  process.Deallocate(0x10);
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  OverTimeOptions options;
+  options.buckets = 5;
+  const Capture capture = *Capture::Open(folder.path());
+  EXPECT_EQ(AnalyzeOverTime(capture, options)->omitted_ns, 0u);
+  options.most_start_up = 0.2;
+  const absl::StatusOr<OverTimeCurves> curve = AnalyzeOverTime(capture, options);
+  ASSERT_TRUE(curve.ok()) << curve.status();
+  EXPECT_EQ(curve->begin_ns, 875u);
+  EXPECT_EQ(curve->omitted_ns, 875u);
+  EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(0u, 1024u, 1024u, 1024u, 1024u));
+  EXPECT_THAT(curve->devices.at(1).allocated.max_bytes, ElementsAre(64u, 64u, 64u, 64u, 64u)) << "allocated before";
+}
+
+// Each step has two forward passes. Step 0 has no begin: it lasts until step 1 begins.
+TEST(OverTimeTest, StepsAreThoseOfTheOptimizer) {
+  ProcessBuilder process;
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, process.AddDevice("cuda", 0), 0x1000000, 2048);
+  for (int step = 0; step < 2; ++step) {
+    for (int i = 0; i < 2; ++i)
+      process.EnterModule("", "Net", "Net").Begin("aten::mm").End().ExitModule("", "Net", "Net");
+    process.BeginUser("Optimizer.step#SGD.step").End();
+  }
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const DeviceCurve curve = AnalyzeOverTime(*Capture::Open(folder.path()), {})->devices.at(0);
+  EXPECT_EQ(curve.iterations.size(), 4u);
+  EXPECT_EQ(curve.steps.first, 1u);
+  EXPECT_THAT(curve.steps.ns, ElementsAre(100u, 200u));
+}
+
 TEST_F(InstantTest, TheBeginOfAWindowMayBeItsPeak) {
   LiveBlockTableOptions options;
   options.window = SelectionWindow::Time(65, 200);  // 130 are live then

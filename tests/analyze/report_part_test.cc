@@ -185,9 +185,9 @@ TEST(Report, StepsOfAWindowHaveTheirNumbers) {
   options.window = SelectionWindow::Steps(5, 8);
   const ReportContent report = Analyzed(folder.path(), options);
   ASSERT_EQ(report.processes.size(), 1u);
-  EXPECT_EQ(report.processes.front().first_step, 5u);
-  ASSERT_EQ(report.processes.front().steps_ns.size(), 3u);
-  EXPECT_EQ(report.processes.front().steps_ns.front(), report.devices.front().begin_ns);
+  EXPECT_EQ(report.processes.front().steps.first, 5u);
+  ASSERT_EQ(report.processes.front().steps.ns.size(), 3u);
+  EXPECT_EQ(report.processes.front().steps.ns.front(), report.devices.front().begin_ns);
   EXPECT_EQ(report.whole.steps, 12u);
   EXPECT_EQ(report.whole.processes, 1u);
   EXPECT_EQ(report.whole.processes_in_part, 1u);

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/view/live/level_plot.h"
 #include "tools/view/time/over_time_view.h"
 
 namespace memoir {
@@ -69,6 +70,15 @@ TEST(MarkerLine, OneLetterABucket) {
 TEST(ChartColumns, FollowsTheTerminal) {
   EXPECT_EQ(ChartColumns({.width = 80}), 69u);
   EXPECT_EQ(ChartColumns({.width = 10}), 20u);
+}
+
+// The scale ends at the size of the card, unless little of it is used.
+TEST(LevelPlot, EndsAtTheSizeOfTheCard) {
+  constexpr std::uint64_t kGib = 1u << 30;
+  const std::vector<LiveLevel> levels = {{2 * kGib, 4 * kGib}, {4 * kGib, 4 * kGib}};
+  EXPECT_THAT(LevelPlot(levels, 8 * kGib, 40, 2), ElementsAre("  8.00 GiB │  ", "         0 │▄█"));
+  EXPECT_THAT(LevelPlot(levels, 80 * kGib, 40, 2), ElementsAre("  4.00 GiB │░█", "         0 │██"));
+  EXPECT_THAT(LevelPlot(levels, 0, 40, 2), ElementsAre("  4.00 GiB │░█", "         0 │██"));
 }
 
 }  // namespace

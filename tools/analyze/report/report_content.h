@@ -17,6 +17,7 @@
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/iterations.h"
 #include "tools/analyze/pass/window/selection.h"
+#include "tools/analyze/pass/window/step_begins.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
@@ -156,11 +157,8 @@ struct ReportDevice {
 struct ReportProcess {
   ProcessId process;
   std::vector<Iteration> iterations;
-  StepSource step_source = StepSource::kNone;
-  // Begin of each step. The first entry is the begin of the window if the window begins inside of the first step.
-  std::vector<std::uint64_t> steps_ns;
-  std::uint64_t first_step = 0;      // number of the first step
-  std::uint64_t all_steps = 0;       // number of existing steps; `steps_ns` has the first of them
+  // If the window begins inside of the first step, this step's begin is the begin of the window.
+  StepBegins steps;
   std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` has the first of them
 };
 

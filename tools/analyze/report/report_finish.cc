@@ -70,7 +70,7 @@ void ReportPass::FinishProcess(ProcessId id) {
     steps_.RemoveFrom(end_ns_);
     KeepIterationsBetween(begin_ns_, end_ns_, &process.iterations);
   }
-  steps_.Take(steps().source(), &process);
+  process.steps = steps_.Take(steps().source());
   process.all_iterations = process.iterations.size();
   if (process.iterations.size() > kMostIterations) process.iterations.resize(kMostIterations);
 }

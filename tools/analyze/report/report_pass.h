@@ -11,13 +11,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/instant.h"
+#include "tools/analyze/pass/window/step_begins.h"
 #include "tools/analyze/report/composition_curve.h"
 #include "tools/analyze/report/device_labels.h"
 #include "tools/analyze/report/omitted_blocks.h"
 #include "tools/analyze/report/range_paths.h"
 #include "tools/analyze/report/report_content.h"
 #include "tools/analyze/report/report_first_pass.h"
-#include "tools/analyze/report/report_steps.h"
 #include "tools/analyze/stacks/caller_nodes.h"
 
 namespace memoir {
@@ -128,7 +128,7 @@ class ReportPass : public ChangePass {
   const AllocateEvent* event_ = nullptr;    // valid while SeeAllocate runs
   const DeallocateEvent* ended_ = nullptr;  // valid while SeeDeallocate runs
   IterationFinder iterations_;
-  ReportSteps steps_;
+  StepBeginFinder steps_;
   absl::flat_hash_map<NameId, std::uint32_t> name_numbers_;
 };
 

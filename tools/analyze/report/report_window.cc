@@ -40,7 +40,7 @@ void ReportPass::SeeWindowOpen(const Event& event) {
 // Adds the steps that run when the window opens. If the selection contains step 0, events before the first step belong
 // to step 0, which begins with the process.
 void ReportPass::AddFirstSteps(ProcessId process) {
-  for (std::size_t i = 0; i < kStepSources; ++i) steps_.Add(static_cast<StepSource>(i), steps(), begin_ns_);
+  steps_.AddRunning(steps(), begin_ns_);
   const Selection& asked = selection();
   if (asked.window.kind != SelectionWindow::Kind::kSteps || asked.window.first_step > 0) return;
   if (process.value >= asked.steps.size() || !asked.steps[process.value].first_is_before) return;

@@ -13,14 +13,18 @@
 namespace memoir {
 namespace {
 
-// Finds the begin of the first window and the end of the last window, over all processes.
+// Finds the begin of the first window, the end of the last window, and the first segment, over all processes.
 class SpanPass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
   std::uint64_t begin_ns = ~std::uint64_t{0};
   std::uint64_t end_ns = 0;
+  std::uint64_t first_segment_ns = ~std::uint64_t{0};
 
  protected:
+  void SeeSegment(const SegmentEvent& event) override {
+    first_segment_ns = std::min(first_segment_ns, Nanoseconds(event));
+  }
   void SeeWindowOpen(const Event& event) override { begin_ns = std::min(begin_ns, Nanoseconds(event)); }
   void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
@@ -68,6 +72,7 @@ class CurvePass : public WindowedVisitor {
   void SeeWindowOpen(const Event& event) override {
     opened_ = BucketOf(event);
     ForEachTrack([&](Track& track) { Note(event, track); });
+    steps_.AddRunning(steps(), Nanoseconds(event));
   }
   void SeeWindowClose(const Event& event) override {
     const std::size_t closed = BucketOf(event);
@@ -87,6 +92,9 @@ class CurvePass : public WindowedVisitor {
   }
   void SeeModuleExit(const ModuleEvent& event) override {
     if (in_window()) iterations_.SeeModuleExit(event, Now(event));
+  }
+  void SeeStepBegin(StepSource source, const Event& event) override {
+    if (in_window()) steps_.Add(source, steps(), Nanoseconds(event));
   }
 
  private:
@@ -116,12 +124,13 @@ class CurvePass : public WindowedVisitor {
   void Note(const Event& event, Track& track);
   void NoteChange(const Event& event, Track& track) {
     Note(event, track);
-    track.changes[track.filled] = true;
+    if (!IsOmitted(event)) track.changes[track.filled] = true;
   }
   static void TakeMost(std::size_t bucket, Track& track);
   void ChangeLive(const Event& event, Track& track, const Block& block, bool more);
   void Change(const Event& event, Track& track, std::uint64_t bytes);
   void TakeCaching(const Event& event, DeviceId id);
+  bool IsOmitted(const Event& event) const { return Nanoseconds(event) < result_->begin_ns; }
 
   const BlockCategories* const categories_;
   std::size_t buckets_;
@@ -130,6 +139,7 @@ class CurvePass : public WindowedVisitor {
   OverTimeCurves* result_;
   std::map<DeviceId, Curve> curves_;  // of the current process
   IterationFinder iterations_;
+  StepBeginFinder steps_;
   std::uint64_t calls_ = 0;  // operator calls that have ended
 };
 
@@ -172,14 +182,14 @@ void CurvePass::TakeMost(std::size_t bucket, Track& track) {
 }
 
 void CurvePass::Note(const Event& event, Track& track) {
-  TakeMost(track.filled = BucketOf(event), track);
+  if (!IsOmitted(event)) TakeMost(track.filled = BucketOf(event), track);
   if (track.now <= track.shown.peak_bytes) return;
   track.shown.peak_bytes = track.now;
   track.shown.peak_ns = Nanoseconds(event);
 }
 
 void CurvePass::ChangeLive(const Event& event, Track& track, const Block& block, bool more) {
-  if (in_window()) FillTo(BucketOf(event), track);
+  if (in_window() && !IsOmitted(event)) FillTo(BucketOf(event), track);
   if (categories_ != nullptr) {
     std::uint64_t& part = track.parts[categories_->CategoryOf(block)];
     part = more ? part + block.bytes : part - block.bytes;
@@ -190,7 +200,7 @@ void CurvePass::ChangeLive(const Event& event, Track& track, const Block& block,
 
 void CurvePass::Change(const Event& event, Track& track, std::uint64_t bytes) {
   if (bytes == track.now) return;
-  if (in_window()) FillTo(BucketOf(event), track);
+  if (in_window() && !IsOmitted(event)) FillTo(BucketOf(event), track);
   track.now = bytes;
   if (in_window()) NoteChange(event, track);
 }
@@ -238,6 +248,7 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   // Before its begin and after its end a process has no live bytes. Between windows its bytes are unknown.
   if (selection().window.kind == SelectionWindow::Kind::kAll) in_window_.assign(buckets_, true);
   const std::vector<Iteration> iterations = iterations_.Take();
+  const StepBegins begun = steps_.Take(steps().source());
   std::vector<DeviceCurve> shown;
   for (auto& [id, curve] : curves_) {
     curve.shown.known = in_window_;
@@ -249,6 +260,7 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
     if (curve.shown.caching) {
       curve.shown.active = std::move(curve.active.shown);
       curve.shown.reserved = std::move(curve.reserved.shown);
+      curve.shown.steps = begun;
       curve.shown.iterations = iterations;
     }
     shown.push_back(std::move(curve.shown));
@@ -258,6 +270,7 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   curves_.clear();
   in_window_.assign(buckets_, false);
   iterations_ = {};
+  steps_ = {};
   calls_ = 0;
 }
 
@@ -278,6 +291,16 @@ void ForgetEvicted(OverTimeCurves& over_time) {
   }
 }
 
+// Moves the begin so that at most the share `most` of the time lies before `first_segment_ns`.
+void LeaveOutStartUp(std::uint64_t first_segment_ns, double most, OverTimeCurves* over_time) {
+  if (most >= 1 || first_segment_ns >= over_time->end_ns) return;
+  const double after = static_cast<double>(over_time->end_ns - first_segment_ns);
+  const auto before = static_cast<std::uint64_t>(after * most / (1 - most));
+  const std::uint64_t begin_ns = std::max(over_time->begin_ns, first_segment_ns - std::min(first_segment_ns, before));
+  over_time->omitted_ns = begin_ns - over_time->begin_ns;
+  over_time->begin_ns = begin_ns;
+}
+
 Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, OverTimeOptions options) {
   JointReplays& replays = shared.replays();
   if (options.categories) shared.Find();  // starts the pass for categories, in the same replay as `span`
@@ -289,6 +312,7 @@ Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, Over
   result.begin_ns = span.begin_ns;
   result.end_ns = span.end_ns;
   result.has_windows = options.window.kind != SelectionWindow::Kind::kAll;
+  if (!result.has_windows) LeaveOutStartUp(span.first_segment_ns, options.most_start_up, &result);
   const BlockCategories* categories = nullptr;
   if (options.categories) {
     const absl::StatusOr<KnownCategories>& found = co_await shared.Find();

@@ -14,6 +14,7 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/iterations.h"
 #include "tools/analyze/pass/window/selection.h"
+#include "tools/analyze/pass/window/step_begins.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -40,12 +41,16 @@ struct DeviceCurve {
   std::vector<CategoryCurve> categories;  // if OverTimeOptions::categories; they sum to allocated.max_bytes
   std::vector<bool> known;    // one for each bucket: false between windows, and in parts that --max-size evicted
   std::vector<bool> changes;  // one for each bucket: true if a curve changed in it
-  std::vector<Iteration> iterations;  // of the device's process; caching only
+  // Steps and iterations of the device's process; caching only.
+  StepBegins steps;
+  std::vector<Iteration> iterations;
 };
 
 struct OverTimeCurves {
   std::uint64_t begin_ns = 0;  // begin of the first bucket
   std::uint64_t end_ns = 0;    // end of the last bucket
+  // Time before begin_ns that OverTimeOptions::most_start_up leaves out. 0: none.
+  std::uint64_t omitted_ns = 0;
   std::vector<DeviceCurve> devices;
   bool has_windows = false;  // true: the selection has windows; the curves do not cover the time between them
   std::string missing;       // as Summary::missing
@@ -58,6 +63,9 @@ inline bool HasEvictedParts(const OverTimeCurves& over_time) {
 
 struct OverTimeOptions : Selection {
   std::size_t buckets = 60;
+  // The largest share of the buckets that may lie before the first segment of a caching allocator. If start-up takes
+  // longer, the buckets begin later. Ignored if the selection has windows.
+  double most_start_up = 1;
   bool categories = false;
 };
 

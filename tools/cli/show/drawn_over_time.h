@@ -15,6 +15,7 @@ struct DrawnFiles {
   bool dark = false;
 };
 
+// If the capture has more ranks than fit into a picture, draws its odd ranks.
 absl::Status DrawOverTime(const Capture& capture, const OverTimeCurves& over_time, const DrawnFiles& files);
 
 }  // namespace memoir

@@ -18,6 +18,8 @@ ShownText Show(const ShowRequest& request) {
   static_cast<Selection&>(options) = request.selection;
   options.buckets = drawn ? kPictureBuckets : shown;
   options.categories = request.arguments.by == "category";
+  constexpr double kMostStartUp = 0.2;  // of the columns
+  if (!request.arguments.json) options.most_start_up = kMostStartUp;
   const auto analyzed = AnalyzeOverTime(request.capture, options);
   if (!analyzed.ok()) return analyzed.status();
   if (drawn) {

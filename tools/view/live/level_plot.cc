@@ -31,12 +31,14 @@ std::string_view Cell(const LiveLevel& level, std::uint64_t most, std::size_t ro
 
 }  // namespace
 
-std::vector<std::string> LevelPlot(const std::vector<LiveLevel>& levels, std::size_t columns, std::size_t rows) {
+std::vector<std::string> LevelPlot(const std::vector<LiveLevel>& levels, std::uint64_t capacity, std::size_t columns,
+                                   std::size_t rows) {
   if (columns <= kLabel + 2 || rows == 0) return {};
   const std::size_t count = std::min(levels.size(), columns - kLabel - 1);
   const std::size_t first = levels.size() - count;
   std::uint64_t most = 1;
   for (std::size_t i = first; i < levels.size(); ++i) most = std::max({most, levels[i].allocated, levels[i].reserved});
+  if (most >= capacity / 4) most = std::max(most, capacity);
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::string label = row == 0 ? FormatBytes(most) : row + 1 == rows ? "0" : "";

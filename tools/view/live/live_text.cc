@@ -103,7 +103,8 @@ LinesByNumber RowLines(const LiveProcess& process, const LiveMemory& device, con
 
 LinesByNumber DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_t plot_rows) {
   LinesByNumber lines = WrappedLines(Escaped(device.name) + "  " + FiguresOf(device), terminal, 2, Color::kBold);
-  Append(lines, LevelPlot(device.levels, terminal.width, plot_rows));
+  const std::uint64_t capacity = device.caching ? device.total.value_or(0) : 0;
+  Append(lines, LevelPlot(device.levels, capacity, terminal.width, plot_rows));
   return lines;
 }
 

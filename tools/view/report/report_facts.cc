@@ -180,11 +180,11 @@ Json DeviceJson(const ReportDevice& device) {
 
 Json ProcessJson(const ReportProcess& process) {
   Json json = {{"process", process.process.value},
-               {"step_kind", ToString(process.step_source)},
-               {"first_step", process.first_step},
-               {"all_steps", process.all_steps},
+               {"step_kind", ToString(process.steps.source)},
+               {"first_step", process.steps.first},
+               {"all_steps", process.steps.count},
                {"all_iterations", process.all_iterations}};
-  json["steps_ns"] = process.steps_ns;
+  json["steps_ns"] = process.steps.ns;
   json["iterations"] = Json::array();
   for (const Iteration& iteration : process.iterations) {
     Json markers = Json::object();

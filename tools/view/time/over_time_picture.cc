@@ -16,6 +16,7 @@
 #include "tools/view/picture/svg_page.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
+#include "tools/view/time/over_time_bands.h"
 #include "tools/view/time/over_time_view.h"
 #include "tools/view/time/time_scale.h"
 
@@ -26,7 +27,7 @@ using Anchor = Canvas::Anchor;
 
 constexpr int kWidth = 1200;
 constexpr double kLeft = 110, kRight = 1180, kTop = 58, kChart = 300;
-constexpr double kTitle = 34, kLegendLine = 22, kBands = 36, kTicks = 24, kBelow = 24;
+constexpr double kTitle = 34, kLegendLine = 22, kTicks = 24, kBelow = 24;
 constexpr std::size_t kMostDevices = 3;
 
 struct LegendEntry {
@@ -41,10 +42,8 @@ struct Panel {
   std::string label;
   std::vector<LegendEntry> legend;
   std::size_t legend_lines = 1;
-  bool has_bands() const { return !device->iterations.empty(); }
   double Height() const {
-    return kTitle + static_cast<double>(legend_lines) * kLegendLine + kChart + (has_bands() ? kBands : 0) + kTicks +
-           kBelow;
+    return kTitle + static_cast<double>(legend_lines) * kLegendLine + kChart + BandsHeight(*device) + kTicks + kBelow;
   }
 };
 
@@ -70,11 +69,14 @@ Pigment PigmentOf(CategoryNumber category) {
   return pigment;
 }
 
-// "224 MiB"
+// "224 MiB", "1.5 GiB"
 std::string AxisText(double bytes) {
   std::string text = FormatBytes(static_cast<std::uint64_t>(bytes));
-  if (const std::size_t at = text.find(".0 "); at != std::string::npos) text.erase(at, 2);
-  return text;
+  const std::size_t point = text.find('.'), unit = text.find(' ');
+  if (point == std::string::npos) return text;
+  std::size_t end = text.find_last_not_of('0', unit - 1);
+  if (end == point) --end;
+  return text.erase(end + 1, unit - end - 1);
 }
 
 template <class Page>
@@ -98,13 +100,6 @@ void DrawAxes(Page& page, const Frame& frame, const Theme& theme, double ticks_a
 std::uint64_t MostOf(const std::vector<std::uint64_t>& bytes, std::pair<std::size_t, std::size_t> buckets) {
   return *std::max_element(bytes.begin() + static_cast<std::ptrdiff_t>(buckets.first),
                            bytes.begin() + static_cast<std::ptrdiff_t>(buckets.second));
-}
-
-bool IsKnown(const DeviceCurve& device, std::pair<std::size_t, std::size_t> buckets) {
-  for (std::size_t i = buckets.first; i < buckets.second; ++i) {
-    if (device.known[i]) return true;
-  }
-  return false;
 }
 
 // Draws a step at each change of the value.
@@ -154,38 +149,6 @@ void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
                 PigmentOf(curve.category));
     }
     for (std::size_t i = 0; i < places.size(); ++i) below[i] += curve.bytes[places[i]];
-  }
-}
-
-// Draws numbered iterations and their phases below a chart. If the iterations are too narrow, draws only their number.
-template <class Page>
-void DrawBands(Page& page, const Frame& frame, const Theme& theme, const DeviceCurve& device) {
-  const std::vector<Iteration>& iterations = device.iterations;
-  const double steps_at = frame.bottom() + 8, phases_at = steps_at + 14, end = frame.scale.X(frame.scale.end_ns());
-  page.Text(kLeft - 10, steps_at + 1, "steps", 1.3, theme.soft, Anchor::kRight);
-  page.Text(kLeft - 10, phases_at + 1, "phases", 1.3, theme.soft, Anchor::kRight);
-  if (static_cast<double>(iterations.size()) * 3 > kRight - kLeft) {
-    page.Text(kLeft + 6, steps_at + 1, FormatCounted(iterations.size(), "step", "steps"), 1.3, theme.soft);
-    return;
-  }
-  const auto place = [&](const std::optional<IterationInstant>& instant, double otherwise) {
-    return instant && instant->ns >= frame.scale.begin_ns() ? frame.scale.X(instant->ns) : otherwise;
-  };
-  for (std::size_t i = 0; i < iterations.size(); ++i) {
-    const Iteration& iteration = iterations[i];
-    const double next = i + 1 < iterations.size() ? place(iterations[i + 1].fw_start, end) : end;
-    const double begin = place(iteration.fw_start, kLeft), boundary = place(iteration.fw_bw_boundary, begin);
-    const double behind = place(iteration.backward_end, boundary), step = place(iteration.optimizer_step, next);
-    page.Fill(begin, steps_at, next, steps_at + 12, i % 2 == 0 ? theme.step_even : theme.step_odd);
-    const std::string number = std::to_string(i);
-    if (Canvas::TextWidth(number, 1.1) + 6 < next - begin) page.Text(begin + 3, steps_at + 2, number, 1.1, theme.soft);
-    page.Fill(begin, phases_at, boundary, phases_at + 10, theme.forward);
-    page.Fill(boundary, phases_at, behind, phases_at + 10, theme.backward);
-    page.Fill(step, phases_at, next, phases_at + 10, theme.optimizer);
-  }
-  for (const TimeScale::Gap& gap : frame.scale.Gaps()) {
-    if (!IsKnown(device, frame.scale.BucketsAt((gap.left + gap.right) / 2)))
-      page.Fill(gap.left, steps_at, gap.right, phases_at + 10, theme.quiet);
   }
 }
 
@@ -244,14 +207,15 @@ void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scal
   if (device.caching) most = std::max(most, static_cast<double>(device.reserved.peak_bytes));
   const Frame frame = {top + kTitle + static_cast<double>(panel.legend_lines) * kLegendLine, std::max(most, 1.0) * 1.06,
                        scale};
-  DrawAxes(page, frame, theme, frame.bottom() + (panel.has_bands() ? kBands : 4));
+  const double bands = BandsHeight(device);
+  DrawAxes(page, frame, theme, frame.bottom() + (bands > 0 ? bands : 4));
   DrawCategories(page, frame, device);
   // Draws the largest curve first, so that the others stay visible if they coincide.
   if (device.caching) DrawCurve(page, frame, device, device.reserved, theme.reserved);
   if (device.caching) DrawCurve(page, frame, device, device.active, theme.active);
   if (device.categories.empty()) DrawCurve(page, frame, device, device.allocated, theme.allocated);
   page.Line(kLeft, frame.bottom(), kRight, frame.bottom(), 1.2, theme.soft);
-  if (panel.has_bands()) DrawBands(page, frame, theme, device);
+  DrawBands(page, {kLeft, kRight, frame.bottom() + 8, scale}, theme, device);
 }
 
 // Returns the scale for all devices. It begins at the first bucket with live bytes on any device, and shortens spans in
@@ -278,6 +242,22 @@ std::vector<const DeviceCurve*> DevicesOf(const OverTimeCurves& over_time) {
   return devices;
 }
 
+// Returns the index of the device's rank in `odd_ranks`, or their number.
+std::size_t OddPlace(const DeviceCurve& device, const std::vector<std::uint32_t>& odd_ranks) {
+  const auto place = std::ranges::find_if(
+      odd_ranks, [&](std::uint32_t rank) { return device.rank.has_value() && *device.rank == rank; });
+  return static_cast<std::size_t>(place - odd_ranks.begin());
+}
+
+// Keeps kMostDevices devices: those of odd ranks, then those with the highest peaks.
+void ChooseDevices(const std::vector<std::uint32_t>& odd_ranks, std::vector<const DeviceCurve*>* devices) {
+  std::ranges::stable_sort(*devices, [&](const DeviceCurve* a, const DeviceCurve* b) {
+    const std::size_t place = OddPlace(*a, odd_ranks), other = OddPlace(*b, odd_ranks);
+    return place != other ? place < other : a->allocated.peak_bytes > b->allocated.peak_bytes;
+  });
+  devices->resize(kMostDevices);
+}
+
 // Describes the program in as many lines as fit.
 template <class Page>
 void DrawProgram(Page& page, const Capture& capture, const Theme& theme) {
@@ -295,16 +275,19 @@ std::string LabelOf(const Capture& capture, const DeviceCurve& device) {
 }
 
 template <class Page, class Finish>
-std::string Draw(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme, Finish finish) {
+std::string Draw(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme,
+                 const std::vector<std::uint32_t>& odd_ranks, Finish finish) {
   std::vector<const DeviceCurve*> devices = DevicesOf(over_time);
   const std::size_t all = devices.size();
-  if (all > kMostDevices) devices.resize(kMostDevices);
+  if (all > kMostDevices) ChooseDevices(odd_ranks, &devices);
   const TimeScale scale = ScaleOf(over_time, devices);
   const bool is_cut = !scale.Gaps().empty();
   std::vector<Panel> panels;
   double height = kTop + (all == 0 || all > devices.size() || is_cut ? 24 : 0);
   for (const DeviceCurve* device : devices) {
-    Panel& panel = panels.emplace_back(Panel{device, LabelOf(capture, *device), LegendOf(*device, theme)});
+    std::string label = LabelOf(capture, *device);
+    if (OddPlace(*device, odd_ranks) < odd_ranks.size()) label += ", an odd rank";
+    Panel& panel = panels.emplace_back(Panel{device, std::move(label), LegendOf(*device, theme)});
     panel.legend_lines = DrawLegend<Page>(nullptr, 0, panel.legend, theme);
     height += panel.Height();
   }
@@ -329,12 +312,14 @@ std::string Draw(const Capture& capture, const OverTimeCurves& over_time, const 
 
 }  // namespace
 
-std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme) {
-  return Draw<Canvas>(capture, over_time, theme, [](const Canvas& page) { return page.Png(); });
+std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme,
+                        const std::vector<std::uint32_t>& odd_ranks) {
+  return Draw<Canvas>(capture, over_time, theme, odd_ranks, [](const Canvas& page) { return page.Png(); });
 }
 
-std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme) {
-  return Draw<SvgPage>(capture, over_time, theme, [](const SvgPage& page) { return page.Svg(); });
+std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme,
+                        const std::vector<std::uint32_t>& odd_ranks) {
+  return Draw<SvgPage>(capture, over_time, theme, odd_ranks, [](const SvgPage& page) { return page.Svg(); });
 }
 
 }  // namespace memoir

@@ -4,7 +4,9 @@
 #define TOOLS_VIEW_TIME_OVER_TIME_PICTURE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/analyze/time/over_time_curves.h"
 #include "tools/model/capture.h"
@@ -16,10 +18,13 @@ namespace memoir {
 // other spans need more buckets.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
-// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. At most three devices are drawn;
-// the picture states how many others there are.
-std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
-std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight);
+// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. At most three devices are drawn:
+// those of `odd_ranks` first, in this order, then those with the highest peaks. The picture states how many others
+// there are.
+std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight,
+                        const std::vector<std::uint32_t>& odd_ranks = {});
+std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight,
+                        const std::vector<std::uint32_t>& odd_ranks = {});
 
 }  // namespace memoir
 

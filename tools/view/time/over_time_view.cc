@@ -194,6 +194,12 @@ std::string RenderOverTime(const Capture& capture, const OverTimeCurves& over_ti
   if (!over_time.missing.empty()) text += "\n" + Wrapped(over_time.missing, terminal.width, 0) + "\n";
   if (const std::string why = WhyGaps(over_time); !why.empty())
     text += std::string(kAxisWidth, ' ') + Wrapped(fmt::format("{}: {}", kGap, why), terminal.width, kAxisWidth) + "\n";
+  if (over_time.omitted_ns > 0) {
+    const std::string omitted =
+        fmt::format("Left out: the first {}, before the first memory of a GPU; --from 0s draws them.",
+                    FormatDuration(over_time.omitted_ns));
+    text += std::string(kAxisWidth, ' ') + Wrapped(omitted, terminal.width, kAxisWidth) + "\n";
+  }
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
 }
