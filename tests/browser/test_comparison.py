@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from test_report_page import BROWSER, HERE, browser, in_units, memoir, shown
+from test_report_page import BROWSER, HERE, browser, in_units, memoir, of_page, shown
 
 __all__ = ["browser"]  # a fixture
 
@@ -129,3 +129,49 @@ await browser.close();
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["compared"] == 0 and "in all" in answer["note"] and answer["said"] == []
+
+
+TABLES = """await (async () => {
+  const seen = {sentence: await page.textContent(".sentence"), categories: await page.$$eval(".card.category tr", (rows) => rows.map((row) => [
+    row.cells[0].querySelector("bdi").textContent, row.cells[1].title, row.cells[3].textContent]))};
+  for (const view of ["modules", "operators", "parameters"]) {
+    await show(page, view);
+    await settle(page);
+    seen[view] = await page.evaluate(() => {
+      const heads = [...document.querySelectorAll(".rows th")].map((head) => head.textContent);
+      const at = (name) => heads.indexOf(name);
+      return [...document.querySelectorAll(".rows tbody tr")].map((row) => [
+        row.cells[0].querySelector("bdi").textContent, ...["at the peak", "before", "change"].map((head) => row.cells[at(head)].title)]);
+    });
+  }
+  return seen;
+})()"""
+
+
+def rows_at_peak(tree, capture, word, key):
+    rows = {}
+    for row in shown(tree, "--by", word, "--device", "cuda:0", capture)[key]:
+        if row["bytes_at_peak"]:
+            rows[row["name"]] = rows.get(row["name"], 0) + row["bytes_at_peak"]
+    return rows
+
+
+def test_tables_have_both_numbers_and_rows_that_are_gone(tree, captures, seen):
+    page = of_page(captures / "report.html", TABLES)
+    now, before = peak_of(tree, captures / "after"), peak_of(tree, captures / "before")
+    assert page["sentence"].endswith(f" {in_units(now - before)} more than the {in_units(before)} of {captures / 'before'}.")
+    for view, word in (("modules", "module"), ("operators", "operator"), ("parameters", "parameter")):
+        both = [rows_at_peak(tree, captures / name, word, view) for name in ("after", "before")]
+        expected = {name: [f"{count:,} bytes" for count in (both[0].get(name, 0), both[1].get(name, 0), both[0].get(name, 0) - both[1].get(name, 0))]
+                    for name in both[0].keys() | both[1].keys()}  # fmt: skip
+        rows = {name: figures for name, *figures in page[view] if figures[0] != "0 bytes" or figures[1] != "0 bytes"}
+        assert rows == expected
+        changes = [int(row[3].split()[0].replace(",", "")) for row in page[view]]
+        assert changes == sorted(changes, reverse=True)
+    assert any(row[0] == "gone" for row in page["modules"]) and any(row[0] == "fresh" for row in page["modules"])
+    categories = [rows_at_peak(tree, captures / name, "category", "categories") for name in ("after", "before")]
+    assert {name: change for name, _, change in page["categories"] if change} == {
+        name: ("+" if change > 0 else "−") + in_units(abs(change))
+        for name in categories[0].keys() | categories[1].keys()
+        if (change := categories[0].get(name, 0) - categories[1].get(name, 0))
+    }

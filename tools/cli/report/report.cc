@@ -1,5 +1,8 @@
 // memoir report: a capture as one HTML file.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -34,6 +37,7 @@
 #include "tools/view/report/report_page.h"
 #include "tools/view/report/report_part.h"
 #include "tools/view/report/report_sections.h"
+#include "tools/view/report/source_excerpts.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -61,6 +65,7 @@ struct ReportArguments : SelectionArguments {
   std::string capture;
   std::string output;
   std::string baseline;
+  bool no_source = false;
   bool is_of_window() const { return !(steps + from + to).empty(); }
 };
 
@@ -73,12 +78,18 @@ void AddOptions(CLI::App& app, ReportArguments& arguments) {
       "--baseline", arguments.baseline,
       "a capture to compare with (its last run): the flame graph shows the difference at the peak, the other "
       "views the capture alone");
+  app.add_flag("--no-source", arguments.no_source, "without the program's text around the lines that hold memory");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   AddTimeOptions(app, arguments, "");
   AddBlockOptions(app, arguments, "");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRunOption(app, arguments.run);
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 // Reads the page that tools/web built, from this installation.
@@ -220,6 +231,8 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   if (!before.ok()) return before.status();
   std::vector<ReportSection> sections = {MakeSection("facts", ToText(facts)),
                                          MakeSection("tables", ToText(ReportTables(*capture, *report)))};
+  if (!arguments.no_source)
+    sections.push_back(MakeSection("sources", ToText(SourceExcerpts(*capture, *report, HostName()))));
   for (ReportSection& section : ReportSections(*report)) sections.push_back(std::move(section));
   sections.insert(sections.end(), before->begin(), before->end());
   OutputFile file(arguments.output.empty() ? DefaultOutput(arguments) : arguments.output);

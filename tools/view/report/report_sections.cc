@@ -187,6 +187,27 @@ const ReportDevice* SameDevice(const ReportDevice& device, const ReportContent& 
   return device.rank && same.size() == 1 ? same.front() : nullptr;
 }
 
+// Returns {"peak": bytes, "category": {name: bytes, ...}, "parameter": {...}}: bytes at the peak of the device. Rows of
+// modules and operators are in the section of places.
+std::string BytesAtPeak(const ReportDevice& device, const ReportContent& report) {
+  Json json = {{"peak", 0}, {"category", Json::object()}, {"parameter", Json::object()}};
+  for (const Summary& summary : report.summaries) {
+    const auto same = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
+      return row.name == device.name && row.process == device.process;
+    });
+    if (same == summary.devices.end()) continue;
+    const auto index = static_cast<std::size_t>(same - summary.devices.begin());
+    json["peak"] = same->peak_allocated_bytes;
+    if (summary.by != GroupBy::kCategory && summary.by != GroupBy::kParameter) continue;
+    Json& rows = json[std::string(GroupingFactsOf(summary.by).word)];
+    for (const SummaryRow& row : summary.rows) {
+      const std::uint64_t bytes = row.by_device[index].bytes_at_peak;
+      if (bytes > 0) rows[row.name] = rows.value(row.name, std::uint64_t{0}) + bytes;
+    }
+  }
+  return ToText(json);
+}
+
 }  // namespace
 
 std::string_view WordOf(const ReportGrouping& grouping) {
@@ -203,6 +224,7 @@ std::vector<ReportSection> BeforeSections(const ReportContent& report, const Rep
     sections.push_back(MakeSection(fmt::format("before-labels{}", number), LabelText(*device)));
     sections.push_back(MakeSection(fmt::format("before-places{}", number), PlaceBytes(device->places)));
     sections.push_back(MakeSection(fmt::format("before-callers{}", number), CallerBytes(device->callers)));
+    sections.push_back(MakeSection(fmt::format("before-peak{}", number), BytesAtPeak(*device, before)));
   }
   return sections;
 }

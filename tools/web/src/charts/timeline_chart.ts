@@ -6,6 +6,7 @@ import {kOther, variable} from '../drawing/colours';
 import {el, hideTip, showTip} from '../drawing/element';
 import {formatBytes, formatCount, formatMoment, formatShare, formatTick} from '../drawing/units';
 import type {App} from '../report/app';
+import {type BytesBefore, bytesBefore} from '../report/compared';
 import {type Points, pointsOf, type Snapped, snapTo} from '../report/curves';
 import type {Labels} from '../report/labels';
 import {isEvicted, kText, paintEvicted} from './evicted';
@@ -30,6 +31,7 @@ export class TimelineChart {
   private asked = 0;
   private highlighted: number|null = null;  // place in points.labels; its length: the others
   private readonly snapMark = el('div', {class: 'snap', hidden: true});
+  private before: BytesBefore|undefined;  // the capture with which the page compares
   reachesDeviceSize = false;  // the y axis ends at the size of the device
 
   constructor(
@@ -52,6 +54,7 @@ export class TimelineChart {
     const {by, from, to} = this.app.place;
     const width = Math.max(200, Math.floor(this.box.clientWidth - 110));
     const points = await pointsOf(this.app.device, by, from, to, width);
+    this.before = await bytesBefore(this.app);
     if (asked !== this.asked) return;
     const sameSeries = this.labels === labels && this.points?.labels.length === points.labels.length;
     this.labels = labels;
@@ -113,7 +116,7 @@ export class TimelineChart {
   // Bytes at the top of the y axis.
   private top(most: number): number {
     const size = this.reachesDeviceSize ? this.app.device.summary.total_bytes ?? 0 : 0;
-    return Math.max(1, most * (size > 0 ? 1.02 : 1.12), size * 1.02);
+    return Math.max(1, most * (size > 0 ? 1.02 : 1.12), size * 1.02, (this.before?.peak ?? 0) * 1.05);
   }
 
   private axes(): uPlot.Axis[] {
@@ -270,22 +273,30 @@ export class TimelineChart {
     this.onPlot(left / scale, width / scale);
     paintEvicted(this.app, chart.ctx, x, top, height, [left, left + width], scale);
     const size = this.reachesDeviceSize ? this.app.device.summary.total_bytes ?? 0 : 0;
-    if (size > 0) this.drawDeviceSize(chart, size, scale);
+    if (size > 0) this.drawLevel(chart, {bytes: size, text: `the device has ${formatBytes(size)}`, colour: '--bad'});
+    if (this.before) this.drawBefore(chart, this.before.peak);
     drawMarks(this.app, {context: chart.ctx, left, top, width, height, scale, x});
   }
 
-  private drawDeviceSize(chart: uPlot, size: number, scale: number): void {
+  private drawBefore(chart: uPlot, peak: number): void {
+    const text = `peak of ${this.app.facts.baseline!.path}: ${formatBytes(peak)}`;
+    this.drawLevel(chart, {bytes: peak, text, colour: '--ink-soft'});
+  }
+
+  // Draws a horizontal line with a text below its right end.
+  private drawLevel(chart: uPlot, {bytes, text, colour}: {bytes: number; text: string; colour: string}): void {
     const {left, width} = chart.bbox;
-    const y = chart.valToPos(size, 'y', true);
+    const scale = devicePixelRatio || 1;
+    const y = chart.valToPos(bytes, 'y', true);
     const context = chart.ctx;
     context.save();
-    context.strokeStyle = context.fillStyle = variable('--bad');
+    context.strokeStyle = context.fillStyle = variable(colour);
     context.lineWidth = 1.5 * scale;
     context.strokeRect(left, y, width, 0);
     context.font = `${11 * scale}px system-ui, sans-serif`;
     context.textAlign = 'right';
     context.textBaseline = 'top';
-    context.fillText(`the device has ${formatBytes(size)}`, left + width - 4 * scale, y + 3 * scale);
+    context.fillText(text, left + width - 4 * scale, y + 3 * scale);
     context.restore();
   }
 }

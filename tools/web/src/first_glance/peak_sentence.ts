@@ -2,6 +2,7 @@
 // 10 % optimizer state."
 import {formatBytes, formatShare} from '../drawing/units';
 import type {App} from '../report/app';
+import {bytesBefore} from '../report/compared';
 import {labelsOf} from '../report/labels';
 import {liveAt} from '../report/live';
 import {type Part, partsAtPeak} from '../tables/parts';
@@ -31,6 +32,13 @@ async function placeOf(app: App, category: Part, ns: number): Promise<string> {
   return first[1] > sum / 2 ? `, most of it at ${name}` : `, ${formatShare(first[1], sum)} of that at ${name}`;
 }
 
+// "1.20 GiB more than the 3.81 GiB of", before the name of a capture.
+function changeText(peak: number, before: number): string {
+  if (peak === before) return 'As much as in';
+  const change = formatBytes(Math.abs(peak - before));
+  return `${change} ${peak > before ? 'more' : 'less'} than the ${formatBytes(before)} of`;
+}
+
 export async function peakSentence(app: App): Promise<string> {
   const {summary, facts} = app.device;
   const peak = summary.peak_allocated_bytes;
@@ -46,5 +54,7 @@ export async function peakSentence(app: App): Promise<string> {
         i === 0 && instant && app.mainGrouping === 'category' ? await placeOf(app, part, instant.time_ns) : '';
     return `${formatShare(part.bytes, peak)} ${part.name}${place}`;
   }));
-  return texts.length > 0 ? `${start}: ${texts.join('; ')}.` : `${start}.`;
+  const before = await bytesBefore(app);
+  const change = before ? ` ${changeText(peak, before.peak)} ${app.facts.baseline!.path}.` : '';
+  return (texts.length > 0 ? `${start}: ${texts.join('; ')}.` : `${start}.`) + change;
 }

@@ -33,6 +33,8 @@ export interface Row extends Columns {
   path?: string;
   class
   ?: string;
+  file?: string|null;  // of a line
+  line?: number|null;
   subtree?: Columns;
   is_buffer?: boolean;
   parameter?: Columns;

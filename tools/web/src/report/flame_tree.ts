@@ -2,7 +2,7 @@
 // operators that allocated in them, and Python lines by who called whom.
 import type {App} from './app';
 import type {Blocks, Callers, Places} from './device';
-import {callerName} from './paths';
+import {callerName, modulePath, unwrapped} from './paths';
 
 export interface Node {
   name: string;
@@ -78,9 +78,6 @@ export async function rangeTree(app: App): Promise<FlameTree> {
   return {root: addUp(root), nodeOf: (blocks, block) => nodes[blocks.path[block]!]!};
 }
 
-// The nodes of a module, from its root down.
-export const modulePath = (name: string): string[] => (name.startsWith('(') ? [name] : name.split('.'));
-
 // Returns the nodes of the nested modules in `path`, outermost first. Undefined if a module of the path has no node.
 export function nodesAt(root: Node, path: string[]): Node[]|undefined {
   const nodes: Node[] = [];
@@ -131,14 +128,6 @@ export async function callerTree(app: App): Promise<FlameTree> {
   const nodes = callersIn(node('all', 'root'), callers, frames, (name) => name);
   for (let i = 0; i < callers.count; ++i) addOwn(nodes[i]!, callers, i);
   return {root: addUp(nodes[0]!), nodeOf: (blocks, block) => nodes[blocks.caller[block]!]!};
-}
-
-// As `memoir diff` has modules: without what wraps them (tools/analyze/compare/match/module_names.cc).
-const kWrappers = ['_orig_mod', '_fsdp_wrapped_module', '_checkpoint_wrapped_module'];
-function unwrapped(name: string): string[] {
-  const path = modulePath(name);
-  const inner = path.filter((part, i) => !kWrappers.includes(part) && !(i === 0 && part === 'module'));
-  return inner.length > 0 ? inner : path;
 }
 
 function compare(root: Node): Node {

@@ -1,4 +1,4 @@
-// Ranges inside each other, and Python callers, as text.
+// Ranges inside each other, Python callers and paths of modules, as text.
 import type {App} from './app';
 import type {Callers, Tree} from './device';
 
@@ -21,4 +21,16 @@ export function callerName(callers: Callers, frames: string[], node: number): st
 
 export function callersText(callers: Callers, frames: string[], node: number, most = 12): string {
   return chainText(callers.parent, node, most, (at) => callerName(callers, frames, at));
+}
+
+// The nested modules of a path, from the root down.
+export const modulePath = (name: string): string[] => (name.startsWith('(') ? [name] : name.split('.'));
+
+// As `memoir diff` names modules: without what wraps them (tools/analyze/compare/match/module_names.cc).
+const kWrappers = ['_orig_mod', '_fsdp_wrapped_module', '_checkpoint_wrapped_module'];
+
+export function unwrapped(name: string): string[] {
+  const path = modulePath(name);
+  const inner = path.filter((part, i) => !kWrappers.includes(part) && !(i === 0 && part === 'module'));
+  return inner.length > 0 ? inner : path;
 }

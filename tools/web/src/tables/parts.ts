@@ -1,8 +1,9 @@
 // The composition of a number of bytes: a stacked bar, and a list.
 import {categoryColour, kOther} from '../drawing/colours';
 import {el, hideTip, opensRows, showTip} from '../drawing/element';
-import {formatBytes, formatCount, formatShare} from '../drawing/units';
+import {formatBytes, formatCount, formatShare, formatSigned} from '../drawing/units';
 import type {App} from '../report/app';
+import {type BytesBefore, bytesBefore} from '../report/compared';
 import type {Columns, Row} from '../report/facts';
 import {labelsOf} from '../report/labels';
 import {withLayersMerged} from './layers';
@@ -18,32 +19,44 @@ export interface Part {
   name: string;
   bytes: number;
   colour: string;
+  before?: number;   // bytes in the capture with which the page compares
   members?: Part[];  // of several layers
 }
 
 // The rows of a grouping with bytes at the peak, most first. Modules of all layers are one row, where there are
 // several.
-export function partsAtPeak(app: App, word: string): Part[] {
+export function partsAtPeak(app: App, word: string, before?: BytesBefore): Part[] {
   const groups = new Map<string, Part[]>();
-  for (const row of app.tables[word] ?? []) {
-    const bytes = columnsOf(app, row)?.bytes_at_peak ?? 0;
-    if (bytes === 0) continue;
-    const key = `${word === 'module' ? withLayersMerged(row.name) : row.name}\n${row.kind}`;
-    const colour = row.category ? categoryColour(row.category, row.detail ?? '') : kOther();
-    const part = {name: row.name, bytes, colour};
+  const compares = before?.has(word) ?? false;
+  const add = (key: string, part: Part): void => {
     const known = groups.get(key);
     if (known)
       known.push(part);
     else
       groups.set(key, [part]);
+  };
+  const keyOf = (name: string, kind: string): string =>
+      `${word === 'module' ? withLayersMerged(name) : name}\n${kind}`;
+  for (const row of app.tables[word] ?? []) {
+    const bytes = columnsOf(app, row)?.bytes_at_peak ?? 0;
+    if (bytes === 0) continue;
+    const colour = row.category ? categoryColour(row.category, row.detail ?? '') : kOther();
+    const part: Part = {name: row.name, bytes, colour};
+    if (compares) part.before = before!.of(word, row.name);
+    add(keyOf(row.name, row.kind), part);
   }
+  const shown = [...groups.values()].flat().map(({name}) => name);
+  for (const name of compares ? before!.missing(word, shown) : [])
+    add(keyOf(name, 'named'), {name, bytes: 0, colour: kOther(), before: before!.of(word, name)});
   const sorted = (parts: Part[]): Part[] =>
       parts.sort((a, b) => b.bytes - a.bytes || a.name.localeCompare(b.name, 'en', {numeric: true}));
   return sorted([...groups.values()].map((members) => {
     const [first] = members;
     if (members.length === 1) return first!;
     const bytes = members.reduce((sum, part) => sum + part.bytes, 0);
-    return {name: withLayersMerged(first!.name), bytes, colour: first!.colour, members: sorted(members)};
+    const merged: Part = {name: withLayersMerged(first!.name), bytes, colour: first!.colour, members: sorted(members)};
+    if (compares) merged.before = members.reduce((sum, part) => sum + (part.before ?? 0), 0);
+    return merged;
   }));
 }
 
@@ -71,6 +84,13 @@ export interface PartList {
   swatches: HTMLElement[];  // of the parts that are shown
 }
 
+// "+1.5 GiB", and the bytes before when the pointer is over it.
+function changeCell(now: number, before: number): HTMLElement {
+  const text = now === before ? '' : formatSigned(now - before);
+  const kind = now > before ? 'more-bytes' : 'fewer-bytes';
+  return el('td', {class: `number ${kind}`, title: `${formatBytes(before)} before`}, text);
+}
+
 function partRow(part: Part, total: number, largest: number): {row: HTMLElement; swatch: HTMLElement} {
   const swatch = el('i', {class: 'swatch'});
   swatch.style.background = part.colour;
@@ -81,6 +101,7 @@ function partRow(part: Part, total: number, largest: number): {row: HTMLElement;
       el('td', {class: 'number', title: `${formatCount(part.bytes)} bytes`}, bar,
          el('bdi', {}, formatBytes(part.bytes))),
       el('td', {class: 'number'}, formatShare(part.bytes, total)));
+  if (part.before !== undefined) row.append(changeCell(part.bytes, part.before));
   return {row, swatch};
 }
 
@@ -119,7 +140,9 @@ export function partList(
     button.addEventListener('click', more);
     rows.push(
         el('tr', {}, el('td', {class: 'wide'}, button), el('td', {class: 'number'}, formatBytes(bytes)),
-           el('td', {class: 'number'}, formatShare(bytes, total))));
+           el('td', {class: 'number'}, formatShare(bytes, total)),
+           shown[0]?.before !== undefined &&
+               changeCell(bytes, rest.reduce((sum, part) => sum + (part.before ?? 0), 0))));
   }
   return {element: el('table', {class: 'plain bars'}, el('tbody', {}, ...rows)), swatches};
 }
@@ -139,12 +162,25 @@ async function colourRows(app: App, word: string, parts: Part[], swatches: HTMLE
 
 export function madeOf(
     app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
-  const parts = partsAtPeak(app, word);
+  const card = el('div', {class: `card ${word}`});
+  const fill = (before?: BytesBefore): void =>
+      card.replaceChildren(...madeOfParts(app, title, word, many, most, more, before));
+  if (app.device.hasBefore)
+    app.draws(bytesBefore(app).then(fill));
+  else
+    fill();
+  return card;
+}
+
+function madeOfParts(
+    app: App, title: string, word: string, many: string, most: number, more: () => void,
+    before: BytesBefore|undefined): HTMLElement[] {
+  const parts = partsAtPeak(app, word, before);
   const total = app.device.summary.peak_allocated_bytes ?? 0;
   const empty =
       parts.length === 0 ? el('p', {class: 'note'}, total > 0 ? 'Nothing is known of it.' : 'Nothing was live.') : null;
   const bar = word === 'category' && parts.length > 0 ? stackedBar(parts, total, title) : null;
   const list = partList(parts, total, most, more, many, word);
   if (word !== 'category') app.draws(colourRows(app, word, parts, list.swatches));
-  return el('div', {class: `card ${word}`}, el('h2', {}, title), bar, empty, list.element);
+  return [el('h2', {}, title), bar, empty, list.element].filter((child) => child !== null);
 }

@@ -34,6 +34,13 @@ export interface TableOptions<T> {
   filtered?: (text: string) => void;  // called when the reader has changed it
   total?: (rows: T[]) => string[];    // a last row over those that are filtered
   merging?: Merging<T>|undefined;
+  details?: Details<T>|undefined;
+}
+
+// What a triangle before a row opens below it: `label` names it.
+export interface Details<T> {
+  label: string;
+  of: (row: T) => Promise<HTMLElement>;
 }
 
 interface Line<T> {
@@ -42,6 +49,7 @@ interface Line<T> {
 }
 
 const kMore = 500;  // rows that a click on "show more" adds
+const hiddenColumns = new Map<string, Set<string>>();  // heads that the reader has hidden, by the noun of a table
 
 // Merges rows with equal names, in the order of their first rows.
 export function mergedLines<T>(rows: T[], merging: Merging<T>|undefined): Line<T>[] {
@@ -85,12 +93,48 @@ class Table<T> {
       this.shown += kMore;
       this.fill();
     });
-    this.fill();
     const table = el('table', {}, el('thead', {}, el('tr', {}, ...this.heads)), this.body, this.foot);
     const scroll = el('div', {class: 'scroll'}, table);
     const box = el('div', {class: 'scroll-box'}, scroll);
     markCutEdges(scroll, box);
-    this.element.append(this.searchField(), box, el('div', {class: 'below'}, this.note, this.more));
+    const above = el('div', {class: 'above'}, this.searchField(), this.columnsChoice());
+    this.element.append(above, box, el('div', {class: 'below'}, this.note, this.more));
+    this.fill();
+  }
+
+  private get hidden(): Set<string> {
+    const {noun} = this.options;
+    if (!hiddenColumns.has(noun)) hiddenColumns.set(noun, new Set());
+    return hiddenColumns.get(noun)!;
+  }
+
+  // The first column and the column that sorts the table stay.
+  private columnsChoice(): HTMLElement {
+    const boxes = this.options.columns.slice(1).map((column) => {
+      const box = el('input', {type: 'checkbox'});
+      box.checked = !this.hidden.has(column.head);
+      box.addEventListener('change', () => {
+        if (box.checked)
+          this.hidden.delete(column.head);
+        else
+          this.hidden.add(column.head);
+        this.fill();
+      });
+      return el('label', {title: column.title ?? ''}, box, column.head);
+    });
+    return el('details', {class: 'columns'}, el('summary', {}, 'columns'), el('div', {class: 'menu'}, ...boxes));
+  }
+
+  private hides(i: number): boolean {
+    return i > 0 && i !== this.sortedBy && this.hidden.has(this.options.columns[i]!.head);
+  }
+
+  // Hides the cells of hidden columns in all rows that have a cell for each column.
+  private hideColumns(): void {
+    for (const row of this.element.querySelectorAll('tr')) {
+      if (row.cells.length !== this.options.columns.length) continue;
+      [...row.cells].forEach((cell, i) => (cell.hidden = this.hides(i)));
+    }
   }
 
   private headOf(column: Column<T>, i: number): HTMLElement {
@@ -141,9 +185,32 @@ class Table<T> {
 
   private rowOf(row: T): HTMLElement {
     const line = el('tr', {}, ...this.options.columns.map((column) => this.cell(column, row)));
-    const {choose} = this.options;
+    const {choose, details} = this.options;
     if (choose) chosenByClick(line, () => choose(row));
+    if (details) line.firstElementChild!.prepend(this.triangleOf(line, row, details));
     return line;
+  }
+
+  // A button that opens the details of a row below it.
+  private triangleOf(line: HTMLElement, row: T, {label, of}: Details<T>): HTMLElement {
+    const attributes = {type: 'button', class: 'triangle', 'aria-expanded': 'false', 'aria-label': label};
+    const button = el('button', attributes, '▸');
+    let opened: HTMLElement|undefined;
+    button.addEventListener('click', (event) => {
+      event.stopPropagation();
+      if (opened) {
+        opened.remove();
+        opened = undefined;
+      } else {
+        const cell = el('td', {colspan: String(this.options.columns.length)});
+        opened = el('tr', {class: 'details-row'}, cell);
+        line.after(opened);
+        void of(row).then((made) => cell.replaceChildren(made));
+      }
+      button.textContent = opened ? '▾' : '▸';
+      button.setAttribute('aria-expanded', String(opened !== undefined));
+    });
+    return button;
   }
 
   // Returns the row of a merged line, and the rows of its members if the line is open.
@@ -199,6 +266,7 @@ class Table<T> {
           'tr', {},
           ...parts.map((part, i) => el('td', {class: options.columns[i]!.numeric ? 'number' : ''}, part))));
     }
+    this.hideColumns();
     this.note.textContent = this.countText(lines);
     this.more.hidden = lines.length <= this.shown;
   }

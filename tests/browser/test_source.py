@@ -1,0 +1,68 @@
+"""The program's text below the table of lines: its bytes are those of `memoir show`, and only text that was there when the program ran is shown."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from programs import TRAINING
+from test_report_page import browser, memoir, of_page, shown
+
+__all__ = ["browser"]  # a fixture
+
+SEEN = """await (async () => {
+  await show(page, "lines");
+  return page.evaluate(() => ({
+    held: [...document.querySelectorAll(".source tr.held")].map((row) => ({
+      bytes: row.cells[0].title, allocated: row.cells[1].title, line: Number(row.cells[2].textContent), text: row.cells[3].textContent})),
+    missing: [...document.querySelectorAll(".source-card li")].map((item) => item.textContent),
+    card: document.querySelector(".source-card") !== null,
+  }));
+})()"""
+
+
+@pytest.fixture
+def folder(tree, browser, tmp_path):
+    """A folder with a program, and with its capture."""
+    (tmp_path / "program.py").write_text(TRAINING)
+    os.utime(tmp_path / "program.py", (time.time() - 60,) * 2)
+    command = [tree / "bin/memoir", "run", "-q", "--stacks", "python", "--simulate", "h100", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "program.py"]
+    assert subprocess.run(command, timeout=300, check=False).returncode == 0
+    return tmp_path
+
+
+def seen(tree, folder, *options):
+    assert memoir(tree, "report", *options, folder / "capture", "-o", folder / "report.html").returncode == 0
+    return of_page(folder / "report.html", SEEN)
+
+
+def test_bytes_are_in_the_margin_of_the_lines(tree, folder):
+    text = TRAINING.splitlines()
+    rows = {}
+    for row in shown(tree, "--by", "line", "--device", "cuda:0", folder / "capture")["lines"]:
+        if row["file"] == str(folder / "program.py"):
+            of = rows.setdefault(row["line"], [0, 0])
+            of[0] += row["bytes_at_peak"]
+            of[1] += row["allocated_bytes"]
+    exact = {line: [f"{count:,} bytes" if count else "" for count in of] for line, of in rows.items() if sum(of)}
+    page = seen(tree, folder)
+    held = {row["line"]: [row["bytes"], row["allocated"]] for row in page["held"] if row["bytes"] or row["allocated"]}
+    assert held == exact and len(held) >= 3
+    assert all(row["text"] == text[row["line"] - 1] for row in page["held"])
+    assert page["missing"] == []
+
+
+def test_a_file_that_has_changed_is_not_shown(tree, folder):
+    (folder / "program.py").write_text("# changed\n" + TRAINING)
+    page = seen(tree, folder)
+    assert page["held"] == []
+    assert page["missing"] == [f"{folder / 'program.py'}: it was changed after the recording began"]
+
+
+def test_the_text_can_be_left_out(tree, folder):
+    assert not seen(tree, folder, "--no-source")["card"]
+    assert "randn" not in (folder / "report.html").read_text()
+    assert memoir(tree, "export", "redacted", folder / "capture", "-o", folder / "redacted").returncode == 0
+    assert memoir(tree, "report", folder / "redacted", "-o", folder / "report.html").returncode == 0
+    assert not of_page(folder / "report.html", SEEN)["card"]
