@@ -27,14 +27,15 @@ struct WrappedCall {
   const void* (*wrapper)(int variant);
 };
 
-// Passed to a handler in addition to the arguments. A handler with this parameter is called only while recording is on.
+// The call for which a handler runs. A handler whose first parameter has this type is called only while recording is
+// on.
 struct CallSite {
   const char* name;
   const void* function;  // the original function
   const void* code;      // the return address of the call
 };
-// Marks a handler that is called whether recording is on or off. For look-ups, because the program may call the
-// returned function later, when recording is on.
+// A handler whose first parameter has this type is called whether recording is on or off. For look-ups, because the
+// program may call the returned function later, when recording is on.
 struct LookUpTag {};
 
 template <class Tag>
@@ -95,8 +96,8 @@ constexpr WrappedCall Wrapped() {
   return {CallTag<kName>::kName, originals_of<CallTag<kName>>, &WrapperOf<CallTag<kName>, kHandler>};
 }
 
-// True if a call is the outermost allocating or freeing call on its thread: cudaMalloc calls cuMemAlloc, and only
-// cudaMalloc is recorded. False also during Memoir's own work (own_work.h).
+// Converts to true if a call is the outermost allocating or freeing call on its thread: cudaMalloc calls cuMemAlloc,
+// and only cudaMalloc is recorded. Converts to false also during Memoir's own work (own_work.h).
 class OutermostDriverCall {
  public:
   OutermostDriverCall();

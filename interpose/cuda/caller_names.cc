@@ -22,8 +22,8 @@ struct Slot {
   std::atomic<std::uint64_t> words[kWords];
 };
 
-// Written only while holding a LoaderListGuard. A thread that fills a slot clears `code` before it stores each word
-// with release order. So a reader that sees a new word also sees that `code` changed.
+// Written only while holding a LoaderListGuard. A thread that fills a slot first clears `code`, and then stores each
+// word with release order. So a reader that sees a new word also sees that `code` changed.
 constinit Slot slots[kSlots]{};
 constinit std::uint64_t unloaded = 0;
 

@@ -37,15 +37,15 @@ int NeedContext(const CallSite& called, int (*original)(A...), A... arguments) {
   return WatchContext(called, context, original(arguments...));
 }
 
-// Wraps cudaDeviceSynchronize, with which many programs create the context. Also recorded as a wait.
+// Wraps cudaDeviceSynchronize, with which many programs create the context. The call is also recorded as a wait.
 int SynchronizeDevice(const CallSite& called, int (*original)()) {
   return RunAndRecord(
       DeviceCallKind::kDeviceSynchronize, [&] { return NeedContext(called, original); },
       [](int) { return DeviceWork{}; });
 }
 
-// Wraps cuDevicePrimaryCtxRetain. Also measures the context if the runtime makes this call inside another wrapped call,
-// because the runtime creates its contexts with this function.
+// Wraps cuDevicePrimaryCtxRetain. Also measures the context if the runtime calls this function inside another wrapped
+// call, because the runtime creates its contexts with it.
 int RetainContext(const CallSite& called, int (*original)(void**, int), void** made, int device) {
   const int saved = errno;
   const ContextWatch context = ContextWatch::ForPrimary(device);

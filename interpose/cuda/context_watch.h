@@ -1,7 +1,8 @@
 // Measures the size of a CUDA context: free memory before the call that creates the context, minus free memory after
-// that call, minus the bytes that calls allocated meanwhile. NVML reports the free memory, because no CUDA query works
-// before the context exists. Calls that create a context are the only calls of the program inside which Memoir queries
-// NVML. The two queries are short compared with the hundred milliseconds that the creation of a context takes.
+// that call, minus the bytes that calls allocated meanwhile. Memoir reads the free memory from NVML, because no CUDA
+// query works before the context exists. Calls that create a context are the only calls of the program inside which
+// Memoir queries NVML. The two queries are short compared with the hundred milliseconds that the creation of a context
+// takes.
 //
 // libc only. Any thread. If another process allocates or frees memory of the device during the call, the size is wrong
 // by the bytes of that memory.

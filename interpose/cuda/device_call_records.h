@@ -14,8 +14,8 @@
 
 namespace memoir {
 
-// True if a call is the outermost device call on its thread and is recorded. Allocating calls have a separate counter
-// (OutermostDriverCall), because the instantiation of a graph allocates.
+// Converts to true if a call is the outermost device call on its thread and is recorded. Allocating calls have a
+// separate counter (OutermostDriverCall), because the instantiation of a graph allocates.
 class OutermostDeviceCall {
  public:
   OutermostDeviceCall();
@@ -47,7 +47,8 @@ struct KernelLaunch {
 };
 void RecordLaunch(DeviceCallKind call, std::uint32_t kernel, const KernelLaunch& launch, int result);
 
-// Runs `call` and records it if it is the outermost. After the call, `work(result)` returns the properties of the call.
+// Runs `call` and records it if it is the outermost device call. After the call, `work(result)` returns the properties
+// of the call.
 template <class Call, class Work>
 int RunAndRecord(DeviceCallKind kind, Call call, Work work) {
   const OutermostDeviceCall outermost;

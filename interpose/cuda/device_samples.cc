@@ -16,7 +16,7 @@ constexpr std::uint64_t kLeastGrowth = 1u << 20;
 constexpr std::uint64_t kRegularNs = 1'000'000'000;
 constexpr std::uint64_t kLongestWaitNs = 2'000'000'000;  // longest wait for NVML at the end of a recording
 
-// State of the final sample of a device (ReadLast). NVML may answer too late for the final sample.
+// State of the final sample of a device (ReadLast). If NVML responds too late, the final sample has no figures of NVML.
 enum class Last : std::uint8_t { kNone, kWanted, kTaken };
 
 struct Device {

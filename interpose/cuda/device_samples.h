@@ -24,13 +24,14 @@ void NoteAllocatedBytes(int device, DriverCall call, std::uint64_t bytes);
 void NoteFreedBytes(int device, DriverCall call, std::uint64_t bytes);
 std::uint64_t AllocatedBytes(int device);
 
-// Takes the first sample of a device (kStart), once. Call it inside a wrapped call of the program, after the original.
+// Takes the first sample of a device (kStart), once. Call it inside a wrapped call of the program, after the original
+// function has returned.
 void NoteDevice(int device);
 // Takes a sample after a refused allocation. Returns the device's free bytes, or kNotKnown.
 std::uint64_t ReadRefused(int device);
 
 // Requests NVML samples of devices that are newly used or that refused an allocation, and once a second of all used
-// devices. Called by the writer's thread each time it looks for work.
+// devices. Called by the writer's thread each time it reads the ring.
 void ReadRegularly();
 // Takes the requested samples. Called on the sampling thread (sampling_thread.h).
 void ReadWanted();

@@ -14,14 +14,14 @@ void Free(std::uint64_t address, const TableEntry& entry, std::uint64_t serial) 
   NoteFreedBytes(entry.device, entry.call, entry.bytes);
 }
 
-// Tags of contexts that the program created. If the program creates more contexts than kMostContexts, the others are
-// treated as primary contexts.
+// Tags of contexts that the program created. If the program creates more than kMostContexts contexts, the further ones
+// are treated as primary contexts.
 constexpr std::size_t kMostContexts = 32;
 constinit std::atomic<std::uint32_t> made[kMostContexts]{};
 constinit std::atomic<std::uint16_t> marks{0};
 
-// Returns the tag of a context; 0 without a context. The low four bits do not distinguish contexts, because contexts
-// are at least 16 bytes apart.
+// Returns the tag of a context: 32 bits that identify the context. 0 without a context. Leaves out the low four bits of
+// the handle, which are equal in all handles, because contexts are at least 16 bytes apart.
 std::uint32_t TagOf(std::uint64_t context) { return static_cast<std::uint32_t>(context >> 4); }
 
 bool Replace(std::uint32_t from, std::uint32_t to) {

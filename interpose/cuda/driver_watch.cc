@@ -33,10 +33,10 @@ constinit std::atomic<std::uint64_t> unloads_seen{0};
 // Used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
 constinit void* dlsym_hook = nullptr;
-constinit std::atomic<bool> undecided{false};     // some lazy slots have no known target, or some slots were refused
-constinit std::atomic<std::uint32_t> refused{0};  // slots that the newest look could not write
+constinit std::atomic<bool> undecided{false};     // some slots have no known target, or could not be changed
+constinit std::atomic<std::uint32_t> refused{0};  // slots that the newest call of Look could not change
 constinit std::atomic<std::uint64_t> refused_since{0};
-// LookAtUndecided skips `pause` calls between two looks; `left` of them remain.
+// LookAtUndecided does nothing in `pause` calls between two calls of Look; `left` of these calls remain.
 constinit unsigned pause = 0, left = 0;
 
 bool IsWanted(const char* function) { return std::strcmp(function, "dlsym") == 0 || IsWrappedName(function); }
@@ -55,7 +55,8 @@ void NoteRefused(std::size_t slots) {
   refused.store(static_cast<std::uint32_t>(slots), std::memory_order_release);
 }
 
-// Examines all new objects. The caller holds a LoaderListGuard.
+// Redirects the import slots of all new objects, and looks up the driver's functions again. The caller holds a
+// LoaderListGuard.
 void Look(const LoaderCounts& loads) {
   FindCudaFunctions();
   const ChoiceCounts counts = RedirectImportsBy(&IsWanted, &ChooseSlot, &seen);
@@ -83,7 +84,7 @@ void AfterLookUp() {
 }
 
 // The loader fills a lazy slot at the first call through it, and Memoir does not notice that call. So this function
-// examines lazy slots repeatedly, at growing intervals.
+// redirects lazy slots later: while such slots exist, it calls Look at growing intervals.
 void LookAtUndecided() {
   constexpr unsigned kLongestPause = 255;
   if (!undecided.load(std::memory_order_relaxed)) {
@@ -114,7 +115,7 @@ void WatchDriver(bool launches) {
   ForgetKernelNames();
   {
     const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
-    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // visits all objects again: launches have further slots
+    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // Look then visits all objects, also for launches
     WrapLaunches(launches);
     if (dlsym_hook == nullptr) {
       dlsym_hook = DlsymHook(&AfterLookUp);

@@ -24,7 +24,7 @@ MEMOIR_INTERPOSE_API void WatchDriver(bool launches = false);
 
 // Redirects the slots of objects that were loaded since the last call, and requests the device samples that are due:
 // once a second, and at once for a device that is newly used or refused an allocation. Called by the writer's thread
-// each time it looks for work. Cheap if no object was loaded. Does nothing before WatchDriver, and in a forked child.
+// each time it reads the ring. Cheap if no object was loaded. Does nothing before WatchDriver, and in a forked child.
 MEMOIR_INTERPOSE_API void LookAtDriver();
 
 // Takes the final device samples. Called by the thread that ends the recording, before the enable flag is off.

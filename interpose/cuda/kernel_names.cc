@@ -92,12 +92,12 @@ std::uint16_t NumberOf(const char* text) {
   return number;
 }
 
-std::uint16_t Ask(KernelHandle handle, const void* kernel) {
+std::uint16_t QueryNumber(KernelHandle handle, const void* kernel) {
   const char* text = nullptr;
-  const bool told = handle == KernelHandle::kHostFunction ? ReadHostFunctionName(kernel, &text)
+  const bool read = handle == KernelHandle::kHostFunction ? ReadHostFunctionName(kernel, &text)
                     : handle == KernelHandle::kKernel     ? ReadKernelName(kernel, &text)
                                                           : ReadFunctionName(kernel, &text);
-  return told && text != nullptr ? NumberOf(text) : kUnnamed;
+  return read && text != nullptr ? NumberOf(text) : kUnnamed;
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel) {
   const auto address = reinterpret_cast<std::uintptr_t>(kernel);
   std::uint16_t number = kernels.Find(address);
   if (number == 0) [[unlikely]] {
-    number = address == 0 ? kUnnamed : Ask(handle, kernel);
+    number = address == 0 ? kUnnamed : QueryNumber(handle, kernel);
     kernels.Add(address, number);
   }
   if (number != kUnnamed) [[likely]]

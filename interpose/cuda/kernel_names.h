@@ -4,8 +4,8 @@
 //   host function, CUfunction, CUkernel ──► table ──► id in the ring's name table
 //                                             └─ first time: cudaFuncGetName, cuFuncGetName, cuKernelGetName
 //
-// Registrations of kernels (__cudaRegisterFunction) are not watched, because they happen while a library is loaded,
-// before a recording. libc only. Any thread, no lock.
+// Registrations of kernels (__cudaRegisterFunction) are not watched, because a library registers its kernels while it
+// is loaded, usually before a recording begins. libc only. Any thread, no lock.
 #ifndef INTERPOSE_CUDA_KERNEL_NAMES_H_
 #define INTERPOSE_CUDA_KERNEL_NAMES_H_
 

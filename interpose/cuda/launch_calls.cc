@@ -16,7 +16,7 @@ using Stream = void*;
 template <class Call>
 int LaunchAs(DeviceCallKind kind, KernelHandle handle, const void* kernel, Call call, const KernelLaunch& launch) {
   const OutermostDeviceCall outermost;
-  if (!outermost || !LaunchesAreWrapped()) return call();  // an earlier recording wrapped the launches
+  if (!outermost || !LaunchesAreWrapped()) return call();  // nested, or wrapped only for an earlier recording
   const int result = call();
   const ErrnoKeeper errno_keeper;
   RecordLaunch(kind, result == 0 ? NameOfKernel(handle, kernel) : 0, launch, result);

@@ -87,7 +87,7 @@ bool AreWrapped() {
   return (__atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) & kWrapped) != 0 && OpenRing() != nullptr;
 }
 
-void TellWatcher() {
+void CallWatcher() {
   const ErrnoKeeper errno_keeper;
   if (void (*look)() = watcher.load(std::memory_order_acquire); look != nullptr) look();
 }
@@ -101,11 +101,10 @@ void WatchLookUps(void (*look)()) {
   Set(kWatched, look != nullptr);
 }
 
-// Neither the wrapping nor the code after it calls dlsym or similar functions, so dlerror still returns the real
-// function's error.
+// Neither `after` nor WrapperFor calls dlsym or similar functions, so dlerror still returns the real function's error.
 extern "C" void* memoir_hidden_look_up(void* handle, const char* name) {
   void* found = reinterpret_cast<Dlsym>(memoir_hidden_real_dlsym)(handle, name);
-  if (found != nullptr) TellWatcher();
+  if (found != nullptr) CallWatcher();
   if (!AreWrapped()) return found;
   const ErrnoKeeper errno_keeper;
   if (void (*after)() = after_look_up.load(std::memory_order_acquire); after != nullptr) after();

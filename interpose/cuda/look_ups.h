@@ -3,7 +3,8 @@
 // program receives the wrapper.
 //
 // The meaning of dlsym with RTLD_NEXT and RTLD_DEFAULT depends on the caller. Such calls jump to the real function with
-// the caller's return address, and their results are not wrapped. With any other handle the caller does not matter.
+// the caller's return address. Their results are not wrapped, and they run neither `after` nor `look` (below). With any
+// other handle the caller does not matter.
 //
 // Between recordings, and in a forked child that does not record, every look-up returns the same as without Memoir.
 // Another component may be notified of look-ups without changing their results (late_library.h).
@@ -15,8 +16,8 @@
 namespace memoir {
 
 // Returns the replacement for import slots of dlsym. nullptr in a process without dlsym, and on machines other than
-// x86-64 and aarch64, for which there is no code that preserves the caller's return address. `after` runs after each
-// look-up, before the caller receives the result.
+// x86-64 and aarch64, for which there is no code that preserves the caller's return address. While results are wrapped,
+// `after` runs after each look-up, before the caller receives the result.
 void* DlsymHook(void (*after)());
 // FindRealDlsym finds and returns the process's own dlsym, on any machine; nullptr without dlsym. RealDlsym returns the
 // result of an earlier FindRealDlsym; nullptr before that.

@@ -23,7 +23,7 @@ int DeviceOf(DriverCall call) {
 }
 
 // Records an allocation. Stream-ordered memory belongs to the device of its pool, whichever device is current.
-void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
+void RecordAllocation(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (address == 0) return;
   const int home = DeviceOfContext();
@@ -32,7 +32,7 @@ void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void
   NoteBlockAllocated({call, device, address, bytes, home, CurrentContext()}, LibraryAt(code));
 }
 
-void Refused(DriverCall call, int result, std::uint64_t bytes, const void* code) {
+void RecordRefusal(DriverCall call, int result, std::uint64_t bytes, const void* code) {
   if (static_cast<std::uint32_t>(result) != kCudaOutOfMemory) return;
   const int device = DeviceOf(call);
   RecordDriverRefusal({call, device, bytes, ReadRefused(device), kCudaOutOfMemory}, LibraryAt(code));
@@ -53,9 +53,9 @@ int Give(const void* code, Call call, Pointer pointer, Size bytes) {
   const ErrnoKeeper errno_keeper;
   context.Settle(true, result == 0 && !IsOnHost(kCall) ? bytes() : 0, code);
   if (result == 0) {
-    Given(kCall, pointer(), bytes(), code);
+    RecordAllocation(kCall, pointer(), bytes(), code);
   } else {
-    Refused(kCall, result, bytes(), code);
+    RecordRefusal(kCall, result, bytes(), code);
   }
   return result;
 }
@@ -67,8 +67,8 @@ int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), v
       called.code, [&] { return original(pointer, bytes, rest...); }, [&] { return *pointer; }, [&] { return bytes; });
 }
 
-// Records pitch times height as the size. The pitch is known only after the call, so a refused call is recorded with
-// the width, which is the smallest possible pitch.
+// Records the pitch (bytes from one row to the next) times the height as the size. The pitch is known only after the
+// call, so a refused call is recorded with the width, which is the smallest possible pitch.
 template <class... Rest>
 int GivePitched(const CallSite& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
                 Bytes* pitch, Bytes width, Bytes height, Rest... rest) {

@@ -48,7 +48,7 @@ constinit std::atomic<pid_t> started_by{0};
 constinit pid_t first_process = 0;
 __attribute__((constructor)) void NoteProcess() { first_process = getpid(); }
 
-// Identifies a device to NVML.
+// The properties by which NVML identifies a device, and NVML's handle of the device.
 struct Identity {
   std::atomic<bool> is_known;
   char bus[32];

@@ -2,9 +2,9 @@
 // it.
 //
 // A query takes microseconds to milliseconds, and takes locks. So queries are made only around a call that creates a
-// context, and on the sampling thread (sampling_thread.h). The first query initializes NVML, so a process without CUDA
-// never initializes NVML. A forked child never uses the NVML that its parent initialized. If a process has a MIG
-// instance (a slice of a GPU), the figures belong to the instance. libc only. Any thread.
+// context, and on the sampling thread (sampling_thread.h). The first query initializes NVML, so a process that never
+// uses a CUDA device never initializes NVML. A forked child never uses the NVML that its parent initialized. If a
+// process has a MIG instance (a slice of a GPU), the figures belong to the instance. libc only. Any thread.
 #ifndef INTERPOSE_CUDA_NVML_QUERIES_H_
 #define INTERPOSE_CUDA_NVML_QUERIES_H_
 

@@ -11,9 +11,9 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMost = 16384;  // entries: 32 GiB if each has 2 MiB; torch's expandable segments use 20 MiB
+constexpr std::size_t kMost = 16384;  // enough for 32 GiB in pieces of 2 MiB; torch's expandable segments use 20 MiB
 constexpr std::uint64_t kGranularity = 2u << 20;
-constexpr int kOwnNumbers = 48;  // Memoir's own ids differ from handles from this bit on
+constexpr int kOwnNumbers = 48;  // an id that Memoir makes differs from its handle in bits 48 and higher
 constexpr std::uint64_t kMostOwnNumbers = 4095;
 
 struct Memory {
@@ -31,8 +31,8 @@ constinit std::atomic<std::uint32_t> newest{0};
 Memory* Claim() {
   for (std::size_t i = 0; i < kMost; ++i) {
     Memory& memory = memories[newest.fetch_add(1, std::memory_order_relaxed) % kMost];
-    std::uint32_t nobody = 0;
-    if (!memory.holds.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) continue;
+    std::uint32_t unused = 0;
+    if (!memory.holds.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) continue;
     memory.handles.store(1, std::memory_order_relaxed);
     return &memory;
   }
@@ -46,7 +46,7 @@ TableEntry EntryOf(const Memory& memory, std::uint64_t bytes) {
 std::uint64_t NumberFor(std::uint64_t handle, std::uint64_t serial) {
   TableEntry alive;
   if (!FindEntry(KeyKind::kRecordedHandle, handle, &alive)) return handle;
-  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // the block table uses higher bits
+  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // block_table.cc uses the bits above for the kind
 }
 
 void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const LibraryName& library) {
@@ -69,11 +69,12 @@ void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes,
 }
 
 void Drop(Memory& memory) {
+  // Copies the fields first, because another thread may claim `memory` as soon as its last hold is gone.
   const std::uint64_t serial = NextDriverSerial(), number = memory.number, bytes = memory.bytes;
   const DriverCall call = memory.call;
   const int device = memory.device;  // NOLINT(bugprone-signed-char-misuse): not a character
   if (memory.holds.fetch_sub(1, std::memory_order_acq_rel) != 1 || bytes == 0) return;
-  TableEntry recorded;  // another thread may have claimed `memory` already
+  TableEntry recorded;
   TakeEntry(KeyKind::kRecordedHandle, number, &recorded);
   RecordDriverFree(number, device, serial);
   NoteFreedBytes(device, call, bytes);

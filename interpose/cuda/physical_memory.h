@@ -1,5 +1,5 @@
-// Records physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle). It lives until its handle
-// is released as often as it was acquired and all of its mappings are removed.
+// Records physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle). Such memory exists until
+// its handle has been released as often as acquired, and all of its mappings are removed.
 //
 //   create ─► handle, 1 hold ─┬─ retain ─► +1      release ─► -1
 //                             └─ map ────► +1      unmap ───► -1       0: the driver has it back

@@ -35,8 +35,8 @@ constinit std::atomic<std::uint64_t> passed_since{0};
 void CountPassed(const WrappedCall& call, const void* function) {
   const void* none = nullptr;
   if (!call.originals[kWrapperVariants].compare_exchange_strong(none, function, std::memory_order_acq_rel)) return;
-  const char* nobody = nullptr;
-  if (first_passed.compare_exchange_strong(nobody, call.name, std::memory_order_relaxed))
+  const char* no_name = nullptr;
+  if (first_passed.compare_exchange_strong(no_name, call.name, std::memory_order_relaxed))
     passed_since.store(Tick(), std::memory_order_relaxed);
   names_passed.fetch_add(1, std::memory_order_release);
 }
@@ -53,9 +53,9 @@ bool IsWrapper(const void* function) {
 void* VariantOf(const WrappedCall* call, void* function) {
   if (call == nullptr || function == nullptr || IsWrapper(function)) return function;
   for (int i = 0; i < kWrapperVariants; ++i) {
-    const void* standing = nullptr;
-    if (call->originals[i].compare_exchange_strong(standing, function, std::memory_order_acq_rel) ||
-        standing == function)
+    const void* present = nullptr;
+    if (call->originals[i].compare_exchange_strong(present, function, std::memory_order_acq_rel) ||
+        present == function)
       return const_cast<void*>(call->wrapper(i));
   }
   CountPassed(*call, function);
@@ -88,8 +88,9 @@ bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
 
 void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(name), function); }
 
-// The look-up may have found any wrapped version of the function, for either default stream. All these versions have
-// the same parameters, so the wrapper of the first matching name fits each.
+// The look-up may have found the function for the legacy default stream or for the default stream of each thread
+// (_ptsz). Both have the same parameters, so the wrapper of the first matching name fits both. The tables contain one
+// version of each such function, with or without the suffix _v2.
 void* WrapperForShortName(const char* name, void* function) {
   const std::size_t length = std::strlen(name);
   return VariantOf(FindCall(LaunchesAreWrapped(),

@@ -139,7 +139,7 @@ struct Definers {
   const char* function;
   const char* version;
   ElfW(Addr) loader;
-  bool at_start;  // true until the visit has passed the loader, the last object of the program's start
+  bool at_start;  // true until the visit has passed the loader, the last of the objects loaded at the program's start
   bool several;
   const void* defined;
 };

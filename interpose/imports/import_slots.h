@@ -1,7 +1,7 @@
-// Import slots: the entries of a loaded object in which it keeps the addresses of other objects' functions. Overwriting
-// a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen (also with
-// RTLD_LOCAL). A slot is lazy until the first call through it: it leads to a stub in the object that contains the slot.
-// At the first call the loader stores the function's address.
+// Import slots: the entries of a loaded object in which the object keeps the addresses of other objects' functions.
+// Overwriting a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen
+// (also with RTLD_LOCAL). A slot is lazy until the first call through it: until then it contains the address of a stub
+// in its own object. At the first call the loader stores the function's address in the slot.
 //
 // Memoir never uses dlsym(RTLD_NEXT): torch's libraries are loaded with RTLD_LOCAL, so dlsym would not find their
 // functions. Memoir never redirects dlopen, because dlopen resolves paths by the run path of its caller. Each function
@@ -50,7 +50,7 @@ using SlotChoice = void* (*)(const char* function, const void* original);
 // Objects that RedirectImportsBy has finished and need not visit again. One caller at a time.
 struct VisitedObjects {
   static constexpr std::size_t kMost = 4096;  // objects beyond this number are visited every time
-  std::uint64_t unloaded;
+  std::uint64_t unloaded;  // count of unloaded objects; if it changes, `objects` is emptied
   std::size_t count;
   const void* objects[kMost];
 };

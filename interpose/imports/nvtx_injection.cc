@@ -151,7 +151,7 @@ void Put(void*** table, unsigned size, unsigned call, Function function) {
   if (call < size && table[call] != nullptr) *table[call] = reinterpret_cast<void*>(function);
 }
 
-bool Take(const Callbacks& callbacks) {
+bool InstallCallbacks(const Callbacks& callbacks) {
   void*** table = nullptr;
   unsigned size = 0;
   if (callbacks.get_functions(kCore, &table, &size) == 0 || table == nullptr) return false;
@@ -178,5 +178,5 @@ int InitializeInjectionNvtx2(const void* (*get_table)(std::uint32_t id)) {
   if (get_table == nullptr) return 0;
   const auto* const callbacks = static_cast<const memoir::Callbacks*>(get_table(memoir::kCallbacksTable));
   if (callbacks == nullptr || callbacks->bytes < sizeof(memoir::Callbacks)) return 0;
-  return memoir::Take(*callbacks) ? 1 : 0;
+  return memoir::InstallCallbacks(*callbacks) ? 1 : 0;
 }

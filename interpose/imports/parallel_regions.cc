@@ -26,9 +26,9 @@ constexpr std::size_t kVariants = 4;
 constinit std::array<std::atomic<Parallel>, kVariants> originals{};
 constinit std::atomic<bool> following{false};
 
-// Used only while holding a LoaderListGuard.
+// The two variables below are used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
-constinit LoaderCounts looked_at{};
+constinit LoaderCounts redirected_at{};  // counts when the calls in all loaded objects were redirected
 
 struct Region {
   Body body;
@@ -74,8 +74,8 @@ void* WrapperOf(const char*, const void* function) {
   const auto original = reinterpret_cast<Parallel>(const_cast<void*>(function));
   for (std::size_t i = 0; i < kVariants; ++i) {
     if (original == kWrappers[i]) return nullptr;
-    Parallel standing = nullptr;
-    if (originals[i].compare_exchange_strong(standing, original, std::memory_order_acq_rel) || standing == original)
+    Parallel present = nullptr;
+    if (originals[i].compare_exchange_strong(present, original, std::memory_order_acq_rel) || present == original)
       return reinterpret_cast<void*>(kWrappers[i]);
   }
   return nullptr;
@@ -93,8 +93,8 @@ void FollowParallelRegionsOfLateObjects() {
   if (!following.load(std::memory_order_acquire)) return;
   const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
   const LoaderCounts loads = CountLoads();
-  if (loads == looked_at) return;
-  if (RedirectImportsBy(&IsParallel, &WrapperOf, &seen).loading == 0) looked_at = loads;
+  if (loads == redirected_at) return;
+  if (RedirectImportsBy(&IsParallel, &WrapperOf, &seen).loading == 0) redirected_at = loads;
 }
 
 }  // namespace memoir

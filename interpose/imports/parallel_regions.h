@@ -10,12 +10,12 @@
 
 namespace memoir {
 
-// Redirects the calls of GOMP_parallel in all objects that are loaded now. They stay redirected until the process ends.
-// Any thread, one at a time.
+// Redirects the calls of GOMP_parallel in all objects that are loaded now. These calls stay redirected until the
+// process ends. Any thread, one at a time.
 MEMOIR_INTERPOSE_API void FollowParallelRegions();
 
-// Redirects the calls in objects that were loaded since the last call. Cheap without new objects; does nothing before
-// FollowParallelRegions. Any thread.
+// Redirects the calls in objects that were loaded since the last call. Cheap if no object was loaded; does nothing
+// before FollowParallelRegions. Any thread.
 MEMOIR_INTERPOSE_API void FollowParallelRegionsOfLateObjects();
 
 }  // namespace memoir

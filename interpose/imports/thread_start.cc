@@ -38,42 +38,42 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
   return failed;
 }
 
-// Used only while holding a LoaderListGuard.
-struct Looks {
-  std::uint64_t objects;            // count of loaded objects when all calls were redirected
-  std::uint64_t objects_last_time;  // count of loaded objects at the last look
-  // `pause`: number of looks that are skipped while the loader has not finished an object. `left`: how many of these
-  // looks remain.
+// Decides when RedirectCalls examines the loaded objects again. Used only while holding a LoaderListGuard.
+struct Examinations {
+  std::uint64_t objects;            // count of loaded objects when the calls of all of them were redirected
+  std::uint64_t objects_last_time;  // count of loaded objects at the last call of RedirectCalls
+  // While the loader has not finished an object, RedirectCalls does nothing `pause` times between two examinations.
+  // `left`: how many of these times remain.
   unsigned pause, left;
 };
-constinit Looks looks{};
+constinit Examinations examinations{};
 
-// The loader adds an object to its list before it fills the object's slots. If the loader never finishes an object, the
-// object is examined at growing intervals.
-bool IsLookDue(std::uint64_t objects) {
+// The loader adds an object to its list before it fills the object's slots, so RedirectCalls must examine the object
+// again later. The intervals grow, because the loader may never finish an object.
+bool IsExaminationDue(std::uint64_t objects) {
   constexpr unsigned kLongestPause = 1023;
-  if (objects == looks.objects) return false;
-  if (objects != looks.objects_last_time) {
-    looks.objects_last_time = objects;
-    looks.pause = looks.left = 0;
+  if (objects == examinations.objects) return false;
+  if (objects != examinations.objects_last_time) {
+    examinations.objects_last_time = objects;
+    examinations.pause = examinations.left = 0;
   }
-  if (looks.left > 0) {
-    --looks.left;
+  if (examinations.left > 0) {
+    --examinations.left;
     return false;
   }
-  looks.left = looks.pause;
-  if (looks.pause < kLongestPause) looks.pause = looks.pause * 2 + 1;
+  examinations.left = examinations.pause;
+  if (examinations.pause < kLongestPause) examinations.pause = examinations.pause * 2 + 1;
   return true;
 }
 
-void Look() {
+void RedirectCalls() {
   const std::uint64_t objects = ObjectsLoadedSoFar();
-  if (!IsLookDue(objects)) return;
+  if (!IsExaminationDue(objects)) return;
   std::size_t refused = 0, loading = 0;
   RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
                   reinterpret_cast<void*>(&CreateThread), &refused, &loading);
   not_redirected.store(refused, std::memory_order_relaxed);
-  if (loading == 0) looks.objects = objects;
+  if (loading == 0) examinations.objects = objects;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ bool RunAtThreadStart(void (*function)()) {
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
   const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
-  Look();
+  RedirectCalls();
 }
 
 }  // namespace memoir

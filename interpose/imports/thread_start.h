@@ -15,8 +15,8 @@ namespace memoir {
 // the page of its import slot could not be made writable. Any thread, one at a time.
 MEMOIR_INTERPOSE_API bool RunAtThreadStart(void (*function)());
 
-// Redirects the calls of objects that were loaded since the last call. Cheap without new objects; does nothing before
-// RunAtThreadStart. Any thread, one at a time.
+// Redirects the calls of objects that were loaded since the last call. Cheap if no object was loaded; does nothing
+// before RunAtThreadStart. Any thread, one at a time.
 MEMOIR_INTERPOSE_API void RunAtThreadStartOfLateObjects();
 
 }  // namespace memoir

@@ -1,8 +1,8 @@
-// The records of the event ring: what hooks write, and what the writer and memoir-drain read.
+// The records of the event ring. Hooks write them; the writer and memoir-drain read them.
 //
 // A record is plain data in shared memory, 8-byte aligned, in the byte order of the machine, and never leaves the
-// machine. This is not the capture format (docs/capture_format.md), and not an API: both sides are built from this
-// header, and RingHeader::version guards against an old ring file. docs/event_schema.md defines the meanings.
+// machine. Records are not the capture format (docs/capture_format.md), and not an API: writers and readers are built
+// from this header, and RingHeader::version guards against an old ring file. docs/event_schema.md defines the events.
 #ifndef INTERPOSE_RECORDS_RING_RECORD_H_
 #define INTERPOSE_RECORDS_RING_RECORD_H_
 
@@ -76,7 +76,7 @@ inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
 inline constexpr std::uint8_t kWantsGradient = 0x08;  // a leaf of autograd with requires_grad
-inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler does not read the place that holds this tensor
+inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler ignores this tensor (docs/event_schema.md)
 
 // The device_type of page-locked host memory that a program took from torch. Not in c10::DeviceType. device_index is 0.
 inline constexpr std::uint8_t kPinnedMemory = 0x80;
@@ -129,7 +129,7 @@ struct BlockRecord {
 };
 static_assert(sizeof(BlockRecord) == 72);
 
-// flags: SegmentAction.
+// flags: SegmentAction. kFound: the segment existed when recording began or was resumed.
 enum class SegmentAction : std::uint8_t { kAllocate = 0, kFree = 1, kMap = 2, kUnmap = 3, kFound = 4 };
 struct SegmentRecord {
   RecordHeader header;
@@ -220,7 +220,7 @@ static_assert(sizeof(DriverRefusedRecord) == 88);
 
 enum class ReadingCause : std::uint8_t { kStart = 1, kPeak = 2, kRefused = 3, kRegular = 4, kLast = 5 };
 
-// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in the capture's schema explains them.
+// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in capture.proto explains them.
 struct DeviceReadingRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -308,15 +308,15 @@ struct StepRecord {
 };
 static_assert(sizeof(StepRecord) == 24);
 
-// How much is recorded. Hooks read it from the two words of memoir_enabled_flag (ring.h).
+// How much is recorded. Hooks read the level from the two words of memoir_enabled_flag (ring.h).
 enum class RecordingLevel : std::uint8_t {
   kOff = 0,
   kMemory = 1,  // allocations, deallocations, marks, steps
   kAll = 2,     // these, and ranges
 };
 
-// The record of kPause and kResume. flags: the new level in the low two bits, the previous level in the next two.
-// The switch closes all open ranges, on every thread.
+// A switch to another recording level (kPause, kResume). flags: the new level in the low two bits, the previous level
+// in the next two bits. The switch closes all open ranges, on every thread.
 struct SwitchRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -341,7 +341,7 @@ struct CallRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint32_t code;    // id in the ring's name table; 0: not known, or the call ends
-  std::uint32_t around;  // calls open around this call on the thread; calls nested deeper have ended
+  std::uint32_t around;  // number of calls open around this call on the thread; all deeper calls have ended
 };
 static_assert(sizeof(CallRecord) == 24);
 

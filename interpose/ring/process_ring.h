@@ -16,7 +16,8 @@
 
 namespace memoir {
 
-// Flags on a separate page, which the kernel zeroes in every forked child.
+// Flags on a separate page, which the kernel zeroes in every forked child. The generation of a ring is its number in
+// this process, counted from 1; a forked child continues the count of its parent.
 struct ForkWipedPage {
   std::atomic<std::uint32_t> enabled;              // first word of memoir_enabled_flag
   std::atomic<std::uint32_t> range_epoch;          // second word of memoir_enabled_flag
@@ -50,7 +51,7 @@ extern constinit thread_local bool thread_has_left;
 // use a RingVisit.
 const RingMap* OpenRing();
 
-// The use of the ring by one thread, for everything except the fast path of a record. RingClose waits at most one
+// One thread's use of the ring, for everything except the fast path of writing a record. RingClose waits at most one
 // second for all visits to end. A visit uses the same ring until its end. Any thread.
 class RingVisit {
  public:

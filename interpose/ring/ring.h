@@ -10,8 +10,8 @@
 // per process. libc only.
 //
 // Any thread may call any function here, unless its comment says otherwise. RingOpen and RingClose belong to the thread
-// that starts and stops recording. All other functions never allocate or throw. Their only lock is held while one name
-// is copied.
+// that starts and stops recording. All other functions never allocate or throw. The only lock that they take is held
+// while one name is copied into the ring.
 #ifndef INTERPOSE_RING_RING_H_
 #define INTERPOSE_RING_RING_H_
 
@@ -29,8 +29,8 @@ inline constexpr std::size_t kSegmentBytes = 32 * 1024;
 inline constexpr std::size_t kDefaultRingBytes = 32u << 20;
 inline constexpr std::size_t kMinRingBytes = 2u << 20;
 
-// The state of one recording thread, in the ring's shared memory. Only the owner uses the first 64 bytes, but RingClose
-// clears `limit`.
+// The state of one recording thread, in the ring's shared memory. Only the owning thread uses the first 64 bytes,
+// except that RingClose sets `limit` to nullptr.
 struct alignas(64) ThreadSlot {
   std::uint8_t* cursor;                   // next free byte of the owned extent; nullptr without an extent
   std::uint8_t* limit;                    // end of the owned extent; nullptr without an extent
@@ -155,8 +155,8 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
 }
 
 // Counts one record that a hook of the calling thread cannot write (ranges nested too deeply). The record's index is
-// skipped, so the capture shows a gap here. Writes 8 bytes into the extent to mark the gap. To skip the index between
-// two extents instead would waste the rest of the current extent.
+// skipped, so the capture shows a gap here. Writes 8 bytes into the extent to mark the gap. If the index were skipped
+// between two extents instead, the rest of the current extent would be wasted.
 MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
 // Defines an operator and returns its id, from 1, in the ring's name table, which memoir-drain can read. `written` has

@@ -42,7 +42,7 @@ constexpr FileSystem kRemote[] = {
 // The reason why a folder could not be used.
 struct Refusal {
   char text[256];
-  bool file_size_limit;  // true if the process's limit on file sizes is the reason; it applies in every folder
+  bool file_size_limit;  // true if the reason is the process's file size limit, which applies in every folder
 };
 
 // The bytes that a folder has for one file.

@@ -86,7 +86,7 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
 }
 
 // Makes the extent of a dead owner readable: marks it as full and not consumed, and cuts it after its last valid
-// record. Returns how many of its records the dead process had consumed.
+// record. Returns how many of the extent's records the dead process had consumed.
 std::uint64_t MendSegment(const RingMap& ring, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_relaxed);

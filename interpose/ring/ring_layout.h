@@ -3,8 +3,8 @@
 //     RingHeader | thread slots | name arena | extent headers | extents
 //
 // The file contains all that memoir-drain needs. Pointers occur only in the first 64 bytes of a ThreadSlot, and are
-// valid only in the living process. The process may be killed while it replaces a field. So each field that it replaces
-// exists twice, and the last store sets the switch that selects the valid copy.
+// valid only in the living process. The process may be killed while it replaces a field of several words (process_info,
+// clock). So each such field exists twice, and the last store sets the switch that selects the valid copy.
 #ifndef INTERPOSE_RING_RING_LAYOUT_H_
 #define INTERPOSE_RING_RING_LAYOUT_H_
 

@@ -30,8 +30,8 @@ bool Fail(const char* what, char* error, std::size_t error_bytes) {
   return false;
 }
 
-// Runs in the parent after each fork() of the program. Only increments a counter, because other threads may hold any
-// lock.
+// Runs in the parent after each fork() of the program. Increments a counter and takes no lock, because other threads
+// may hold any lock.
 void OnForkInParent() {
   if (!RecordingEnabled()) return;
   const RingVisit visit;

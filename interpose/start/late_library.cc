@@ -25,8 +25,8 @@ bool IsDlsym(const char* function) { return std::strcmp(function, "dlsym") == 0;
 void* ChooseHook(const char*, const void* original) { return original == RealDlsym() ? hook : nullptr; }
 
 // Redirects dlsym in the objects that were loaded since the last complete call, so that their look-ups also call
-// LookForIt. Returns true if the awaited library is loaded. Returns false without a look if no object was loaded, or if
-// another thread holds the guard.
+// LookForIt. Returns true if the awaited library is loaded. Returns false without a check if no object was loaded since
+// then, or if the guard is not free in time.
 bool IsThere(LoaderListGuard::Patience patience) {
   const std::uint64_t objects = CountLoads().loaded;
   if (objects == objects_seen.load(std::memory_order_acquire)) return false;

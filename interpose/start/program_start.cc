@@ -3,11 +3,11 @@
 // starts the recording. If the program loads libtorch later, the tracker is loaded when the program next looks up a
 // function (late_library.h).
 //
-//     the loader's work ─► our constructor ─► constructors of the program ─► tracker loaded, recording ─► main
+//     the loader's work ─► WaitForMain ─► constructors of the program ─► tracker loaded, recording ─► main
 //                                                          main ─► dlopen ─► dlsym: tracker loaded, recording
 //
-// In Python, the package `memoir` starts the recording, because torch is loaded later. The package also starts the
-// recording if a program with libtorch embeds an interpreter that imports torch. libc only.
+// In a Python program, the package `memoir` starts the recording when torch is imported. The package also does this for
+// a C++ program that embeds Python and loads libtorch only after its start. libc only.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,23 +46,24 @@ bool IsOn(const char* variable, bool otherwise) {
 
 // Writes the cause into a note that `memoir run` prints. If the note cannot be written, prints the cause to standard
 // error.
-void SayNotRecorded(const char* cause) {
+void ReportNotRecorded(const char* cause) {
   const char* notes = std::getenv("MEMOIR_NOTES");
   char path[4200];
   if (notes != nullptr && *notes != '\0') {
     std::snprintf(path, sizeof path, "%s/.not-recorded.%d.unsaid", notes, static_cast<int>(getpid()));
-    bool said = false;
+    bool was_written = false;
     InOwnFiles([&] {
       const int fd = OpenPrivateFile(path, O_WRONLY | O_CREAT | O_EXCL);
-      said = fd >= 0 && write(fd, cause, std::strlen(cause)) > 0;
+      was_written = fd >= 0 && write(fd, cause, std::strlen(cause)) > 0;
       if (fd >= 0) close(fd);
     });
-    if (said) return;
+    if (was_written) return;
   }
   std::fprintf(stderr, "memoir: not recording: %s\n", cause);
 }
 
-// Loads the library that computes small values on the simulated device, if this torch has CUDA.
+// If the process has a simulated device and torch has CUDA, loads the library that computes values of small tensors on
+// that device.
 void StartValues(const TrackerLocation& place) {
   LoadedLibrary cuda;
   if (FindDefinition("memoir_simulated_is_known") == nullptr || !IsOn("MEMOIR_SIM_VALUES", true)) return;
@@ -85,12 +86,12 @@ void BeginRecording(const char* program) {
   TrackerLocation place;
   char problem[5000] = "";
   if (!FindTrackerLocation(&place, problem, sizeof problem)) {
-    if (problem[0] != '\0') SayNotRecorded(problem);
+    if (problem[0] != '\0') ReportNotRecorded(problem);
     return;
   }
   StartValues(place);
   void* tracker = OpenTracker(place, false, problem, sizeof problem);
-  if (tracker == nullptr) return SayNotRecorded(problem);
+  if (tracker == nullptr) return ReportNotRecorded(problem);
   const auto start = reinterpret_cast<void (*)(const char*)>(place.loader.find(tracker, "memoir_program_starts"));
   if (start != nullptr) start(program);
 }
@@ -118,9 +119,9 @@ void BeginLate() {
   if (FindLoader(&loader) && loader.why != nullptr) loader.why();
 }
 
-// Sets NVTX_INJECTION64_PATH, which names the library that receives NVTX's ranges. NVTX reads the variable at the first
-// range of each library. Keeps the value if a profiler has set the variable already. The variable is set only before
-// main, because later another thread may be reading the environment.
+// Sets NVTX_INJECTION64_PATH to this library's path, so that NVTX sends its ranges here (nvtx_injection.h). NVTX reads
+// the variable at the first range of each library. Keeps the value if a profiler has set the variable already. The
+// variable is set only before main, because later another thread may be reading the environment.
 void LeadNvtxHere() {
   LoadedLibrary own;
   char path[4200];
@@ -130,7 +131,8 @@ void LeadNvtxHere() {
 }
 
 // Redirects the import slot through which the program's start code calls __libc_start_main. The loader has filled this
-// slot, and the program has not used it yet.
+// slot, and the program has not used it yet. If libtorch is not loaded yet, waits for libtorch instead
+// (late_library.h).
 __attribute__((constructor)) void WaitForMain() {
   LoadedLibrary torch;
   if (!IsOn("MEMOIR_ENABLE", false)) return;

@@ -1,6 +1,6 @@
-// Finds the torch that the process has loaded, and loads the tracker for its version from the folder of this library.
-// Used at the start of a program (program_start.cc), and by programs that start recordings themselves (memoir_tracker).
-// libc only. Any thread, but not in a signal handler.
+// Finds the torch that the process has loaded, and loads the tracker for its version from the folder of
+// libmemoir_interpose.so. Used at the start of a program (program_start.cc), and by programs that start recordings
+// themselves (memoir_tracker). libc only. Any thread, but not in a signal handler.
 #ifndef INTERPOSE_START_TRACKER_LOAD_H_
 #define INTERPOSE_START_TRACKER_LOAD_H_
 
@@ -24,9 +24,9 @@ bool ReadTorchMinor(const char* text, std::size_t size, TorchMinor* found);
 
 // Functions of the loader. Memoir looks them up at run time, because some libcs have them in a separate library.
 struct LoaderFunctions {
-  void* (*open)(const char*, int);
-  void* (*find)(void*, const char*);
-  char* (*why)();
+  void* (*open)(const char*, int);    // dlopen
+  void* (*find)(void*, const char*);  // dlsym
+  char* (*why)();                     // dlerror; nullptr: not found
 };
 bool FindLoader(LoaderFunctions* loader);
 

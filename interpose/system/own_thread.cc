@@ -44,8 +44,8 @@ class BlockSignals {
 
 }  // namespace
 
-// glibc computes the number in __pthread_get_minstack, which Java and Rust call as well. This function is not public,
-// so it may be missing.
+// glibc computes this number in the function __pthread_get_minstack, which Java and Rust also call. The function is not
+// public, so it may be missing.
 std::size_t StackBytesBesideOwn() {
   const auto least = reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(
       dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));

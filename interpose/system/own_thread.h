@@ -1,8 +1,8 @@
 // Starts Memoir's own threads in the program. All signals are blocked on them, because signal handlers belong to the
 // program.
 //
-// The stack has room for the static thread-local storage of all loaded objects, which glibc takes from every thread's
-// stack. libc only.
+// The stack of such a thread also has room for the static thread-local storage of all loaded objects, which glibc takes
+// from every thread's stack. libc only.
 #ifndef INTERPOSE_SYSTEM_OWN_THREAD_H_
 #define INTERPOSE_SYSTEM_OWN_THREAD_H_
 

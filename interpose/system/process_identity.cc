@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// Reads a file into a terminated text. "" on failure.
+// Reads the beginning of a file into a text that ends with NUL. "" on failure.
 void ReadWhole(const char* path, char* text, std::size_t text_bytes) {
   text[0] = '\0';
   const int fd = OpenPrivateFile(path, O_RDONLY);
@@ -81,8 +81,8 @@ bool IsRunning(const ProcessIdentity& identity) {
   if (PidNamespace() != identity.pid_namespace) return false;
   Stat stat{};
   if (!ReadStat(identity.pid, &stat) || stat.start_time != identity.start_time) return false;
-  // A zombie: a dead process whose parent has not waited for it. A process whose main thread has ended but whose other
-  // threads run has the same state, but more than one thread.
+  // A zombie is a dead process whose parent has not waited for it. If only the main thread of a process has ended, the
+  // process has the same state, but more than one thread.
   const bool zombie = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
   return !zombie;
 }
