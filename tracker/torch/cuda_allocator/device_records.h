@@ -1,7 +1,8 @@
-// Writes the records of a device's caching allocator into the calling thread's ring extent.
+// Writes records of a device with torch's caching allocator into the calling thread's ring extent: blocks, segments,
+// out-of-memory errors, statistics.
 //
-// Called under the allocator's lock. These functions do not wait, do not allocate, and do not call torch. If there is
-// no room, the record is dropped and counted.
+// Called under the allocator's lock, so these functions do not wait, do not allocate, and do not call torch. If the
+// ring has no room, the record is dropped and counted.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_DEVICE_RECORDS_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_DEVICE_RECORDS_H_
 

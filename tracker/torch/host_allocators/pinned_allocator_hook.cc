@@ -31,8 +31,8 @@ void Deallocate(void* context) {
   inner_deleter.load(std::memory_order_relaxed)(context);
 }
 
-// Returns true if `deleter` is the deleter of all blocks of the allocator. The first block determines this deleter,
-// because the allocator itself does not return it.
+// Returns true if `deleter` is the deleter that all blocks of the allocator have. The allocator has no function that
+// returns this deleter, so it is taken from the first block.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;

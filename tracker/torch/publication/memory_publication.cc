@@ -29,7 +29,7 @@ constinit std::atomic<DevicePublication*> device_publications{nullptr};
 namespace {
 
 constinit std::atomic<bool> wanted{false};
-constinit std::atomic<pid_t> owner{0};  // process that mapped device_publications; a forked child is another process
+constinit std::atomic<pid_t> owner{0};  // id of the process that mapped device_publications
 constinit std::atomic<const char*> problem{nullptr};
 constinit std::atomic<bool> problem_is_news{false};
 // Number of blocks that could not be published since the recording began, or since TakeUnpublished last reported them.

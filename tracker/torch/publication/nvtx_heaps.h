@@ -2,8 +2,8 @@
 // each block (nvtx_memory.h). Adjacent mapped parts of an expandable segment are one heap, as in a snapshot of the
 // allocator. If such a heap grows or shrinks, it is registered again, with its regions.
 //
-// Zeroed memory is an empty object. Called under the allocator's lock of the device, so no function here allocates,
-// takes a lock or waits.
+// An object in zeroed memory is valid and empty. Called under the allocator's lock of the device, so no function here
+// allocates, takes a lock or waits.
 #ifndef TRACKER_TORCH_PUBLICATION_NVTX_HEAPS_H_
 #define TRACKER_TORCH_PUBLICATION_NVTX_HEAPS_H_
 
@@ -20,7 +20,7 @@ class NvtxHeaps {
   static constexpr std::size_t kMostRegions = 65'536;
 
   void AddSegment(AddressRange segment) { AddHeap(segment, false, 0); }
-  // Adds a mapped part of an expandable segment. The part may be adjacent to other parts.
+  // Adds a mapped part of an expandable segment, and joins it with adjacent parts.
   void MapSegment(AddressRange part);
   void RemoveSegment(AddressRange segment) { Cut(segment); }
   void UnmapSegment(AddressRange part) { Cut(part); }
@@ -31,8 +31,8 @@ class NvtxHeaps {
   void Withdraw();
   void Forget();
 
-  // Number of blocks that were not published, because there were more than kMostRegions, or because their heap was
-  // refused by the tool or found no room in the table.
+  // Number of blocks that were not published. The table of regions or of heaps was full, or the tool has refused the
+  // heap.
   std::uint64_t unpublished() const { return unpublished_; }
 
  private:
@@ -45,9 +45,11 @@ class NvtxHeaps {
 
   // Returns the index of the first heap that ends after `address`.
   std::size_t HeapBehind(std::uint64_t address) const;
+  // Returns the heap that contains the block; nullptr if there is no such heap.
   Heap* HeapOf(AddressRange block);
   void AddHeap(AddressRange heap, bool grows, std::uint32_t regions);
   void RemoveHeap(std::size_t at);
+  // Removes the range from all heaps, and the regions in it. A heap that is only partly inside keeps its other part.
   void Cut(AddressRange range);
   void RegisterRegionsIn(Heap& heap);
   void ForgetRegionsIn(AddressRange range);

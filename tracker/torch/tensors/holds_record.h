@@ -1,6 +1,7 @@
-// Writes the record that precedes the tensors of a module, of an optimizer, or of a gradient. It contains lists of
-// tensors, encoded like an operator's arguments. The caller then records the tensors with RecordTensor, in the order of
-// the lists. Called on the thread whose slot is used; does not allocate.
+// Writes a HoldsRecord (interpose/records/ring_record.h): the record of the tensors that a module, an optimizer or a
+// parameter holds. It contains the lengths of lists of tensors, encoded like the lists among an operator's arguments.
+// Then the caller records the tensors themselves with RecordTensor, in the order of the lists. Call it on the thread to
+// which the slot belongs. Does not allocate.
 #ifndef TRACKER_TORCH_TENSORS_HOLDS_RECORD_H_
 #define TRACKER_TORCH_TENSORS_HOLDS_RECORD_H_
 
@@ -12,6 +13,7 @@
 
 namespace memoir {
 
+// The content of a HoldsRecord.
 struct HoldingLists {
   HolderKind holder;
   std::uint64_t owner = 0;
