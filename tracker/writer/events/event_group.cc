@@ -50,7 +50,7 @@ ThreadRecords::Step ThreadRecords::FindRecordBehind(Position* position, std::siz
     if (position->at < segment.view.end) {
       *bytes = RingReader::RecordBytes(position->at, segment.view.end);
       if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
-      position->at = segment.view.end;  // after a damaged length, no further record can be found
+      position->at = segment.view.end;  // behind a damaged length, no record of this extent can be found
       continue;
     }
     segment.end_record = position->record;
@@ -152,7 +152,8 @@ void ThreadRecords::ConsumeUpToPosition(RingReader& reader) {
   RingExtentView& view = segments_[position_.segment].view;
   if (consumed_segments_ > position_.segment || position_.at == view.begin) return;
   reader.Consume(view, position_.at, position_.record - view.first_record);
-  // A ring extent that is consumed completely may be freed, and may belong to another thread at the next call.
+  // A ring extent that is consumed completely must not be consumed again, because it may belong to another thread at
+  // the next call.
   if (position_.at == view.end) consumed_segments_ = position_.segment + 1;
   view.begin = position_.at;
   view.first_record = position_.record;

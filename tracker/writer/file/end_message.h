@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// Adds the text of memoir_uncaught (tracker/memoir.h) to an End: the message, and then the frames of the traceback.
+// Adds `text`, which memoir_uncaught (tracker/memoir.h) has received, to `end`, an End message of capture.proto: the
+// text's message, and then the frames of its traceback.
 void AddEndMessage(std::string_view text, protozero::pbf_writer* end);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// The runs of one chunk: one for each thread, and another one after a loss of the thread's records. One thread.
+// The runs of one chunk. A thread usually has one run; after a loss of records, another run begins. One thread.
 #ifndef TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 #define TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 
@@ -25,7 +25,7 @@ class ChunkRuns {
       return *thread.run;
     return StartRunAt(thread, group);
   }
-  // Call it for the bytes by which an event has made its run longer.
+  // Call it after an event was added to its run. `bytes`: the number of bytes by which the run has grown.
   void CountBytes(std::size_t bytes) { bytes_ += bytes; }
 
   bool empty() const { return runs_.empty(); }

@@ -1,8 +1,10 @@
-// The tensors that modules and optimizers hold after the last event that the writer has packed: the newest records of
-// each module and optimizer, and of each gradient. They are for a snapshot, whose reader has no earlier events. The
-// records are stored in the form that they have in the ring, up to kMostHeldBytes. If there are more, the oldest
-// records of gradients are removed first, because these gradients may be freed already, and then the oldest records of
-// modules and optimizers. One thread.
+// Stores the tensors that modules and optimizers hold after the last event that the writer has packed: the newest
+// records of each module and optimizer, and of each gradient. A snapshot contains them, because its reader has no
+// earlier events.
+//
+// The records are copied as they are in the ring, up to kMostHeldBytes. If there are more, the oldest records of
+// gradients are removed first, because these gradients may be freed already, and then the oldest records of modules and
+// optimizers. One thread.
 #ifndef TRACKER_WRITER_STATE_CURRENT_HOLDINGS_H_
 #define TRACKER_WRITER_STATE_CURRENT_HOLDINGS_H_
 
