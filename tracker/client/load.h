@@ -1,6 +1,6 @@
-/* Finds Memoir from a program that was not started by `memoir run`, and fills a table of the functions of memoir.h. C99
- * and C++, header only. A program that includes this file links no library of Memoir, runs the same if Memoir is
- * not installed, and works with every torch that has a tracker.
+/* Finds Memoir while a program runs, and fills a table with functions of memoir.h. Header only, for C99 and C++. A
+ * program that includes this file links no library of Memoir, runs the same if Memoir is not installed, and works with
+ * every version of torch for which Memoir has a tracker.
  *
  *     struct memoir_functions memoir;
  *     char message[1024];
@@ -40,7 +40,8 @@ static inline const char* memoir_loader_says(void) {
   return why == NULL ? "it cannot be loaded" : why;
 }
 
-/* __extension__: ISO C has no casts from object pointers to function pointers; POSIX requires them. */
+/* Fills the table with the functions of a loaded tracker. __extension__: ISO C has no casts from object pointers to
+ * function pointers; POSIX requires them. */
 static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
   const char* lacks = NULL;
 #define MEMOIR_LOOK_UP(name)                                                                    \
@@ -53,6 +54,8 @@ static inline int memoir_fill_from(void* tracker, struct memoir_functions* funct
   return -1;
 }
 
+/* Fills the table with the functions of the tracker that the interposer finds. If `load` is not 0, the interposer first
+ * loads the tracker if necessary. */
 static inline int memoir_fill(void* interposer, int load, struct memoir_functions* functions, char* message,
                               size_t size) {
   typedef void* (*memoir_tracker_of)(int, char*, size_t);
@@ -78,9 +81,9 @@ static inline int memoir_find(struct memoir_functions* functions) {
 
 /* Like memoir_find, but first loads Memoir if it is not in this process, with the tracker for this process's libtorch.
  * If the environment variable MEMOIR_HOME is set, the interposer is loaded from lib/memoir of that folder. Otherwise
- * dlopen searches for it in the run path of the object that contains this code (the CMake package and memoir.pc set
- * this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line (cause and
- * remedy) in `message`, which is cut to `size`. */
+ * dlopen searches for the interposer in the run path of the object that contains this code (the CMake package and
+ * memoir.pc set this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line
+ * (cause and remedy) in `message`, which is cut to `size`. */
 static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {
   static const char name[] = "libmemoir_interpose.so";
   const char* home = getauxval(AT_SECURE) != 0 ? NULL : getenv("MEMOIR_HOME"); /* ignored in a setuid program */

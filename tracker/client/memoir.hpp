@@ -9,9 +9,9 @@
 //     memoir::Mark("trained");
 //
 // The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a
-// recording. Everything else uses the running recording, which `memoir run` or the Python package may also have
-// started. Without a running recording, only a Session has an effect. Only std::bad_alloc is thrown. No error ends the
-// program. Any thread.
+// recording. The other functions and classes use the recording that runs, which `memoir run` or the Python package may
+// also have started. If no recording runs, they do nothing. Only std::bad_alloc is thrown. No error ends the program.
+// Any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -35,11 +35,12 @@ namespace internal {
 
 using Functions = memoir_functions;
 
-// The functions of Memoir in this process, found once and kept.
+// The state of this header in the process: the functions of Memoir, searched for once and kept, and the Session that
+// records.
 struct Client {
   std::atomic<const Functions*> functions{nullptr};
-  std::atomic<bool> looked{false};
-  std::atomic<int> session_of{0};  // id of the process whose Session records; 0: no Session records
+  std::atomic<bool> looked{false};  // Find has searched for Memoir
+  std::atomic<int> session_of{0};   // id of the process whose Session records; 0: no Session records
   std::atomic<std::uint64_t> next_step{0};
   std::atomic<void (*)()> describe{nullptr};  // set by torch.hpp: reports the tensors of modules and optimizers
 
@@ -103,14 +104,14 @@ class Status {
   std::string problem_;
 };
 
-// Names and values as memoir.start() of Python has them: {{"max_size", "2GiB"}, {"stacks", "native"}}.
+// Names and values of options, as for memoir.start() in Python: {{"max_size", "2GiB"}, {"stacks", "native"}}.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // Records this process from the constructor to End(), the end of the scope, or exit(). An error is printed as one line
 // on standard error and stored in status(); the program continues unrecorded.
 //
 //   under `memoir run`                 that recording continues, and this session does nothing; a line is printed
-//   while another Session records      this one does not record
+//   while another Session records      this Session does not record, and a line is printed
 //   in a forked child                  the parent's Session does nothing; the child may have its own
 //   left by an exception               the capture has a mark "exception", and ends normally
 //   std::terminate, a signal, _exit    `memoir show`, on this machine, finds all recorded events
@@ -144,7 +145,7 @@ class Session {
     // This session did not start the recording, or it is the copy in a forked child.
     if (owner == kJoined || owner != getpid()) return Status();
     internal::Client& client = internal::Client::Get();
-    if (client.session_of.exchange(0) != owner) return Status();  // EndAtExit has ended it
+    if (client.session_of.exchange(0) != owner) return Status();  // EndAtExit has ended the recording
     client.Describe();
     char message[1024] = "";
     if (internal::Find()->stop(MEMOIR_STOPPED, message, sizeof message) != 0) Set(message, "");
@@ -195,14 +196,14 @@ class Session {
     [[maybe_unused]] static const int registered = std::atexit(&internal::EndAtExit);
   }
 
-  int owner_ = 0;  // id of the process that this session records; kJoined: another recording continues; 0: none
+  int owner_ = 0;  // id of the process that this session records; kJoined: another recording continues; 0: no recording
   bool ended_ = false;
   int exceptions_ = std::uncaught_exceptions();
   Status status_;
 };
 
-// Begins the training step `number`. Call it first in the body of the loop. Without a number, the step follows the
-// previous one; the first is step 0.
+// Begins the training step `number`. Call it first in the body of the loop. Step() without a number begins the step
+// after the previous step, or step 0.
 inline void Step(std::uint64_t number) {
   internal::Client& client = internal::Client::Get();
   client.next_step = number + 1;

@@ -10,8 +10,8 @@
 //     memoir::ZeroGrad(optimizer);                          // optimizer.zero_grad(), as a range
 //     memoir::Step(optimizer);                              // optimizer.step(), as a range, with its tensors
 //
-// Any thread. If several threads watch, call or destroy one module, torch's own rules apply. While nothing is recorded,
-// each call tests one pointer.
+// Any thread. If several threads use one module, torch's own rules for threads apply. While nothing is recorded, each
+// call costs a few instructions.
 #ifndef TRACKER_CLIENT_TORCH_HPP_
 #define TRACKER_CLIENT_TORCH_HPP_
 
@@ -57,8 +57,8 @@ inline ModuleDescription DescribeOne(const std::string& path, const torch::nn::M
           Named(module.named_buffers(false))};
 }
 
-// Describes the kinds of objects that can be watched: a torch::nn::Module, a holder such as torch::nn::Linear, or a
-// pointer to a module. memoir/script.hpp adds modules of TorchScript.
+// Adapts each kind of object that can be watched to the class Modules: a torch::nn::Module, a holder such as
+// torch::nn::Linear, or a pointer to a module. memoir/script.hpp adds modules of TorchScript.
 template <class ModuleOrHolder>
 struct WatchTraits {
   static auto& ModuleOf(ModuleOrHolder& module) {
@@ -94,8 +94,8 @@ constexpr bool kIsOptimizer = std::is_base_of_v<torch::optim::Optimizer, std::re
 
 // Watches a model or an optimizer: recordings contain it while this object exists. Destroy this object before the model
 // or the optimizer. Modules that are added to the model later are missing until you make a new Watch. The tensors of an
-// optimizer are recorded when a training step begins (memoir::Step()) and when this object is destroyed. If
-// memoir::Step(optimizer) is used, it records them instead.
+// optimizer are recorded when a training step begins (memoir::Step()) and when this object is destroyed. If the program
+// calls memoir::Step(optimizer), that function records the tensors instead.
 class Watch {
  public:
   template <class Watched>
@@ -143,7 +143,8 @@ class Call {
   std::uint32_t number_ = 0;
 };
 
-// Calls the forward of a module whose code makes no memoir::Call, such as a module of torch.
+// Calls the forward of a module as a memoir::Call. For modules whose own code makes no memoir::Call, such as modules of
+// torch.
 template <class ModuleOrHolder, class... Arguments>
 auto Forward(ModuleOrHolder& module, Arguments&&... arguments) {
   const Call call(module);

@@ -1,7 +1,7 @@
 // The fields that Memoir reads from CUPTI's records of kernels, copies and fills.
 //
-// New versions of CUPTI append fields to these structs. So the fields that are read here have the same offsets as in
-// CUDA 12. Any thread; no state.
+// New versions of CUPTI append fields to these records. So the fields that are read here have had the same offsets
+// since CUDA 12. Any thread; no state.
 #ifndef TRACKER_CUPTI_ACTIVITY_RECORD_H_
 #define TRACKER_CUPTI_ACTIVITY_RECORD_H_
 
@@ -23,11 +23,11 @@ struct ActivityRun {
   const char* symbol = nullptr;  // mangled name of a kernel; belongs to CUPTI
 };
 
-// Reads `record`, a CUpti_Activity, into `run`. False if the record belongs to another kind of activity.
+// Reads `record`, a CUpti_Activity, into `run`. False if `record` describes neither a kernel nor a copy nor a fill.
 bool ReadActivity(const void* record, ActivityRun* run);
 
-// Returns true if both times are known. CUPTI does not know them for work that was running when its records were
-// flushed.
+// Returns true if both times are known. CUPTI reports no times for work that was still running when CUPTI's records
+// were flushed.
 inline bool HasTimes(const ActivityRun& run) { return run.start != 0 && run.end >= run.start; }
 
 // The recording's clock and CUPTI's clock, read at the same time.

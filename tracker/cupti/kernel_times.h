@@ -17,11 +17,12 @@ namespace memoir {
 // Resets the state. Called when a recording begins.
 void PrepareKernelTimes(std::uint64_t ticks_per_second);
 
-// Requests times for this recording; loads nothing yet. Call it after WatchDriver, which resets CudaIsInUse. Before
-// that reset, CudaIsInUse may be true in a forked child because its parent used CUDA; CUPTI must not be called then.
+// Requests times for this recording; loads nothing yet. Call it after WatchDriver, which resets CudaIsInUse. In a
+// forked child, CudaIsInUse may be true until then because the parent used CUDA. StartKernelTimes would then call CUPTI
+// in a child that does not use CUDA.
 void RequestKernelTimes();
 
-// Subscribes to CUPTI if times were requested. Call it once CUDA is in use, because an earlier subscription would
+// Subscribes to CUPTI if times were requested. Call it when CUDA is in use, because an earlier subscription would
 // initialize CUDA. Only the first call of a recording has an effect. Any thread that holds no lock of CUDA or of the
 // loader.
 void StartKernelTimes();

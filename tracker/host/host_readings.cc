@@ -77,7 +77,8 @@ void HostReadings::Record(ReadingCause cause, std::uint64_t now_ns) {
   ReadOwnMemory(&numbers);
   ReadSurroundings(group_, &numbers);
   if (!malloc_is_slow_ || at_an_end) ReadMalloc(&numbers);
-  // This read locks the process's mappings for about a millisecond per 100 MiB.
+  // Only at the start and at the end, because this read locks the process's mappings for about a millisecond per 100
+  // MiB.
   if (at_an_end) numbers.proportional_bytes = ReadProportionalBytes("/proc/self");
   if (now_ns >= next_children_ns_) {
     children_ = ReadChildrenMemory("/proc", static_cast<std::uint64_t>(getpid()));

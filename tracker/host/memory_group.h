@@ -1,4 +1,4 @@
-// The memory cgroup that limits this process, of version 1 or 2, in a container or outside.
+// Finds and reads the memory cgroup (version 1 or 2) that limits this process, in a container or outside.
 //
 // Find looks at the process's group and at its ancestors, up to the mount point. It chooses the group with the smallest
 // limit, because the out-of-memory killer of that group acts first. Any thread after Find.

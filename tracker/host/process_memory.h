@@ -22,8 +22,9 @@ struct ProcessMemory {
 // Reads the memory of a process. `process`: the folder of the process, such as "/proc/self". Takes some ten
 // microseconds.
 ProcessMemory ReadProcessMemory(const std::string& process);
-// Returns the PSS: each page is divided by the number of processes that share it. The kernel walks all pages of the
-// process and locks the process's mappings, for about a millisecond per 100 MiB.
+// Returns the PSS (proportional set size), in which the bytes of each page are divided by the number of processes that
+// share the page. The kernel walks all pages of the process and locks the process's mappings, for about a millisecond
+// per 100 MiB.
 std::uint64_t ReadProportionalBytes(const std::string& process);
 
 // The memory of all descendants of a process, usually workers of data loaders.

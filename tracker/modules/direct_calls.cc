@@ -23,7 +23,8 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-// The open direct calls of this thread, outermost first, and the epoch in which they began.
+// The open direct calls of this thread, outermost first, and the RangeEpoch() in which they began. In another epoch the
+// list is empty.
 struct Calls {
   std::uint32_t epoch;
   std::uint16_t level;
@@ -65,7 +66,7 @@ std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::
     if (PointerAt(code, frames.name) != frames.forward) continue;
     const std::uint32_t module = ModuleOf(frames, frame);
     if (module == 0 || module == AddressTable::kUnknown) continue;
-    // super().forward(x): only the outer forward is a call.
+    // The module's forward has called super().forward(x). Only the outer forward is a module call.
     if (count > 0 && found[count - 1].module == module) --count;
     candidate = {frame, module, level};
   }

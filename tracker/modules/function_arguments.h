@@ -1,6 +1,6 @@
-// The arguments of a Python Function (torch.autograd.Function). Without torch.profiler's `record_shapes`, the
-// Function's range contains only the arguments that are tensors. With it, the range also contains None, numbers, and
-// tuples and lists of these. Memoir reads these arguments from the frame of Function.apply, in which the range begins.
+// Reads the kinds of the arguments of a torch.autograd.Function that is written in Python. torch adds arguments that
+// are not tensors (None, numbers, and tuples and lists of these) to the Function's range only for torch.profiler with
+// `record_shapes`. So Memoir reads the arguments from the frame of Function.apply, in which the range begins.
 #ifndef TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 #define TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 
@@ -11,10 +11,10 @@
 
 namespace memoir {
 
-// Argument kinds as in the record of a range (docs/capture_format.md, "Argument kinds").
+// The kinds of a call's arguments, encoded as in the record of a range (docs/capture_format.md, "Argument kinds").
 struct FunctionArguments {
-  std::uint16_t count = 0;  // 0: the thread is not in Function.apply, or there are more than kMaxArguments
-  std::uint16_t tensors = 0;
+  std::uint16_t count = 0;    // 0: the thread is not in Function.apply, or there are more than kMaxArguments
+  std::uint16_t tensors = 0;  // number of arguments that are tensors
   std::uint8_t kinds[kMaxArguments];
 };
 

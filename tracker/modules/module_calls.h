@@ -1,4 +1,4 @@
-// Records when calls of modules begin and end, and which module a parameter's gradient belongs to.
+// Records when calls of modules begin and end, and to which module a parameter's gradient belongs.
 //
 // Calls nothing of Python: a module is an address, for which the Python package has set an id (memoir_python.h). Any
 // thread. Does nothing while ranges are not recorded.
@@ -13,13 +13,14 @@ namespace memoir {
 
 struct ModuleTables {
   AddressTable modules;  // the id of the module, by the address of the Python object; 0: not recorded
-  // The FingerprintParameters() of each module's newest record, by the address of the module's Python object.
+  // The result of FingerprintParameters (named_tensors.h) for each module's newest record, by the address of the
+  // module's Python object.
   AddressTable holdings;
   AddressTable parameters;  // the id of the parameter's module, by the address of the TensorImpl
-  // How often a parameter without a known module may still request that the tensors of modules are read again.
+  // How many more parameters without a known module may request that the tensors of modules are read again.
   std::atomic<std::uint32_t> looks_left;
-  std::atomic<bool> look_wanted;
-  std::atomic<std::uint64_t> times_forgotten;
+  std::atomic<bool> look_wanted;               // such a request is open; the next module call fulfils it
+  std::atomic<std::uint64_t> times_forgotten;  // number of calls of ForgetModules, which identifies the recording
 };
 extern constinit ModuleTables module_tables;
 
@@ -31,8 +32,8 @@ void ForgetModules();
 void RecordModuleEnter(std::uint32_t module);
 void RecordModuleExit(std::uint32_t module);
 
-// Called inside the range that accumulates a parameter's gradient, directly after its begin. Records that the
-// parameter's module is entered, but not that it is left: for the reader, the end of the range ends the module too.
+// Called inside the range that accumulates a parameter's gradient, directly after the range begins. Records that a call
+// of the parameter's module begins. The end of this call is not recorded: for readers, the call ends with the range.
 void RecordGradientOf(const void* parameter);
 
 }  // namespace memoir

@@ -1,8 +1,8 @@
 // Follows the outermost module calls of each thread: calls without another module's call around them. If a program
 // marks no steps, such a call may begin a step (tracker/repeated_steps/step_module.h).
 //
-// Works at every level, because at the level `memory` nothing else follows calls of modules. A nested call costs one
-// increment and one decrement of a counter of its thread. Any thread; takes no lock and does not allocate.
+// Works at every level of recording, also at the level `memory`, at which module_calls.h records nothing. A nested call
+// costs one increment and one decrement of a counter of its thread. Any thread; takes no lock and does not allocate.
 #ifndef TRACKER_MODULES_OUTERMOST_CALLS_H_
 #define TRACKER_MODULES_OUTERMOST_CALLS_H_
 

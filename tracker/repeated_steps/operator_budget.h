@@ -39,7 +39,7 @@ class OperatorBudget {
   bool is_spent_ = false;
 };
 
-inline constexpr double kNsPerExtent = 200'000;
+inline constexpr double kNsPerExtent = 200'000;  // time that the program spends to fill one ring extent
 
 }  // namespace memoir
 

@@ -42,7 +42,8 @@ constinit std::array<Successor, kSuccessors> successors{};
 constinit std::atomic<std::uint64_t> last_step{0};
 
 // A sequence of allocations. Only one thread at a time adds to it: a thread that holds the lock of the device's
-// allocator, or the step thread. If a step begins while a thread adds an allocation, that step counts as new.
+// allocator, or the step thread. If a step begins while a thread adds an allocation, the number may mix allocations of
+// both steps. Then it equals no earlier number, so the step does not repeat.
 struct alignas(64) Sequence {
   std::atomic<std::uint64_t> number{0};
   std::atomic<std::uint64_t> step{0};
@@ -106,9 +107,9 @@ bool SuccessorIsRepeated(std::uint64_t ends) {
 }
 
 // Returns true if the step that begins is expected to deviate, because its distance from the last deviation equals the
-// distance between the last two. `begins`: running number of the step that begins. `learned`: how often the step that
-// ends was counted; 0 if it was not learned. If the step that ends is the last deviation and was counted kTimesInFull
-// times, it is a repeated step from now on, and no further deviation is expected at this distance.
+// distance between the last two deviations. `begins`: running number of the step that begins. `learned`: how often the
+// step that ends was counted; 0 if it was not learned. If the step that ends is the last deviation and was counted
+// kTimesInFull times, it is a repeated step from now on, and no further deviation is expected at this distance.
 bool MayDeviate(std::uint64_t begins, std::uint32_t learned) {
   const std::uint64_t between = between_deviations.load(std::memory_order_relaxed);
   const std::uint64_t last = last_deviation.load(std::memory_order_relaxed);

@@ -30,7 +30,7 @@ class StepModule {
   std::optional<std::uint64_t> NoteCall(std::uint64_t module);
 
  private:
-  // The number of calls of `module` since the step with number `step`.
+  // A module that is not chosen. `calls`: number of its calls while `step` was the number of the next step.
   struct Candidate {
     std::uint64_t module = 0, step = 0;
     std::uint32_t calls = 0;

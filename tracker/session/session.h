@@ -1,13 +1,14 @@
-// One recording of one process. Opens the ring, starts the writer, installs the hooks, and ends all of them in the
-// right order.
+// Starts and stops the recording of this process: the ring, the writer and the hooks, in the right order.
 //
 //     Start: read the clock ─► open the ring ─► start the writer ─► install the hooks ─► set the flag
 //     Stop:  clear the flag ─► wait for running hooks ─► the writer empties the ring ─► close the ring
 //
-// The rank is determined again when torch.distributed knows it, and at the end. The capture gets the new rank.
+// The flag is the word that hooks read before they record (RecordingEnabled). The rank is determined at the start,
+// again when torch.distributed has determined it, and at the end. The capture stores the newest rank.
 //
-// Hooks cannot be removed from torch, so they stay, and test the flag. Any thread. In a forked child, stop and flush do
-// nothing, because the writer's thread does not exist there. A start makes a new session for the child.
+// Hooks cannot be removed from torch, so they stay, and do nothing while the flag is off. Any thread. In a forked
+// child, stop and flush do nothing, because the writer's thread does not exist there. A start makes a new session for
+// the child.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 
@@ -34,7 +35,7 @@ void FlushSession();
 // `folder` to it. Other threads continue. On failure returns false, with one line in `error`.
 bool SnapshotSession(std::string* folder, std::string* error);
 
-// Call it when torch has made its CUDA allocators. Prints one line if they cannot be recorded block by block.
+// Call it when torch has made its CUDA allocators. Prints one line if their blocks cannot be recorded one by one.
 void NoteCudaReady();
 // Returns a flag of the running recording's settings, such as &Settings::modules; false if nothing is recorded.
 bool SessionRecords(bool Settings::* what);

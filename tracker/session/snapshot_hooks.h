@@ -1,5 +1,5 @@
-// The causes of snapshots for which no thread waits: requests by a signal or by the control file, and out-of-memory
-// errors.
+// Makes the functions that a writer calls for snapshots for which no thread waits. They return the snapshots to write,
+// at requests by a signal or by the control file and at out-of-memory errors, and print the results.
 #ifndef TRACKER_SESSION_SNAPSHOT_HOOKS_H_
 #define TRACKER_SESSION_SNAPSHOT_HOOKS_H_
 

@@ -1,6 +1,7 @@
-// Functions with which the Python package records calls of Python functions. Before Python 3.12,
-// memoir_python_trace_calls sets profile functions (call_tracer.h). From 3.12 on, the package registers the last four
-// functions as callbacks of sys.monitoring. Built without Python's headers; part of the tracker.
+// Implements the functions of tracker/memoir_python.h with which the Python package records calls of Python functions.
+// Before Python 3.12, memoir_python_trace_calls sets profile functions (call_tracer.h). From 3.12 on, the package
+// registers the last four functions as callbacks of sys.monitoring. Built without Python's headers; part of the
+// tracker.
 #include <dlfcn.h>
 
 #include <cstddef>

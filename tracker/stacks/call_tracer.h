@@ -23,6 +23,7 @@ namespace memoir {
 // Records the calls on all threads of the interpreter, and on threads that Python starts later. False: `problem` has
 // the reason.
 bool TraceCalls(char* problem, std::size_t size);
+// Ends the recording of calls, and restores the profile functions that Memoir's function had replaced.
 void LeaveCalls();
 
 extern constinit std::atomic<bool> calls_are_traced;

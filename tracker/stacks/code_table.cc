@@ -100,7 +100,7 @@ void OnCodeDeath(void* code) {
 
 // Replaces tp_dealloc of code objects. Another thread may free code at the same time; it calls either the old or the
 // new function.
-void HearOfDeaths(const FrameLayout& layout) {
+void WatchCodeDeaths(const FrameLayout& layout) {
   auto& slot = *reinterpret_cast<std::atomic<void (*)(void*)>*>(layout.code_type + kTypeDealloc);
   void (*const there)(void*) = slot.load(kAcquire);
   void (*const next)(void*) = next_dealloc.load(kRelaxed);
@@ -171,7 +171,7 @@ void PrepareCodes(const FrameLayout& layout) {
   names.Clear();
   lines.Clear();
   ForgetCodes();
-  HearOfDeaths(layout);
+  WatchCodeDeaths(layout);
 }
 
 CodeEntry FindCode(const FrameLayout& layout, const char* code) {

@@ -15,7 +15,7 @@ struct FrameLayout {
   void* (*thread_state)();  // PyGILState_GetThisThreadState, which needs no GIL
   char* code_type;          // PyCode_Type
   // `frame`: offset of a pointer in the thread's state. `through`: offset of the pointer to the innermost frame, in the
-  // object to which the first pointer points; -1: that object is the frame itself.
+  // object to which the first pointer points; -1: the first pointer points to the innermost frame itself.
   int frame, through;
   // Offsets in a frame. The lowest three bits of the pointer at `code` may be flags. `owner` is -1 if frames have no
   // owner field.

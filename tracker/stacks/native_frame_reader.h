@@ -1,6 +1,6 @@
-// Reads the native frames of the calling thread. A frame is stored as the object (a library or the program) that
-// contains its code, and the offset of the call in that object. `memoir symbolize` finds the names of the functions
-// later, possibly on another machine.
+// Reads the native frames (frames of C and C++ functions) of the calling thread. A frame is stored as the object (a
+// library or the program) that contains its code, and the offset of the call in that object. `memoir symbolize` finds
+// the names of the functions later, possibly on another machine.
 //
 // Uses the unwinder of C++ exceptions, without a lock and without an allocation. The unwinder needs _dl_find_object for
 // this (glibc 2.35), which finds the object of an address without a lock. Any thread.

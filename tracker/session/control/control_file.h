@@ -27,8 +27,8 @@ class ControlFile {
   explicit ControlFile(std::string path) : path_(std::move(path)) {}
   const std::string& path() const { return path_; }
 
-  // Returns the request in a file that existed before the recording. Only a level is returned: toggles, requests for
-  // snapshots and requests for steps in this file are ignored.
+  // Returns the request in a file that existed before the recording. Ignores toggles, requests for snapshots and
+  // requests for steps, because they were written for an earlier recording.
   ControlRequest ReadFirst();
   // Returns the request that was written since the last call; kNone if the file has not changed. A program may have
   // created the file without having written it yet. So an empty file is a request only if the next call also finds it

@@ -1,5 +1,5 @@
-// Writes the records that the program itself requests: marks and steps. Any thread of the program; does nothing while
-// recording is off.
+// Writes records of marks and steps into the ring, for calls of memoir_mark and memoir_step and for RecordingControls.
+// Any thread of the program; does nothing while recording is off.
 #ifndef TRACKER_SESSION_CONTROL_PROGRAM_RECORDS_H_
 #define TRACKER_SESSION_CONTROL_PROGRAM_RECORDS_H_
 

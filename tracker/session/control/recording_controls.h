@@ -1,4 +1,5 @@
-// Everything that switches the level of a running recording: calls, a signal, a file, and windows of steps or ranges.
+// Determines the level of a running recording from all its sources: calls, a signal, a file, windows of steps or
+// ranges, and the detail.
 //
 //     memoir.pause/resume ─┐
 //     signal, file ────────┼─► wanted level ─┐
@@ -61,8 +62,9 @@ class RecordingControls {
   // program; End is called later. For the writer's thread: does not allocate, wait or call torch.
   void GiveUp() noexcept;
 
-  // Returns the result of `work`, called with this process's controls; `otherwise` if there are no controls. Ended
-  // controls are freed when no thread uses them. Blocks signals during `work`, which takes locks; Read does not.
+  // Returns the result of `work`, called with this process's controls; `otherwise` if there are no controls. Controls
+  // that Begin has replaced are freed when no thread uses them. WithCurrent blocks signals during `work`, so `work` may
+  // take locks. Read does not block signals.
   template <class Work, class Result>
   static Result WithCurrent(const Work& work, Result otherwise) {
     const SignalBlocker held;
@@ -116,8 +118,8 @@ class RecordingControls {
   const pid_t owner_ = getpid();
   const ControlOptions options_;
   RecordingSwitch switch_;
-  std::atomic<RecordingLevel> wanted_;
-  std::atomic<RecordingLevel> detail_;  // upper bound of the level
+  std::atomic<RecordingLevel> wanted_;  // set by calls, the signal and the file
+  std::atomic<RecordingLevel> detail_;  // upper bound of the level, from the detail and repeated steps
   std::atomic<bool> spent_{false};      // `budget_` is spent: operators are not recorded, even if `detail_` allows it
   OperatorBudget budget_;               // used only by the writer's thread, like the next two members
   bool said_full_ = false, said_spent_ = false;
@@ -128,7 +130,7 @@ class RecordingControls {
   std::optional<const char*> snapshot_request_;
   RecordingWindows windows_;
   bool follows_steps_;              // true if begins of steps are watched; only the writer's thread changes this member
-  std::uint64_t requested_ns_ = 0;  // time of the newest request, used by the writer's thread; 0: no check is due
+  std::uint64_t requested_ns_ = 0;  // time of the newest request for steps; for the writer's thread; 0: no check is due
   std::atomic<bool> called_in_request_{false};  // pause or resume was called since the requested steps began
   std::atomic<std::uint64_t> parts_{0};         // number of parts when the newest step began
 };
