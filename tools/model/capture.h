@@ -1,5 +1,6 @@
-// A capture: the recordings of all processes in a folder. Opening a capture reads the chunk headers of every part. The
-// events stay in the files, and Replay streams them. Therefore memory does not grow with the number of events.
+// A capture: the recordings of all processes in a folder. Opening a capture reads only the chunk headers of every part.
+// Replay reads the events from the files, and passes them to a Visitor (event/event.h) one after another. Therefore
+// memory does not grow with the number of events.
 //
 // A Capture is immutable once it is open. Several threads may replay it at the same time, each with its own visitor.
 #ifndef TOOLS_MODEL_CAPTURE_H_
@@ -49,8 +50,8 @@ struct ReplayOptions {
   bool modules = false;    // find the module and phase of ranges and blocks
   std::optional<std::uint32_t> rank;     // replay only the processes of this rank
   std::function<void(double)> progress;  // called from time to time with the finished fraction, 0..1
-  // Called after each chunk, and after each process, loss, evicted part and damage. Returns false to stop the replay
-  // early.
+  // Called after each chunk, and after each process, loss, gap of evicted parts, and damage. Returns false to stop the
+  // replay early.
   std::function<bool()> go_on;
 };
 
@@ -71,9 +72,10 @@ struct ReplayReport {
     v1::Counters counters;  // the newest counters in the parts
     v1::End end;            // End::UNKNOWN: the recording did not end in an orderly way
     std::uint64_t duration_ns = 0;  // time from the start of the process to its last event
-    // The newest reading of the realtime clock, ns since 1970; 0: none. The process was alive then, because its writer
-    // reads the clock.
+    // The newest reading of the realtime clock, in ns since 1970. The process was alive at that time, because its
+    // writer reads the clock. 0: no reading.
     std::uint64_t last_clock_ns = 0;
+    // The most allocated bytes of one device, and when they were reached.
     struct EvictedPeak {
       std::string device;  // as ToString(DeviceInfo) prints it: "cpu"
       std::uint64_t bytes = 0, ns = 0;
@@ -97,7 +99,7 @@ struct ReplayReport {
     };
     std::vector<Span> evicted;               // in the order of time, at most kMaxGaps
     bool evicted_at_start = false;           // true: the first span of `evicted` begins at the start of the recording
-    std::vector<EvictedPeak> evicted_peaks;  // peaks until the end of the last evicted span
+    std::vector<EvictedPeak> evicted_peaks;  // peaks from the recording's start to the end of the last evicted span
     // A span in which the recorder could not see the events that `what` names.
     struct UnrecordedSpan {
       v1::Unrecorded::What what = v1::Unrecorded::UNKNOWN;
@@ -107,7 +109,8 @@ struct ReplayReport {
       std::string why;     // one line
     };
     std::vector<UnrecordedSpan> unrecorded;  // in the order of time
-    // Return a span without CUDA memory events: the first such span, or the one at the end. nullptr: no such span.
+    // Return a span in which the memory of CUDA devices was not recorded: the first such span, or the span that lasts
+    // until the end of the recording. nullptr if there is no such span.
     const UnrecordedSpan* UnknownCudaMemory() const;
     const UnrecordedSpan* UnknownCudaMemoryAtEnd() const;
   };
@@ -115,7 +118,8 @@ struct ReplayReport {
 };
 
 // Queries that a visitor may make during a replay. Blocks, bytes, memory and driver allocations belong to the current
-// process, and include the effect of the current event.
+// process, and include the effect of the current event. Exception: while a DeallocateEvent is visited, its block still
+// is in the set of live blocks, and live_bytes includes it.
 class ReplayState {
  public:
   virtual ~ReplayState() = default;

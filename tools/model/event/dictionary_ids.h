@@ -1,4 +1,5 @@
-// Converts the numbers in the dictionaries of one process to ids of the capture.
+// Converts the numbers by which the chunks of one process refer to names, stacks, threads and so on to ids of the
+// replay (ids.h).
 #ifndef TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 #define TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 
@@ -79,8 +80,8 @@ class DictionaryIds {
     return origins_.empty() ? StackId() : FindUnderForward(stack, forward);
   }
   // Returns the stack to which the work of a thread belongs. `own` is the thread's own stack, and `around` is the stack
-  // of the thread for which it works. If `own` has Python frames, or if `around` is invalid, returns `own`. Otherwise
-  // returns NativeFramesUnder.
+  // of the thread for which it works. If `own` is invalid, returns `around`. If `own` has Python frames, or if `around`
+  // is invalid, returns `own`. Otherwise `own` has only native frames, and the result is NativeFramesUnder.
   StackId WorkingStack(StackId own, StackId around) {
     if (!own.valid()) return around;
     const bool alone = own == around || !around.valid() || dictionary_->PythonPart(own).valid();
@@ -124,8 +125,8 @@ class DictionaryIds {
   NumberedValues<StackId> stacks_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
-  // The operations of generated code, by file and first line of the code. An entry applies up to the next line with an
-  // entry.
+  // The operations of generated code, by file and line of the code. An entry also applies to the lines after it, up to
+  // the next line with an entry.
   using Origins = const std::vector<CodeOrigin>*;
   absl::flat_hash_map<std::string, std::map<std::uint32_t, Origins>> generated_;
   absl::flat_hash_map<StackId, Origins> origins_;  // operations that stacks with generated code execute

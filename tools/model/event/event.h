@@ -1,8 +1,7 @@
-// The events of a replay, decoded and with the ranges around them. A replay calls the visitor once for each event and
-// does not keep the event, so copy what you need later.
-//
-// Pointers and spans in an event are valid while the visitor's function runs. A replay visits one process after
-// another. Within a process it merges threads by tick, and the events of each thread stay in order.
+// The events of a replay, decoded and with the ranges around them. A replay calls the visitor once for each event. The
+// event, and the pointers and spans in it, are valid while the visitor's function runs, so copy what you need later. A
+// replay visits one process after another. Within a process it merges threads by tick, and the events of each thread
+// stay in order.
 #ifndef TOOLS_MODEL_EVENT_EVENT_H_
 #define TOOLS_MODEL_EVENT_EVENT_H_
 
@@ -35,7 +34,7 @@ struct RangeRole {
   bool compiled : 1 = false;   // a region that torch.compile made, or a range inside such a region
   // `compiling`, `tuning` and `note` are set even without ReplayOptions::modules.
   bool compiling : 1 = false;  // work of torch.compile, or a range inside such work
-  bool tuning : 1 = false;     // true together with `compiling`: torch.compile tries kernels out
+  bool tuning : 1 = false;     // set together with `compiling`: torch.compile runs kernels to choose the fastest
   bool region : 1 = false;     // the range "Torch-Compiled Region: 0/1"
   bool note : 1 = false;       // a user range without length that describes work of torch.compile
 };
@@ -80,13 +79,13 @@ struct OpenRange {
 using RangeStack = std::vector<OpenRange>;
 
 struct Tensor {
-  std::uint64_t impl = 0;
-  std::uint64_t storage = 0;  // address of its storage; 0: none
+  std::uint64_t impl = 0;     // address of the TensorImpl
+  std::uint64_t storage = 0;  // address of the storage; 0: no storage
   std::uint64_t storage_bytes = 0;
   LayoutId layout;
   DeviceId device;
   bool wants_gradient = false;  // true: a leaf of the autograd graph with requires_grad
-  bool unlisted = false;        // true: held where torch.profiler does not look (docs/event_schema.md)
+  bool unlisted = false;        // true: held in a place that torch.profiler does not read (docs/event_schema.md)
 };
 
 struct Block {
@@ -106,16 +105,17 @@ struct Block {
   NameId user_name;                 // innermost user range; may be invalid
   std::uint64_t operator_call = 0;  // OpenRange::call of the outermost operator; 0: none
   std::uint64_t ordinal = 0;        // number of the allocation in the replay, from 0
-  // A small number for side tables. It is unique among live blocks, and is used again for later blocks. If the end of a
-  // block is visited before its allocation, `slot` is kNoSlot, and a DeallocateEvent of the block follows at once.
+  // A small number for tables of live blocks. After a block is freed, a later block uses it. If the end of a block is
+  // visited before its allocation, `slot` is kNoSlot, and a DeallocateEvent of the block follows at once.
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
-  // Ordinal of the block's matching block (matching_blocks.h). It is set if the block's operators were not recorded and
-  // are inferred from the matching block. Otherwise kNoMatchingBlock.
+  // Ordinal of the matching block (repeats/matching_blocks.h) from which this block's operators are inferred.
+  // kNoMatchingBlock if the operators were recorded, or if there is no matching block.
   std::uint64_t matching_ordinal = kNoMatchingBlock;
   static constexpr std::uint64_t kNoMatchingBlock = ~std::uint64_t{0};
   bool inferred() const { return matching_ordinal != kNoMatchingBlock; }
-  std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }  // has recorded operators
+  // Returns the ordinal of the block whose operators were recorded: the matching block, or this block.
+  std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }
   bool is_resized = false;  // true: the matching block has another size
   bool unseen = false;      // true: the block's operators were neither recorded (operator_visibility.h) nor inferred
   BlockOrigin origin = BlockOrigin::kRecorded;
@@ -302,16 +302,16 @@ struct KeyframeEvent : Event {
 // are missing. Open ranges stay open.
 struct CutEvent : Event {};
 
-struct ProcessEvent : Event {};
+struct ProcessEvent : Event {};  // the replay of a process begins or ends
 
-// A visited repeat group begins or ends. Its later repeats may be collapsed (RepeatedEvent). The end may be missing.
+// A visited repeat group begins or ends. If an event that does not repeat is visited inside of it, the end is missing.
 struct RepeatGroupEvent : Event {
   Tick ticks = 0;  // at the end: sum of the durations of the group's steps, each from its first event to its last
 };
 
 // Collapsed steps. The replay does not visit them, because they equal the steps between the last RepeatGroupBegin and
 // RepeatGroupEnd: the same lines make the same allocations and deallocations. Live blocks stay the same, except for
-// their ticks. `tick` is the tick of the last collapsed event. Only for visitors that take repeats.
+// their ticks. `tick` is the tick of the last collapsed event. Only for visitors with takes_repeats().
 struct RepeatedEvent : Event {
   std::uint64_t times = 0;                      // number of collapsed repeats of the group
   std::uint64_t steps = 0;                      // number of steps in all collapsed repeats
@@ -331,7 +331,7 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void OnStart(const ReplayState&) {}  // called first; the state is valid until OnEnd returns
   virtual void OnEnd(const ReplayReport&) {}   // called last
-  // Returns true if the visitor does not need all repeats of earlier steps. The replay then calls MostRepeats.
+  // Returns true if the visitor need not visit every repeat of a repeat group. The replay then calls MostRepeats.
   virtual bool takes_repeats() const { return false; }
   // Returns how many of the next RepeatedEvent::times repeats may be collapsed. 0: the next repeat must be visited.
   virtual std::uint64_t MostRepeats(const RepeatedEvent&) const { return 0; }

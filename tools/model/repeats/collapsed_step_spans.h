@@ -5,11 +5,12 @@
 // A group belongs to a span if it has the patterns of the previous group, and if the live blocks after both groups
 // correspond to each other.
 //
-//     steps  A B A B A B A B A B A B C      a group of two steps
-//            shown-- collapsed-- shown
+//     steps  A B A B A B A B A B A B C      groups of two steps, A and B
+//            visited collapsed-- visited
 //
-// Shown groups are visited. The first two groups show how one group changes the replay's counts. The last group is
-// shown because events after the span may free its blocks.
+// The replay visits the groups before a span. They show that the groups repeat, and how one group changes the replay's
+// counts. The replay also visits at least one group after the span, because later events may free the blocks of this
+// group.
 #ifndef TOOLS_MODEL_REPEATS_COLLAPSED_STEP_SPANS_H_
 #define TOOLS_MODEL_REPEATS_COLLAPSED_STEP_SPANS_H_
 
@@ -26,9 +27,9 @@
 
 namespace memoir {
 
-// A span of equal groups. `first` is an index in the result of FindSteps.
+// A span of equal groups, without the visited groups before and after it.
 struct CollapsedStepSpan {
-  std::size_t first = 0;
+  std::size_t first = 0;   // first step of the span: its index in the result of FindSteps
   std::size_t period = 0;  // steps of one group
   std::size_t groups = 0;
   std::vector<LiveRowBlock> live_blocks;  // host blocks that are live when the span begins, and that the groups free
@@ -38,9 +39,10 @@ struct CollapsedStepSpan {
 
 class CollapseFinder {
  public:
+  // `steps` must outlive this object. All arguments `step` are indices in `steps`.
   explicit CollapseFinder(const std::vector<StepRows>& steps);
 
-  // Excludes the steps up to `step`: later steps are not compared with them.
+  // Excludes the steps up to `step`, so that later steps are not compared with these steps.
   void BeginBehind(std::size_t step) { first_ = step + 1; }
   // Stores a hash of the blocks that are live after `step`. Call this function when `addresses` has taken all rows of
   // `step`, and no later rows.
@@ -50,11 +52,12 @@ class CollapseFinder {
   std::optional<CollapsedStepSpan> FindSpan(std::size_t step, PatternRowAddresses& addresses);
 
  private:
+  // The state after a step. If it is equal after two groups, the live blocks correspond to each other.
   struct StateBehind {
     bool known = false;  // true: NoteStep has set this state
     std::size_t live_count = 0;
     std::uint64_t steps_back = 0, live_hash = 0;
-    std::size_t others_freed = 0;
+    std::size_t others_freed = 0;  // number of blocks freed so far that no row allocated
     bool operator==(const StateBehind&) const = default;
   };
   std::uint64_t StepsBack(std::size_t first_step, std::size_t end_step) const;
@@ -75,8 +78,8 @@ class CollapseFinder {
 // The position of a replay in a span. The replay collapses groups, or opens a group to visit its events.
 class CollapsedStepSpanCursor {
  public:
-  // Maps the address by which rows refer to a block to the address at which the block is shown. The constructor expects
-  // in `renames` the blocks that AddRenames of earlier spans added.
+  // Maps the address by which rows refer to a block to the address at which the replay shows the block. `renames` of
+  // the constructor contains the blocks that AddRenames of earlier spans added.
   using AddressRenames = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
   CollapsedStepSpanCursor(const CollapsedStepSpan& span, const std::vector<PatternRow>& rows,
                           const std::vector<StepRows>& steps, const AddressRenames& renames);
@@ -98,8 +101,10 @@ class CollapsedStepSpanCursor {
   Tick EndBefore() const { return EndOf((*steps_)[span_->first + group_ * span_->period - 1]); }
   const StepPattern& PatternOf(std::size_t step) const { return *StepAt(0, step).whole; }  // `step`: index in the group
 
+  // Passes the next `groups` groups without visiting them.
   void Collapse(std::size_t groups);
 
+  // Begins to visit the events of the current group.
   void Open() { opened_ = true; }
   bool opened() const { return opened_; }
   bool at_group() const { return step_ == 0 && row_ == 0; }
@@ -109,8 +114,8 @@ class CollapsedStepSpanCursor {
   // pattern.
   EventAddress NextAddress(const PatternEvent& event, std::uint32_t index);
 
-  // A live host block: the address by which rows after the span refer to the block, and the address at which it is
-  // shown.
+  // A live host block: the address by which rows after the span refer to the block, and the address at which the replay
+  // shows it.
   struct ShownBlock {
     std::uint64_t known = 0, shown = 0;
     std::uint32_t device = 0;

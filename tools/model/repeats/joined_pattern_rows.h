@@ -30,8 +30,8 @@ class JoinedPatternRows {
   };
 
   // Appends the rows of `chunk`. If these rows do not begin where the last rows ended, returns false and appends
-  // nothing. The first chunk is always appended. A step of another thread between two chunks is not noticed. Later rows
-  // may then free blocks that no row allocated.
+  // nothing. The first chunk is always appended. Does not notice a step of another thread between two chunks. In this
+  // case, later rows may free blocks that no row allocated.
   bool Add(const std::shared_ptr<Chunk>& chunk, StepPatternTable& patterns);
 
   // Rows of all chunks. PatternRow::step counts the steps of all chunks, from the first step of the first chunk.

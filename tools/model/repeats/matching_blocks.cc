@@ -91,8 +91,9 @@ void MatchingBlocks::VisitBlock(std::uint64_t ordinal, bool caching, Block& bloc
 }
 
 // Stores `block` as the matching block of its position. A block of the second full step with this position replaces the
-// block of the first. Later full steps change nothing. The second step is the best, because the first may begin work
-// that later steps continue, and after the last, operators that still use its blocks are not recorded.
+// block of the first. Later full steps change nothing. The first full step is worse than the second, because it may
+// begin work that later steps continue. The last full step is also worse: operators of the next step, which are not
+// recorded, may still use its blocks.
 void MatchingBlocks::Learn(const Positions& positions, std::uint64_t ordinal, const Block& block) {
   MatchingBlock& known = matching_blocks_[positions.exact];
   constexpr std::uint8_t kTaken = 2;

@@ -189,8 +189,8 @@ PatternRowAddresses::CollapseState PatternRowAddresses::BeginCollapse(const Repe
   return state;
 }
 
-// Compares the recorded addresses of frees, in order, with the recorded addresses of the blocks. Returns the first free
-// with another address than its block. nullopt if all addresses are equal.
+// Compares the recorded addresses of the frees from event `begin` up to event `end` with the recorded addresses of the
+// blocks. Returns the first free with another address than its block. nullopt if all addresses are equal.
 std::optional<std::int64_t> PatternRowAddresses::TakeFrees(const RepeatGroupLifetimes& lifetimes, std::int64_t begin,
                                                            std::int64_t end, CollapseState& state) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> frees;
@@ -233,8 +233,8 @@ bool PatternRowAddresses::EndChunk(const RepeatGroupLifetimes& lifetimes, std::i
   return true;
 }
 
-// The group frees some of the live blocks. From now on, each of these represents the corresponding block of the last
-// collapsed group.
+// Updates the live blocks after the collapsed groups. From now on, each live block that a group frees represents the
+// corresponding block of the last collapsed group.
 void PatternRowAddresses::EndCollapse(const RepeatGroupLifetimes& lifetimes, std::uint64_t step, std::uint64_t steps,
                                       CollapseState state) {
   chunk_cursor_ = state.cursor;

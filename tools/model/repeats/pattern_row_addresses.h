@@ -1,6 +1,6 @@
 // Assigns addresses and serials to the memory events of pattern rows. The recorded address of a block may be in a later
-// row than its allocation. Therefore this class takes many rows before a replay visits the first of them. A block then
-// has the same address from its allocation on.
+// row than its allocation. Therefore this class takes many rows before a replay visits the first of them. So the events
+// of a block have the same address from its allocation to its free.
 #ifndef TOOLS_MODEL_REPEATS_PATTERN_ROW_ADDRESSES_H_
 #define TOOLS_MODEL_REPEATS_PATTERN_ROW_ADDRESSES_H_
 
@@ -39,7 +39,7 @@ struct EventAddress {
   std::uint64_t serial = 0;
 };
 
-// A live host block, and the address that its events have when a replay visits them.
+// A live host block that a row allocated, and the address that its events have when a replay visits them.
 struct LiveRowBlock {
   std::uint64_t block = 0;  // RowBlockId
   std::uint64_t address = 0;
@@ -51,6 +51,7 @@ class PatternRowAddresses {
   PatternRowAddresses(const JoinedPatternRows& joined, std::vector<EventAddress>* addresses)
       : joined_(joined), serials_(joined), addresses_(*addresses) {}
 
+  // Take the next row: a pattern row, or an address row. Append an entry to `addresses` for each memory event.
   void TakeRow(std::size_t row);
   void TakeAddressRow(std::size_t row);
   // If `row` is the first row of a chunk, and collapsed rows allocated none of the live blocks, ends the previous chunk
@@ -61,7 +62,7 @@ class PatternRowAddresses {
   // its rows. nullopt if all fit.
   std::optional<std::size_t> Finish();
 
-  // The number of freed blocks that no row allocated.
+  // The number of frees so far whose block no row allocated.
   std::size_t others_freed() const { return others_freed_; }
   // Returns a hash of the live blocks that rows allocated at most `steps_back` steps before `step`. The hash contains
   // how many steps before `step` each block was allocated, so the hashes of two steps can be compared. If they are

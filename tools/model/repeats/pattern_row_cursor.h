@@ -1,4 +1,5 @@
-// Iterates over the events that pattern rows represent (docs/capture_format.md, "Stretches").
+// Iterates over the events that pattern rows represent (docs/capture_format.md, "Stretches"), with their ticks,
+// addresses and serials.
 #ifndef TOOLS_MODEL_REPEATS_PATTERN_ROW_CURSOR_H_
 #define TOOLS_MODEL_REPEATS_PATTERN_ROW_CURSOR_H_
 
@@ -30,7 +31,8 @@ class PatternRowCursor {
   const Chunk* damaged_chunk() const { return damaged_ ? joined_.chunks()[*damaged_].chunk.get() : nullptr; }
   Tick tick() const { return tick_; }  // tick of the current event, or of the first event of the span
 
-  // True at groups that may be collapsed. There is then no current event until OpenGroup() opens a group.
+  // True at groups that may be collapsed. As long as it is true, there is no current event. Call Collapse() to pass
+  // groups, or OpenGroup() to visit the events of the next group.
   bool at_collapsed_step_span() const { return span_cursor_.has_value() && !span_cursor_->opened(); }
   const CollapsedStepSpanCursor& collapsed_step_span() const { return *span_cursor_; }
   void Collapse(std::size_t groups);
@@ -72,7 +74,7 @@ class PatternRowCursor {
 
   const JoinedPatternRows joined_;
   const std::vector<StepRows> steps_;
-  // Rows are taken in batches of whole chunks with about kMostAddresses addresses.
+  // The rows of the current batch: whole chunks with about kMostAddresses addresses.
   std::vector<Row> rows_;
   std::vector<CollapsedStepSpan> spans_;
   std::vector<EventAddress> addresses_;  // of the memory events of rows_

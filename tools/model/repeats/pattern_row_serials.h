@@ -1,6 +1,7 @@
 // Assigns serials to the events of pattern rows on devices with a caching allocator. For each device of a row, a
-// capture stores how many events the device had outside of rows since its previous event in rows. The row's first
-// serial on the device follows the serials of those other events.
+// capture stores a delta: the number of events that the device had outside of rows since its last event in a row. So
+// the device's first serial in the row is its last serial in rows, plus the delta, plus 1. All further serials of the
+// device in the row follow without gaps.
 #ifndef TOOLS_MODEL_REPEATS_PATTERN_ROW_SERIALS_H_
 #define TOOLS_MODEL_REPEATS_PATTERN_ROW_SERIALS_H_
 

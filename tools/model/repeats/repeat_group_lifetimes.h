@@ -1,4 +1,5 @@
-// The lifetimes of the host blocks of a repeat group. Each repeat of the group allocates and frees the same blocks.
+// The lifetimes of the host blocks of a repeat group, counted in events. Each repeat of the group allocates
+// corresponding blocks, and frees them after the same number of events.
 #ifndef TOOLS_MODEL_REPEATS_REPEAT_GROUP_LIFETIMES_H_
 #define TOOLS_MODEL_REPEATS_REPEAT_GROUP_LIFETIMES_H_
 
@@ -25,7 +26,8 @@ class RepeatGroupLifetimes {
   // Returns the event that frees the block which `event` allocates. nullopt if `event` allocates no block that the
   // group frees.
   std::optional<std::int64_t> FreeOf(std::int64_t event) const;
-  // Returns the events that allocated the blocks that are live directly before `event`, in ascending order.
+  // Returns the events whose blocks are live directly before `event`, in ascending order. Without blocks that no repeat
+  // of the group frees.
   std::vector<std::int64_t> AllocationsLiveBefore(std::int64_t event) const;
 
  private:

@@ -21,8 +21,8 @@ std::size_t GroupsUntil(const CollapsedStepSpanCursor& span, Tick until) {
 
 }  // namespace
 
-// Does not join chunks after a loss. A lost free is noticed when another block begins at its address, so each chunk's
-// events must be visited.
+// Does not join chunks after a loss. A lost free is noticed when another block is allocated at its address. Joined rows
+// would hide this: they show blocks at invented addresses (pattern_row_addresses.h), and may be collapsed.
 void RepeatedSteps::Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins) {
   JoinedPatternRows joined;
   for (const std::shared_ptr<Chunk>& chunk : chunks) {
@@ -69,8 +69,8 @@ void RepeatedSteps::ShowEvent(PatternRowCursor& cursor, Tick until) {
   cursor.Advance();
 }
 
-// Collapses the groups that end by `until` and that the visitor can do without. Opens the next group if no group
-// qualifies.
+// Collapses as many of the groups that end by `until` as the visitor allows (Visitor::MostRepeats). Opens the next
+// group if no group can be collapsed.
 void RepeatedSteps::CollapseOrOpen(PatternRowCursor& cursor, Tick until) {
   const CollapsedStepSpanCursor& span = cursor.collapsed_step_span();
   if (group_.open()) EndGroup(span);

@@ -24,7 +24,8 @@ class RepeatedSteps {
         blocks_(handlers.shared.blocks),
         events_(handlers) {}
 
-  // Adds the pattern rows of consecutive chunks. `joins`: no event was lost, so rows of several chunks may be joined.
+  // Adds the pattern rows of consecutive chunks. If `joins` is true, rows of several chunks may be joined
+  // (joined_pattern_rows.h). This requires that no event was lost.
   void Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins);
   // Called when a part ends. The next part defines its own patterns.
   void ForgetPatterns() { patterns_.Clear(); }

@@ -38,8 +38,8 @@ class LiveBlocks {
 
   // Infers the operators of a block that `thread` is about to allocate, if they were not recorded (matching_blocks.h).
   void Infer(const ThreadReplay& thread, bool caching, Block& block);
-  // Visits the allocation of a block, after the deallocation of the known block at its address. `before`: the block was
-  // live before the first remaining event.
+  // Visits the allocation of a block. If another block is live at its address, visits the deallocation of that block
+  // first. `before`: see AllocateEvent::before.
   void Allocate(const ThreadReplay& thread, Block& block, bool before = false);
   // Adds a block of a keyframe, and visits its allocation without open ranges.
   void AddFromKeyframe(const Block& block, Tick tick, bool before) { Open(block, nullptr, tick, before); }
@@ -50,8 +50,8 @@ class LiveBlocks {
 
   std::uint64_t allocations() const { return allocations_; }  // visited and collapsed so far
   void AddCollapsed(std::uint64_t allocations) { allocations_ += allocations; }
-  // Adds `ticks` to the block at `address`, which now represents the block of a collapsed step. Returns the block.
-  // nullptr if no block begins there.
+  // Adds `ticks` to the tick of the live block at `address`, which from now on represents the corresponding block of a
+  // collapsed step. Returns the block. nullptr if no block begins at `address`.
   const Block* Move(DeviceId device, std::uint64_t address, Tick ticks);
 
   // Called when the process ends.

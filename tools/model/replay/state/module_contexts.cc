@@ -32,8 +32,9 @@ ModuleContext ModuleContexts::Of(const ThreadReplay& thread) const {
   return context;
 }
 
-// If a node runs Python code, the stack has more Python frames than at the node's begin. If this is generated code, it
-// belongs to the forward operator. Only Python frames are compared, because native frames change inside of every node.
+// If an autograd node runs Python code, the stack has more Python frames than at the node's begin. If these frames are
+// generated code, they belong to the node's forward operator. Only Python frames are compared, because native frames
+// change inside of every node.
 Callstacks ModuleContexts::CallstacksOf(const ThreadReplay& thread) const {
   const ThreadReplay& working = threads_.Working(thread);
   DictionaryIds& ids = context_.ids();

@@ -2,8 +2,8 @@
 // allocation was not recorded. Owns the live blocks of a process.
 //
 // A replay merges threads by tick, but the serials decide the order of events at one address. A deallocation closes the
-// allocation with the greatest serial below the serial of the deallocation. The replay may visit the deallocation
-// before this allocation, or after the next allocation at the address.
+// allocation with the greatest serial below the deallocation's serial. Because of the ticks, the replay may visit the
+// deallocation before this allocation, or after the next allocation at the address.
 #ifndef TOOLS_MODEL_REPLAY_STATE_SERIAL_MATCHER_H_
 #define TOOLS_MODEL_REPLAY_STATE_SERIAL_MATCHER_H_
 
