@@ -1,7 +1,7 @@
 // Follows the autograd nodes that have not run yet, and the blocks that each of them may have saved.
 //
-// A recording contains a node only when the node runs. Each operator is recorded with the sequence number that the next
-// new node will get. So an operator has made a node if the operator after it has another number:
+// A recording contains a node only when the node runs. Each operator is recorded with the sequence number of the next
+// new node. So an operator has made a node if the operator after it has another number:
 //
 //     aten::eq  #7 ─┐ makes no node        the number stays for the next operator
 //     aten::mul #7 ─┴─► MulBackward0 #7    may keep the arguments and results of aten::mul until the node has run
@@ -82,7 +82,7 @@ class AutogradGraphBook {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 18;  // nodes with arguments
   struct HoldCount {
     std::uint64_t ordinal = 0;
-    std::uint32_t nodes = 0, holders = 0;
+    std::uint32_t nodes = 0, holders = 0;  // the results of CountUsers and CountHolders
   };
 
   Node* NodeOf(const Step& step, std::uint64_t call, std::uint64_t place);

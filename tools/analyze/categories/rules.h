@@ -1,4 +1,4 @@
-// Memoir's rules: the category of a block from its evidence. The first rule that holds applies.
+// Memoir's rules: the category of a block from its evidence. The first rule whose condition is true applies.
 #ifndef TOOLS_ANALYZE_CATEGORIES_RULES_H_
 #define TOOLS_ANALYZE_CATEGORIES_RULES_H_
 
@@ -34,8 +34,8 @@ struct Rule {
   Category kept;
   std::string_view detail;  // empty: no detail
   HolderKind holder;
-  bool (*holds)(const Evidence&);
-  std::string_view because;  // "made in forward, read in backward"
+  bool (*holds)(const Evidence&);  // the condition
+  std::string_view because;        // "made in forward, read in backward"
 };
 
 // The rules in their order. The last rule always holds.
@@ -43,8 +43,8 @@ absl::Span<const Rule> Rules();
 using RuleNumber = std::uint8_t;  // index in Rules()
 inline constexpr std::size_t kMostRules = 64;
 
-// Returns true if a block with this rule is a bucket in which DDP reduces gradients. Other threads free buckets, so the
-// time at which a bucket is freed varies from step to step.
+// Returns true if a block with this rule is a bucket in which DDP reduces gradients. Threads of DDP free buckets, so
+// the time at which a bucket is freed varies from step to step.
 bool IsBucketOfRanks(const Rule& rule);
 
 RuleNumber RuleFor(const Evidence& evidence);

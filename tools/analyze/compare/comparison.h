@@ -59,7 +59,7 @@ struct ComparedRow {
 // than a tenth of the largest growth of a line, the cause is the line that grew most. If no stacks were recorded, the
 // cause is a module or an operator instead of a line.
 struct MainCause {
-  std::string line;    // label of its row; empty: unknown
+  std::string line;    // label of the line; empty: unknown
   std::string line_a;  // A's label; empty if A lacks the line
   SourceLine source;
   std::string operator_name, module, category;  // each empty if no single value makes up most of the change
@@ -138,8 +138,8 @@ struct RecordingDifference {
 struct Comparison {
   GroupBy by = GroupBy::kLine;
   InstantChoice at;
-  // First the devices that are in both captures: GPUs before hosts, then the largest difference first. Then the
-  // devices of one capture.
+  // Devices that are in both captures come first, GPUs before hosts, then the largest difference first. Devices that
+  // only one capture has come last.
   std::vector<ComparedDevice> devices;
   std::vector<RecordingDifference> unlike;
   std::vector<ProgramChange> changes;

@@ -20,8 +20,8 @@ struct MatchedDevice {
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names);
 
-// Returns the parts without tensors that always stay, such as parameters. The difference of a returned part is only the
-// difference of its bytes from before the step: the bytes that may be kept from step to step.
+// Returns `parts` without the parts that always stay, such as parameters. In a returned part, A and B differ only in
+// the bytes from before the step: bytes that the program may keep from step to step.
 std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts);
 
 // Fills in the shapes of the tensors that the line of `cause` made, if both captures have them and they differ.

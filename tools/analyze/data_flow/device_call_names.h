@@ -26,8 +26,8 @@ class TreeNames {
   absl::flat_hash_map<std::string, std::uint32_t> others_;
 };
 
-// Returns true if torch.profiler does not record the range: it has no name, it is Memoir's own range for
-// torch.compile's work (docs/event_schema.md), or it is an NVTX range.
+// Returns true if torch.profiler does not record the range. Such ranges are ranges without a name, Memoir's own ranges
+// for torch.compile's work (docs/event_schema.md), and NVTX ranges.
 bool TorchHides(const OpenRange& range, const Dictionary& dictionary);
 
 // Returns the name of a call, such as "cudaMalloc". Empty if `call` is not a function that programs call.

@@ -101,8 +101,9 @@ class EventTreePass : public WindowedVisitor {
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, bool> is_chosen_;
   TensorIdentities identities_;
   HolderTensors held_;
-  std::vector<TorchThread> threads_;                // by ThreadId
-  std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
+  std::vector<TorchThread> threads_;  // by ThreadId
+  // By AllocationId: the largest extent of a tensor, and the bytes of the allocation (0: not recorded).
+  std::vector<std::uint64_t> extents_, allocated_;
   // Sizes by device and address, like torch's ProfiledCPUMemoryReporter::size_table_. If a block is freed while no
   // profiler runs, its entry stays, and may be used for the next block at the address. Only for the CPU: allocators of
   // other devices report the size of a freed block.
@@ -114,7 +115,7 @@ class EventTreePass : public WindowedVisitor {
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad that have no children yet
   // Number of open ranges with the name of the selected range, inside or outside of the selection.
   std::uint32_t like_window_ = 0;
-  bool skip_ = false;
+  bool skip_ = false;  // the process is not the first one with events, so it is left out
   const bool calls_are_nodes_;
   std::optional<CallNames> call_names_;          // of the current process
   std::optional<DeviceCallNames> device_calls_;  // set if device calls are requested

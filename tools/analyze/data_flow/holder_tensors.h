@@ -16,7 +16,7 @@ class HolderTensors {
   struct Holding {
     std::vector<Tensor> parameters, gradients, state;  // impl is 0 for an undefined tensor
     bool is_module = false;                            // true: a module; `state` is empty
-    bool counted = false;
+    bool counted = false;                              // the tensors were returned before
   };
 
   // Stores the tensors that an event lists. If the event is an optimizer's first step in the selection, returns the

@@ -18,8 +18,8 @@ namespace memoir {
 
 class MatchedCalls {
  public:
-  // Returns the kinds of the arguments as torch.profiler shows them. torch.profiler shows a list of optional tensors as
-  // None.
+  // Returns one letter for the kind of each argument (schema_match.h), as torch.profiler shows the arguments.
+  // torch.profiler shows a list of optional tensors as None.
   std::string TextOfKinds(const RangeBeginEvent& event, const Dictionary& dictionary);
 
   struct Call {

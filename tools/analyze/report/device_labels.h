@@ -17,7 +17,7 @@ namespace memoir {
 
 class DeviceLabels {
  public:
-  // `groupings`: in the order of kReportGroupings. They must stay valid.
+  // `groupings`: in the order of kReportGroupings. The groupings must outlive this object.
   explicit DeviceLabels(const std::vector<const Grouping*>& groupings) : groupings_(groupings) {}
 
   // Returns the number of a group's label in the grouping at the index `grouping`. If the label is new, adds it to
@@ -25,7 +25,8 @@ class DeviceLabels {
   // kBeforeLabel.
   LabelNumber LabelOf(std::size_t grouping, Group group, bool before, const Capture& capture,
                       const Dictionary& dictionary, ReportDevice* shown);
-  // Returns the index of the block's module and operator in ReportDevice::places. If it is new, adds it to `shown`.
+  // Returns the index of the block's module and operator in ReportDevice::places. If this pair is new, adds it to
+  // `shown`.
   std::uint32_t PlaceOf(const ReportBlock& block, ReportDevice* shown);
 
  private:

@@ -19,7 +19,8 @@ namespace {
 // The results of the first replays, which the later replays of the report need.
 struct ReportInputs {
   std::vector<Grouping> groupings;  // in the order of GroupingsOfReport
-  // The tables have their own grouping by line, because a grouping numbers lines in the order in which it meets them.
+  // The tables have their own grouping by line, because a grouping numbers lines in the order in which they first
+  // occur.
   Grouping lines_of_tables = Grouping::Of(GroupBy::kLine, "");
   std::map<DeviceId, DeviceOutline> outlines;
   std::map<ProcessId, std::uint64_t> windows;

@@ -1,9 +1,9 @@
-// The content of `memoir report`: for each device its bytes over time, its blocks with their origin, and its segments;
-// and the summaries whose rows become the report's tables.
+// The content of `memoir report`: for each device its bytes over time, its blocks with their origin, and its segments.
+// Also contains the summaries whose rows become the report's tables.
 //
-// Curves, trees and lists are bounded for recordings of any length, and contain the number of omitted entries. For a
-// long recording, the report lists only the largest and longest-lived blocks, and all blocks that are live at the exact
-// instants (ReportInstant). The curves always contain every maximum.
+// Curves, trees and lists are bounded for recordings of any length. The content includes the numbers of omitted
+// entries. For a long recording, the report lists only the largest and longest-lived blocks, and all blocks that are
+// live at the exact instants (ReportInstant). The curves always contain every maximum.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 
@@ -148,7 +148,7 @@ struct ReportDevice {
   std::vector<SourceLine> lines;   // by label of the grouping by line
   std::vector<ReportSegmentChange> segments;
   bool all_segments = true;  // false: some changes are omitted
-  // Blocks that the selection leaves out by module or size: their places in segments. Ordered by begin.
+  // The addresses and lives of blocks that the report leaves out because of their module or size. Ordered by begin.
   std::vector<ReportOmittedBlock> others;
   bool all_others = true;  // false: only the blocks at the exact instants
 };
@@ -160,8 +160,8 @@ struct ReportProcess {
   // Begin of each step. The first entry is the begin of the window if the window begins inside of the first step.
   std::vector<std::uint64_t> steps_ns;
   std::uint64_t first_step = 0;      // number of the first step
-  std::uint64_t all_steps = 0;       // number of existing steps; `steps_ns` has the first of them
-  std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` has the first of them
+  std::uint64_t all_steps = 0;       // number of existing steps; `steps_ns` contains only the first of them
+  std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` contains only the first of them
 };
 
 // Figures of the whole recording, for a report that covers only a selection.

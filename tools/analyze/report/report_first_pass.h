@@ -1,5 +1,5 @@
-// The first pass of a report. It finds the time span and the peak of each device. It also decides which blocks the
-// report lists individually: it finds the least weight (bytes times life) that a listed block must have.
+// The first pass of a report. It finds the time span and the peak of each device. It also finds the least weight (bytes
+// times life) of the blocks that the report lists individually.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 

@@ -42,7 +42,7 @@ struct TraceEntry {
 class AllocatorTraceVisitor {
  public:
   virtual ~AllocatorTraceVisitor() = default;
-  // Called for each device from 0 to the largest that was used, including devices without entries.
+  // Called for each device index from 0 to the largest that was used, including devices without entries.
   virtual void BeginDevice(std::uint32_t index) = 0;
   virtual void See(const TraceEntry& entry, const ReplayState& state) = 0;
   virtual void EndDevice() = 0;

@@ -1,8 +1,9 @@
 // Memory that a CUDA caching allocator has reserved and that other requests cannot use: its size over time, its pools
 // and streams, and the live blocks that cause it.
 //
-// Unusable memory is a hole in a page that cannot be freed, because a live block touches the page (segment_map.h), or
-// free memory in a private pool. It can serve only requests that fit into it, from the same pool and stream.
+// Unusable memory consists of the free memory in private pools, and of holes in pages that cannot be freed because a
+// live block touches the page (segment_map.h). A hole can serve only requests of the same pool and stream that fit into
+// the hole.
 #ifndef TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 #define TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 
@@ -44,7 +45,7 @@ struct PoolRow {
   std::uint64_t largest_hole = 0;
 };
 
-// The names behind the ids of a block in a segment.
+// The operator, the module and the allocation time of a block in a segment.
 struct SegmentBlockFacts {
   std::string operator_name;  // also "(no operator)", "(from before)"; empty for a block that waits
   std::string module;         // also "(no module)"

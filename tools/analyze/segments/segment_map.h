@@ -66,8 +66,8 @@ Pages PagesOf(std::uint64_t address, const ReservedPiece& piece);
 
 // Returns the bytes of the pages that a block at [begin, end) touches and its neighbors do not. `before`: address where
 // the block below ends. `after`: address where the block above begins. A block keeps every page that it touches. A hole
-// in such a page is unusable: the page cannot be returned, and the hole serves only requests of its pool and stream
-// that fit into it. An untouched page can be returned, except in a private pool, which keeps its pages while it exists.
+// in such a page is unusable: the page cannot be returned, and the hole can serve only requests of its pool and stream.
+// An untouched page can be returned, except in a private pool, which keeps its pages while it exists.
 std::uint64_t TouchedBytes(const Pages& pages, std::uint64_t begin, std::uint64_t end, std::uint64_t before,
                            std::uint64_t after);
 

@@ -60,7 +60,7 @@ class LiveBlockTablePass : public ChangePass {
     Block block;
     Group group;
     bool before;
-    bool says_before;  // the name of its row contains kBeforeLabel
+    bool has_before_label;  // the name of its row contains kBeforeLabel
   };
   bool Passed(DeviceId id) const { return done_.count(id) != 0; }
   void Empty(DeviceId id, const Device& device) {
@@ -114,7 +114,7 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
   std::map<std::string, LiveRow> rows;
   std::vector<const BlockInGroup*> largest;
   for (const auto& [address, live] : blocks_[id]) {
-    const std::string then = live.says_before ? absl::StrCat(" ", kBeforeLabel) : "";
+    const std::string then = live.has_before_label ? absl::StrCat(" ", kBeforeLabel) : "";
     LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary()) + then];
     if (row.blocks == 0) {
       row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;

@@ -22,7 +22,8 @@ struct LiveRow {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
   SourceLine source;  // GroupBy::kLine and kCategoryLine only
-  // Lines of generated code through which the row's line allocated; GroupBy::kLine and kCategoryLine only.
+  // Lines of generated code that ran for the row's line and allocated its blocks; GroupBy::kLine and kCategoryLine
+  // only.
   std::vector<GeneratedPlace> via;
 };
 
@@ -57,7 +58,7 @@ struct LiveDevice {
 struct LiveBlockTable {
   GroupBy by = GroupBy::kOperator;
   std::vector<LiveDevice> devices;
-  std::string missing;  // as Summary::missing
+  std::string missing;  // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

@@ -25,7 +25,8 @@ class SpanPass : public WindowedVisitor {
   void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
 
-// The place of a category in a stack: what lives longest is at the bottom.
+// Returns the place of a category in a stack of curves, from the bottom. Categories with long-lived blocks are at the
+// bottom.
 std::size_t StackingOrder(Category category) {
   constexpr std::array<Category, kCategories> kOrder = {
       Category::kParameter, Category::kBuffer,         Category::kOptimizerState, Category::kGradient, Category::kInput,

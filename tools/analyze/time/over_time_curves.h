@@ -48,7 +48,7 @@ struct OverTimeCurves {
   std::uint64_t end_ns = 0;    // end of the last bucket
   std::vector<DeviceCurve> devices;
   bool has_windows = false;  // true: the selection has windows; the curves do not cover the time between them
-  std::string missing;       // as Summary::missing
+  std::string missing;       // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// `buckets`: a divisor of the current number. Each new bucket has the maximum of the buckets that it replaces.
+// `buckets`: a divisor of the current number. The value of a new bucket is the maximum of the buckets that it replaces.
 OverTimeCurves WithBuckets(OverTimeCurves over_time, std::size_t buckets);
 
 }  // namespace memoir

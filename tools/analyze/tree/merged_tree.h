@@ -1,5 +1,5 @@
-// A tree that merges everything with the same name at the same place into one node: nested ranges and module calls,
-// with their memory events as leaves. Its size does not grow with the number of calls.
+// A tree of nested ranges and module calls, with their memory events as leaves. All calls with the same name at the
+// same place in the tree are one node. So the size of the tree does not grow with the number of calls.
 //
 // Nodes are numbered by their first occurrence, so a parent comes before its children. [0] is the root.
 #ifndef TOOLS_ANALYZE_TREE_MERGED_TREE_H_
@@ -44,6 +44,7 @@ struct MergedNode {
   std::uint64_t ticks = 0;
 };
 
+// The identity of a leaf: its node, and the facts that distinguish it from other leaves of the node.
 struct LeafPlace {
   std::uint32_t node = kTreeRoot;
   MemoryAction action = MemoryAction::kAllocate;

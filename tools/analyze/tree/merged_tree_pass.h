@@ -1,4 +1,4 @@
-// Merges the events of a recording into a MergedTree.
+// A pass that merges the ranges, calls and memory events of a recording into a MergedTree.
 #ifndef TOOLS_ANALYZE_TREE_MERGED_TREE_PASS_H_
 #define TOOLS_ANALYZE_TREE_MERGED_TREE_PASS_H_
 

@@ -26,7 +26,7 @@ namespace memoir {
 class EvidencePass : public Visitor {
  public:
   explicit EvidencePass(bool of_snapshot) : handlers_(of_snapshot) {}
-  // The copy continues from the state of `other`, independently of it.
+  // Copies the state of `other`. Afterwards the two passes are independent.
   EvidencePass(const EvidencePass& other) : EvidencePass(false) { handlers_ = other.handlers_; }
   EvidencePass& operator=(const EvidencePass&) = delete;
 
@@ -50,9 +50,9 @@ class EvidencePass : public Visitor {
   void OnModuleExit(const ModuleEvent& event) override;
 
   // The next three functions are for a recording that is still being written. ForEachLive calls `function` with each
-  // live block, and with the rule that the block would have if the recording ended now. RuleOfEnded returns the rule of
-  // a block that was freed since the last Forget. Forget bounds the memory; `next` is the next block's ordinal. The
-  // Take functions are for complete recordings.
+  // live block and the rule that the block would have if the recording ended now. RuleOfEnded returns the rule of a
+  // block that was freed since the last Forget. Forget bounds the memory; `next` is the next block's ordinal. The Take
+  // functions are for complete recordings.
   void ForEachLive(const std::function<void(const Block&, RuleNumber)>& function) {
     handlers_.live_blocks.ForEachLive(function);
   }

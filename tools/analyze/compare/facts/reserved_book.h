@@ -31,6 +31,7 @@ class ReservedBook {
   void Grow(const Block& segment, const ReservedKey& key);
   void Shrink(std::uint64_t address, std::uint64_t bytes);
   bool awaits_block() const { return !awaiting_.empty(); }
+  // Assigns to `key` the segments in which `block` is the first block.
   void TakeFor(const Block& block, const ReservedKey& key);
   // Notes the reserved bytes of the device. Called at the beginning of the selection, and after each change inside it.
   void NoteReserved(std::uint64_t reserved);

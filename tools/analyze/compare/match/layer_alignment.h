@@ -1,5 +1,5 @@
-// Finds, for each numbered module of model A, the same module of model B. If B has one more layer in front, A's
-// "layers.2" is B's "layers.3".
+// Finds, for each numbered module of model A, the same module of model B. If B has one more layer before the module,
+// A's "layers.2" is B's "layers.3".
 //
 //     A  layers.0 Linear   layers.1 ReLU                  layers.2 Linear
 //     B  layers.0 Linear   layers.1 ReLU  layers.2 Norm   layers.3 Linear      layers.2 is new

@@ -31,7 +31,7 @@ std::size_t CommonEnd(std::string_view a, std::string_view b) {
 }
 
 // Returns the file in `others` whose path has the most names in common with `file`, counted from the end. nullopt if
-// two files have equally many, or if no file has any.
+// two files have equally many common names, or if no file has a common name.
 std::optional<std::string> Nearest(const std::string& file, const std::set<std::string>& others) {
   std::size_t most = 0;
   std::optional<std::string> nearest;
@@ -164,6 +164,7 @@ class FunctionMatch {
     }
   }
 
+  // Returns the line in B that lines matched so far predict for a line in A.
   LineNumber Expected(LineNumber in_a) const {
     if (shifts_.empty()) return in_a;
     const auto below = shifts_.upper_bound(in_a);
