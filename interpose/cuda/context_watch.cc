@@ -10,6 +10,7 @@
 namespace memoir {
 namespace {
 
+// Whether each device's primary context is known to exist, so that no further call is watched for it.
 constinit std::atomic<bool> primary_known[kMaxCudaDevices]{};
 
 bool IsDevice(int device) { return device >= 0 && device < kMaxCudaDevices; }

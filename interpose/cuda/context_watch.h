@@ -4,8 +4,10 @@
 // Memoir queries NVML. The two queries are short compared with the hundred milliseconds that the creation of a context
 // takes.
 //
-// libc only. Any thread. If another process allocates or frees memory of the device during the call, the size is wrong
-// by the bytes of that memory.
+// If another process allocates or frees memory of the device during the call, the size is wrong by the bytes of that
+// memory.
+//
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_CONTEXT_WATCH_H_
 #define INTERPOSE_CUDA_CONTEXT_WATCH_H_
 
@@ -42,9 +44,10 @@ class ContextWatch {
   void Begin(int device);
   void Record(const DriverBlock& block, std::uint64_t own_bytes, const void* caller);
 
-  int device_ = -1;  // the watched device; -1: none
-  bool measured_ = false;
-  std::uint64_t free_before_ = 0, given_before_ = 0;
+  int device_ = -1;                 // the watched device; -1: none
+  bool measured_ = false;           // whether NVML reported free_before_
+  std::uint64_t free_before_ = 0;   // free bytes of the device before the call
+  std::uint64_t given_before_ = 0;  // bytes of the device's recorded driver allocations before the call
 };
 
 }  // namespace memoir

@@ -5,7 +5,8 @@
 //   inside a call of the program    figures of cudaMemGetInfo only, because torch's allocator may hold its lock
 //   on the sampling thread          figures of NVML, including the free bytes (sampling_thread.h)
 //
-// libc only. Any thread. Sizes are bytes.
+// This code needs no library except libc. Its functions may be called on any thread, unless the function's comment
+// restricts this. Sizes are in bytes.
 #ifndef INTERPOSE_CUDA_DEVICE_SAMPLES_H_
 #define INTERPOSE_CUDA_DEVICE_SAMPLES_H_
 

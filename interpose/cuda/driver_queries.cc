@@ -44,15 +44,17 @@ constinit std::atomic<const void*> functions[kFunctions]{};
 // checks whether objects were unloaded. The owner of a context keeps the library loaded. So once in_use is true, only
 // FindCudaFunctions checks for unloaded objects.
 constinit std::atomic<bool> in_use{false};
-constinit std::atomic<bool> finding{false};
+constinit std::atomic<bool> finding{false};                   // a thread runs FindCudaFunctions
 constinit std::atomic<std::uint64_t> unloaded_before{~0ull};  // count of unloaded objects when the functions were found
 
+// Looks up the functions again if any object was unloaded. False if their addresses may still be out of date.
 bool AreCurrent() {
   if (in_use.load(std::memory_order_acquire)) return true;
   if (CountLoads().unloaded != unloaded_before.load(std::memory_order_acquire)) FindCudaFunctions();
   return CountLoads().unloaded == unloaded_before.load(std::memory_order_acquire);
 }
 
+// Calls the function. False if no library defines it, or if it returns an error.
 template <class... A>
 bool Get(Function function, A... arguments) {
   if (!AreCurrent()) return false;

@@ -6,7 +6,8 @@
 // current context. Memoir does not keep the library loaded, because a program that closes the driver before it forks
 // expects to load a new driver in the child.
 //
-// libc only. Any thread, also under the lock of torch's CUDA allocator; not in a forked child that does not record.
+// This code needs no library except libc. Its functions may be called on any thread, also under the lock of torch's
+// CUDA allocator, but not in a forked child that does not record.
 #ifndef INTERPOSE_CUDA_DRIVER_QUERIES_H_
 #define INTERPOSE_CUDA_DRIVER_QUERIES_H_
 
@@ -49,11 +50,14 @@ bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes);
 bool ReadBusId(int device, char* text, std::size_t bytes);
 // The UUID; for a MIG instance (a slice of a GPU), the UUID of the instance. `uuid`: 16 bytes.
 bool ReadUuid(int device, unsigned char* uuid);
-// The mangled name of a kernel (CUDA 12.3 and later). Only for kernels that were launched: for another kernel the
-// runtime would set its last error, which the program would see.
+// The mangled name of a kernel (CUDA 12.3 and later). `function`: the host function that represents the kernel. Only
+// for kernels that were launched: for another kernel the runtime would set its last error, which the program would see.
 bool ReadHostFunctionName(const void* function, const char** name);
-bool ReadKernelName(const void* kernel, const char** name);      // CUkernel
-bool ReadFunctionName(const void* function, const char** name);  // CUfunction
+// The mangled name of a CUkernel (CUDA 12.3 and later).
+bool ReadKernelName(const void* kernel, const char** name);
+// The mangled name of a CUfunction, or of a CUkernel that the program uses as a CUfunction (CUDA 12.3 and later).
+bool ReadFunctionName(const void* function, const char** name);
+// The size of the device's memory.
 bool ReadTotalBytes(int device, std::uint64_t* bytes);
 
 }  // namespace memoir

@@ -16,6 +16,7 @@ using Bytes = std::size_t;
 
 bool IsOnHost(DriverCall call) { return call == DriverCall::kHostAllocate || call == DriverCall::kHostRegister; }
 
+// Returns the device from which the call allocates. -1 for host memory; 0 if no context is current.
 int DeviceOf(DriverCall call) {
   if (IsOnHost(call)) return -1;
   const int device = DeviceOfContext();
@@ -60,6 +61,7 @@ int Give(const void* code, Call call, Pointer pointer, Size bytes) {
   return result;
 }
 
+// Wraps an allocating call whose first parameters are the result's address and the size.
 template <DriverCall kCall, class... Rest>
 int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), void** pointer, Bytes bytes,
               Rest... rest) {
@@ -67,8 +69,8 @@ int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), v
       called.code, [&] { return original(pointer, bytes, rest...); }, [&] { return *pointer; }, [&] { return bytes; });
 }
 
-// Records the pitch (bytes from one row to the next) times the height as the size. The pitch is known only after the
-// call, so a refused call is recorded with the width, which is the smallest possible pitch.
+// Records the pitch (bytes from one row to the next) times the height as the size. The pitch is known only after a
+// successful call. For a refused call the width is used in its place, because it is the smallest possible pitch.
 template <class... Rest>
 int GivePitched(const CallSite& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
                 Bytes* pitch, Bytes width, Bytes height, Rest... rest) {

@@ -7,7 +7,8 @@
 // After a handle is released, the driver may use the same handle for new memory although the old memory is still
 // mapped. In this case Memoir records the new memory under another id.
 //
-// libc only. Any thread, also under the lock of torch's CUDA allocator. Sizes are bytes.
+// This code needs no library except libc. Its functions may be called on any thread, also under the lock of torch's
+// CUDA allocator. Sizes are in bytes.
 #ifndef INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 #define INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 

@@ -49,9 +49,11 @@ int MakeCall(int (*original)(A...), A... arguments) {
   return original(arguments...);
 }
 
-// ncclInvalidArgument and ncclInvalidUsage are errors of the program, and ncclInProgress is not an error.
+// Whether NCCL's result may mean that the device has too little memory. ncclInvalidArgument and ncclInvalidUsage are
+// errors of the program, and ncclInProgress is not an error.
 bool IsRefusedByNccl(int result) { return result == 1 || result == 2 || result == 3 || result == 6; }
 
+// Wraps a call of NCCL.
 template <class... A>
 int Communicate(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = MakeCall(original, arguments...);
@@ -59,6 +61,7 @@ int Communicate(const CallSite& called, int (*original)(A...), A... arguments) {
   return result;
 }
 
+// Wraps a call that creates a handle. Every failure of the call is recorded.
 template <class... A>
 int Handle(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = MakeCall(original, arguments...);
@@ -66,8 +69,8 @@ int Handle(const CallSite& called, int (*original)(A...), A... arguments) {
   return result;
 }
 
-// Only CUFFT_ALLOC_FAILED and the internal error that may follow from it are refusals. An invalid size is an error of
-// the program.
+// Wraps a call of cuFFT that creates a plan. Only CUFFT_ALLOC_FAILED and the internal error that may follow from it are
+// refusals. An invalid size is an error of the program.
 template <class... A>
 int Plan(const CallSite& called, int (*original)(A...), A... arguments) {
   const int result = MakeCall(original, arguments...);

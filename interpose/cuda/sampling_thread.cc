@@ -15,9 +15,10 @@ namespace {
 constexpr std::size_t kStackBytes = 512u << 10;
 constexpr std::uint64_t kLongestSleepNs = 1'000'000'000;
 
-constinit std::atomic<std::uint32_t> requested{0}, done{0};
+constinit std::atomic<std::uint32_t> requested{0};  // number of the newest request for samples
+constinit std::atomic<std::uint32_t> done{0};       // number of the newest request that was served
 constinit std::atomic<std::uint32_t> recording{0};  // number of the recording; a thread ends when it changes
-constinit std::atomic<bool> started{false};
+constinit std::atomic<bool> started{false};         // whether the thread of this recording was started
 
 void* Read(void* of) {
   const auto own = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(of));

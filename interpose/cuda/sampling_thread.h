@@ -4,7 +4,7 @@
 //
 //   writer's thread ─► RequestSamples ─► thread: ReadWanted ─► records
 //
-// libc only.
+// This code needs no library except libc.
 #ifndef INTERPOSE_CUDA_SAMPLING_THREAD_H_
 #define INTERPOSE_CUDA_SAMPLING_THREAD_H_
 

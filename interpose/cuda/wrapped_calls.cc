@@ -8,25 +8,27 @@
 namespace memoir {
 namespace {
 
-constinit thread_local int calls_open = 0;
+constinit thread_local int calls_open = 0;  // number of OutermostDriverCall objects on this thread
 
 constinit std::atomic<bool> launches_are_wrapped{false};
 
-// Returns the first call that `is_wanted` accepts; nullptr if it accepts none of them.
+// Returns the first call in the tables that `is_wanted` accepts. Searches the table of launches only if `launches` is
+// true. nullptr if `is_wanted` accepts no call.
 template <class Wanted>
 const WrappedCall* FindCall(bool launches, Wanted is_wanted) {
-  const std::span<const WrappedCall> groups[] = {
+  const std::span<const WrappedCall> tables[] = {
       MemoryCalls(), ContextCalls(),   MappingCalls(),
       CodeCalls(),   RefusableCalls(), WorkCalls(),
       LookUpCalls(), ProfilerCalls(),  launches ? LaunchCalls() : std::span<const WrappedCall>()};
-  for (const auto& group : groups) {
-    for (const WrappedCall& call : group) {
+  for (const auto& table : tables) {
+    for (const WrappedCall& call : table) {
       if (is_wanted(call)) return &call;
     }
   }
   return nullptr;
 }
 
+// The fields of UnwrappedNames.
 constinit std::atomic<std::uint32_t> names_passed{0};
 constinit std::atomic<const char*> first_passed{nullptr};
 constinit std::atomic<std::uint64_t> passed_since{0};
@@ -50,6 +52,7 @@ bool IsWrapper(const void* function) {
          }) != nullptr;
 }
 
+// Returns the wrapper for `function`, a definition of `call`, or `function` itself (WrapperFor).
 void* VariantOf(const WrappedCall* call, void* function) {
   if (call == nullptr || function == nullptr || IsWrapper(function)) return function;
   for (int i = 0; i < kWrapperVariants; ++i) {
@@ -62,6 +65,7 @@ void* VariantOf(const WrappedCall* call, void* function) {
   return function;
 }
 
+// Whether the name begins like one of the wrapped functions. Rejects most other names without a search of the tables.
 bool HasPrefix(const char* name) {
   return std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nccl", 4) == 0 || std::strncmp(name, "__cuda", 6) == 0;
 }

@@ -30,6 +30,8 @@ constinit std::atomic<bool> following{false};
 constinit VisitedObjects seen{};
 constinit LoaderCounts redirected_at{};  // counts when the calls in all loaded objects were redirected
 
+// A parallel region that has begun: the function that each of its threads runs, the argument of this function, and the
+// number of the thread that began the region.
 struct Region {
   Body body;
   void* data;
@@ -43,6 +45,7 @@ ThreadSlot* SlotOfThread() {
   return slot != nullptr && slot->generation == RecordingGeneration() ? slot : nullptr;
 }
 
+// Runs on each thread of a region: notes the thread that this thread works for, and calls the region's function.
 void RunPart(void* given) {
   const Region& region = *static_cast<const Region*>(given);
   ThreadSlot* slot = SlotOfThread();
@@ -54,6 +57,7 @@ void RunPart(void* given) {
   region.body(region.data);
 }
 
+// The wrapper of GOMP_parallel. Each copy of libgomp has a separate wrapper, which calls this copy.
 template <std::size_t kVariant>
 void BeginRegion(Body body, void* data, unsigned threads, unsigned flags) {
   const Parallel original = originals[kVariant].load(std::memory_order_acquire);
@@ -70,6 +74,7 @@ constexpr std::array<Parallel, kVariants> kWrappers = MakeWrappers(std::make_ind
 
 bool IsParallel(const char* function) { return std::strcmp(function, kParallel) == 0; }
 
+// Returns the wrapper that calls `function`. nullptr if `function` is itself a wrapper, or if no wrapper is left.
 void* WrapperOf(const char*, const void* function) {
   const auto original = reinterpret_cast<Parallel>(const_cast<void*>(function));
   for (std::size_t i = 0; i < kVariants; ++i) {

@@ -14,14 +14,16 @@ namespace {
 
 using Body = void* (*)(void*);
 
+// The function that the program passed to pthread_create, and its argument.
 struct NewThread {
   Body body;
   void* argument;
 };
 
-constinit std::atomic<void (*)()> at_start{nullptr};
-constinit std::atomic<std::size_t> not_redirected{0};
+constinit std::atomic<void (*)()> at_start{nullptr};   // the function that each new thread runs first
+constinit std::atomic<std::size_t> not_redirected{0};  // import slots whose page could not be made writable
 
+// Runs on each new thread in place of the program's function.
 void* RunThread(void* given) {
   const NewThread thread = *static_cast<NewThread*>(given);
   free(given);
@@ -29,6 +31,7 @@ void* RunThread(void* given) {
   return thread.body(thread.argument);
 }
 
+// Called in place of pthread_create.
 int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, void* argument) {
   auto* thread = static_cast<NewThread*>(malloc(sizeof(NewThread)));
   if (thread == nullptr) return pthread_create(made, attributes, body, argument);
@@ -42,14 +45,14 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
 struct Examinations {
   std::uint64_t objects;            // count of loaded objects when the calls of all of them were redirected
   std::uint64_t objects_last_time;  // count of loaded objects at the last call of RedirectCalls
-  // While the loader has not finished an object, RedirectCalls does nothing `pause` times between two examinations.
-  // `left`: how many of these times remain.
-  unsigned pause, left;
+  unsigned pause;                   // number of calls of RedirectCalls without an examination, between two examinations
+  unsigned left;                    // number of these calls until the next examination
 };
 constinit Examinations examinations{};
 
-// The loader adds an object to its list before it fills the object's slots, so RedirectCalls must examine the object
-// again later. The intervals grow, because the loader may never finish an object.
+// Returns true if RedirectCalls has to examine the loaded objects now. `objects`: count of loaded objects. The loader
+// adds an object to its list before it fills the object's slots, so RedirectCalls must examine the object again later.
+// The intervals grow, because the loader may never finish an object.
 bool IsExaminationDue(std::uint64_t objects) {
   constexpr unsigned kLongestPause = 1023;
   if (objects == examinations.objects) return false;
@@ -66,6 +69,7 @@ bool IsExaminationDue(std::uint64_t objects) {
   return true;
 }
 
+// Redirects the calls of pthread_create in all loaded objects, if an examination of the objects is due.
 void RedirectCalls() {
   const std::uint64_t objects = ObjectsLoadedSoFar();
   if (!IsExaminationDue(objects)) return;

@@ -7,7 +7,7 @@
 //                                                          main ─► dlopen ─► dlsym: tracker loaded, recording
 //
 // In a Python program, the package `memoir` starts the recording when torch is imported. The package also does this for
-// a C++ program that embeds Python and loads libtorch only after its start. libc only.
+// a C++ program that embeds Python and loads libtorch only after its start. This code needs no library except libc.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,9 +31,8 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using StartOfLibc = int (*)(Main, int, char**, int (*)(), void (*)(), void (*)(), void*);
 
-// State of the process until main runs.
-constinit Main program_main = nullptr;
-constinit StartOfLibc start_of_libc = nullptr;
+constinit Main program_main = nullptr;          // the program's main
+constinit StartOfLibc start_of_libc = nullptr;  // libc's __libc_start_main
 
 bool IsOn(const char* variable, bool otherwise) {
   const char* value = std::getenv(variable);
@@ -96,26 +95,30 @@ void BeginRecording(const char* program) {
   if (start != nullptr) start(program);
 }
 
+// Starts the recording, and then runs the program's main. libc calls this function in place of main.
 int MainInRecording(int count, char** arguments, char** environment) {
   const char* slash = count > 0 ? std::strrchr(arguments[0], '/') : nullptr;
   BeginRecording(count == 0 ? "" : slash == nullptr ? arguments[0] : slash + 1);
   return program_main(count, arguments, environment);
 }
 
+// Makes libc call MainInRecording in place of main. The program's start code calls this function in place of
+// __libc_start_main.
 int StartProgram(Main given, int count, char** arguments, int (*begin)(), void (*end)(), void (*loader_end)(),
                  void* stack) {
   program_main = given;
   return start_of_libc(&MainInRecording, count, arguments, begin, end, loader_end, stack);
 }
 
-// If the process has Python, the package `memoir` starts the recording.
+// Whether the process has Python. If so, the package `memoir` starts the recording, not this file.
 bool HasPython() { return FindDefinition("Py_IsInitialized") != nullptr; }
 
+// Starts the recording in the middle of the program, inside the first look-up after libtorch was loaded.
 void BeginLate() {
   if (HasPython()) return;
   BeginRecording(program_invocation_short_name);
   LoaderFunctions loader;
-  // Clears dlerror, because the program's look-up did not fail.
+  // Clears the errors of BeginRecording from dlerror, because the program's own look-up did not fail.
   if (FindLoader(&loader) && loader.why != nullptr) loader.why();
 }
 
@@ -131,8 +134,8 @@ void LeadNvtxHere() {
 }
 
 // Redirects the import slot through which the program's start code calls __libc_start_main. The loader has filled this
-// slot, and the program has not used it yet. If libtorch is not loaded yet, waits for libtorch instead
-// (late_library.h).
+// slot, and the program has not used it yet. If libtorch is not loaded yet, only registers BeginLate, which runs when
+// libtorch has been loaded (late_library.h).
 __attribute__((constructor)) void WaitForMain() {
   LoadedLibrary torch;
   if (!IsOn("MEMOIR_ENABLE", false)) return;

@@ -23,6 +23,7 @@ inline void FutexWait(std::atomic<std::uint32_t>* word, std::uint32_t expected, 
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
 }
 
+// Wakes all threads of this process that sleep in FutexWait with `word`.
 inline void FutexWakeAll(std::atomic<std::uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }

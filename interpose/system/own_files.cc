@@ -49,8 +49,8 @@ enum class Turn : std::uint32_t {
 struct FileThread {
   pid_t owner;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // held during work; guards the fields below
-  int keepers = 0;
-  bool runs = false;
+  int keepers = 0;    // number of callers that need the thread; the thread ends when this becomes 0
+  bool runs = false;  // whether the thread was started and has not ended
   pthread_t thread{};
   std::atomic<std::uint32_t> turn{0};
   Work work{};  // the work to run in this turn

@@ -8,7 +8,8 @@
 // A descriptor that `work` opens is valid only inside RunInOwnFiles. If the system refuses a separate table, the files
 // thread uses the program's table (FilesWay::kShared, docs/decisions/0030-descriptors.md).
 //
-// libc only. Any thread, if it holds no lock that the work needs; not in a signal handler. errno is kept.
+// This code needs no library except libc. Its functions may be called on any thread that holds no lock that the work
+// needs, but not in a signal handler. They do not change errno.
 #ifndef INTERPOSE_SYSTEM_OWN_FILES_H_
 #define INTERPOSE_SYSTEM_OWN_FILES_H_
 
@@ -20,15 +21,16 @@ namespace memoir {
 
 // How the files thread got its table of descriptors.
 enum class FilesWay : std::uint8_t {
-  kShared,      // refused; the thread uses the program's table
-  kCloseRange,  // close_range with CLOSE_RANGE_UNSHARE: Linux 5.9
-  kUnshare,     // unshare(CLONE_FILES), then every copied descriptor was closed
+  kShared,      // the system refused a separate table; the thread uses the program's table
+  kCloseRange,  // the thread called close_range with CLOSE_RANGE_UNSHARE (Linux 5.9 and later)
+  kUnshare,     // the thread called unshare(CLONE_FILES), and then closed every copied descriptor
 };
 
 // Starts the files thread, and keeps the thread and its open files until the matching LeaveOwnFiles. Calls nest.
 // Without KeepOwnFiles, each RunInOwnFiles starts a files thread and ends it. A forked child does not have its parent's
 // files thread; its own calls start another one.
 MEMOIR_INTERPOSE_API void KeepOwnFiles();
+// Undoes one call of KeepOwnFiles. Ends the files thread when all calls of KeepOwnFiles are undone.
 MEMOIR_INTERPOSE_API void LeaveOwnFiles();
 
 // Calls work(argument) on the files thread and waits until `work` returns. Calls `work` on the calling thread if the
@@ -43,10 +45,10 @@ MEMOIR_INTERPOSE_API bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*
 // descriptors. If called on any other thread, runs `work` directly.
 MEMOIR_INTERPOSE_API void RunInProgramsFiles(void (*work)(void*), void* argument);
 
-// Returns how the calling thread got its table of descriptors. kShared on every thread of the program.
+// If called on the files thread, returns how this thread got its table of descriptors. kShared on every other thread.
 MEMOIR_INTERPOSE_API FilesWay WayOfFiles();
 
-// RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles for a lambda.
+// The following functions call RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles with a lambda as the work.
 template <class Work>
 void InOwnFiles(const Work& work) {
   RunInOwnFiles([](void* given) { (*static_cast<const Work*>(given))(); }, const_cast<Work*>(&work));

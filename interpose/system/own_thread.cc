@@ -27,6 +27,7 @@ std::size_t StorageOfAllModules() {
   return bytes;
 }
 
+// Blocks all signals, also those of faults, until the end of the scope.
 class BlockSignals {
  public:
   BlockSignals() {
@@ -65,7 +66,7 @@ int StartOwnThread(const OwnThread& thread, pthread_t* made) {
   pthread_t created;
   int failed;
   {
-    const BlockSignals blocked;  // inherited by the thread
+    const BlockSignals blocked;  // the new thread inherits the set of blocked signals
     failed = pthread_create(&created, &attributes, thread.body, thread.argument);
   }
   pthread_attr_destroy(&attributes);

@@ -1,6 +1,7 @@
 // Opens Memoir's own files. They get no descriptors from 0 to 2, because some programs close these descriptors and
 // still write to them. New files are readable only by their owner, whatever the umask, because a capture describes the
-// program and its data. Cold path. In a recorded program, call these functions inside RunInOwnFiles (own_files.h).
+// program and its data. Call these functions only on cold paths, and in a recorded program only inside RunInOwnFiles
+// (own_files.h).
 #ifndef INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 #define INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 
@@ -33,9 +34,9 @@ inline int OpenPrivateFile(const char* path, int flags) {
 }
 
 // Like OpenPrivateFile, for a file that stays open. If Memoir shares the program's table of descriptors, the file gets
-// the first free number from N - 64 on, where N is the limit of descriptors or 1,024, whichever is less. The number is
-// high because programs close low numbers by habit. It is not higher because the kernel's table grows with the highest
-// number.
+// the first free number from N - 64 on, where N is the limit of descriptors or 1,024, whichever is less. If N is at
+// most 128, or if no such number is free, the file keeps the number from OpenPrivateFile. The number is high because
+// programs close low numbers by habit. It is not higher because the kernel's table grows with the highest number.
 inline int OpenLastingFile(const char* path, int flags) {
   constexpr rlim_t kMost = 1024, kRoom = 64;
   const int fd = OpenPrivateFile(path, flags);

@@ -32,6 +32,7 @@ struct EventSchema {
 
 namespace schema_internal {
 
+// The values of `absence` in events.def, as ColumnSchema::zeros_left_out stores them.
 inline constexpr bool Always = false, ZerosLeftOut = true;
 
 #define MEMOIR_COLUMN(Name, name, field, values, absence) \
@@ -50,11 +51,11 @@ inline constexpr EventSchema kEventRows[] = {
 
 }  // namespace schema_internal
 
-// Indexed by RunColumn.
+// The schemas of all columns, indexed by RunColumn.
 inline constexpr auto& kRunColumns = schema_internal::kColumnRows;
 inline constexpr std::size_t kRunColumnCount = std::size(kRunColumns);
 static_assert(kRunColumnCount <= 64);
-// In no particular order.
+// The schemas of all kinds of events, in no particular order.
 inline constexpr auto& kEventSchemas = schema_internal::kEventRows;
 
 constexpr const ColumnSchema& SchemaOf(RunColumn column) { return kRunColumns[static_cast<std::size_t>(column)]; }

@@ -39,7 +39,7 @@ class DriverMemory {
   void Replace(absl::Span<const DriverBlock> live, bool complete);
   void Clear();
 
-  // The sums by device, call and library.
+  // A key of totals(), which sums the live blocks by device, call and library.
   struct AllocationGroup {
     DeviceId device;
     v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
@@ -67,12 +67,12 @@ class DriverMemory {
   void RemoveFromTotals(const DriverBlock& block);
 
   std::map<BlockKey, DriverBlock> blocks_;
-  std::map<AllocationGroup, GroupTotal> totals_;  // of blocks_; without empty groups
+  std::map<AllocationGroup, GroupTotal> totals_;  // sums of blocks_; contains no empty group
   // The newest free of each address. It ends every block at the address with a smaller serial, even if that block's
   // allocation is visited after the free.
   struct NewestFree {
     std::uint64_t serial = 0;
-    bool unmatched = false;  // true: no block was live at the address
+    bool unmatched = false;  // true: the allocation of the freed block is not visited so far
   };
   std::map<BlockKey, NewestFree> newest_frees_;
   std::uint64_t forgotten_bytes_ = 0;

@@ -1,5 +1,5 @@
-// Parses the marks that the recorder makes at the begin and at the end of requested steps. A user can request, while a
-// program runs, that its next steps are recorded with all operators (docs/event_schema.md, "Requested steps").
+// Parses the marks that the recorder makes at the beginning and at the end of requested steps. A user can request,
+// while a program runs, that its next steps are recorded with all operators (docs/event_schema.md, "Requested steps").
 //
 // Pure functions. The input is not trusted.
 #ifndef TOOLS_MODEL_FULL_STEPS_NOTE_H_

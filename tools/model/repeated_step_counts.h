@@ -19,6 +19,7 @@ struct RepeatedStepCounts {
   std::uint64_t inferred_blocks = 0, inferred_bytes = 0;
   std::uint64_t unknown_blocks = 0, unknown_bytes = 0;
 
+  // Adds the counts of `other`, multiplied by `times`.
   void Add(const RepeatedStepCounts& other, std::uint64_t times) {
     for (std::uint64_t RepeatedStepCounts::*const of :
          {&RepeatedStepCounts::steps, &RepeatedStepCounts::full_steps, &RepeatedStepCounts::inferred_blocks,

@@ -8,10 +8,10 @@
 //     }
 //     memoir::Mark("trained");
 //
-// The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a
-// recording. The other functions and classes use the recording that runs, which `memoir run` or the Python package may
-// also have started. If no recording runs, they do nothing. Only std::bad_alloc is thrown. No error ends the program.
-// Any thread.
+// The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the folders that are searched)
+// and starts a recording. The other functions and classes use the recording that runs, which `memoir run` or the Python
+// package may also have started. If no recording runs, they do nothing. The only exception that they throw is
+// std::bad_alloc. No error ends the program. They may be used on any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -53,6 +53,8 @@ struct Client {
   }
 };
 
+// Stores `found` for the whole process, unless another thread has already stored the functions. Returns the stored
+// functions.
 inline const Functions* Keep(const Functions& found) {
   Client& client = Client::Get();
   auto fresh = std::make_unique<Functions>(found);
@@ -110,7 +112,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 // Records this process from the constructor to End(), the end of the scope, or exit(). An error is printed as one line
 // on standard error and stored in status(); the program continues unrecorded.
 //
-//   under `memoir run`                 that recording continues, and this session does nothing; a line is printed
+//   under `memoir run`                 the recording of `memoir run` continues; this Session only prints a line
 //   while another Session records      this Session does not record, and a line is printed
 //   in a forked child                  the parent's Session does nothing; the child may have its own
 //   left by an exception               the capture has a mark "exception", and ends normally
@@ -237,12 +239,13 @@ class Range {
   void* range_ = nullptr;
 };
 
-// Pauses the recording until Resume(). With `keep_memory`, allocations are still recorded. False if this process is not
-// recorded, or if its recording has ended.
+// Pauses the recording until Resume(). With `keep_memory`, allocations are still recorded. Returns false if no
+// recording runs, or if the pause could not be recorded.
 inline bool Pause(bool keep_memory = false) {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->pause(keep_memory ? 1 : 0) == 0;
 }
+// Ends a pause. Returns false for the same reasons as Pause().
 inline bool Resume() {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->resume() == 0;
@@ -254,7 +257,7 @@ inline bool IsRecording() {
   return functions != nullptr && functions->recording() == 1;
 }
 
-// Returns when all events so far are in the capture.
+// Waits until the capture contains all events that were recorded before this call.
 inline void Flush() {
   if (const internal::Functions* functions = internal::Find(true)) functions->flush();
 }

@@ -22,8 +22,8 @@ namespace internal {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-// Describes one module of a model, whether from torch::nn or from TorchScript. `module` is the address that a call of
-// the module passes to NumberOf.
+// Describes one module of a model, whether from torch::nn or from TorchScript. `module` is the address that
+// memoir::Call passes to Modules::NumberOf for this module.
 struct ModuleDescription {
   const void* module;
   std::string path;  // from the root; "" is the root itself
@@ -43,6 +43,7 @@ class Modules {
     return *modules;
   }
 
+  // Begins to watch the model with this root. Reports its modules if a recording runs.
   void Add(const void* root, std::string class_name, ModuleDescriber describe) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Functions* functions = Find(true) == nullptr ? nullptr : Recording();
@@ -105,6 +106,7 @@ class Modules {
     return records_modules_;
   }
 
+  // Reports the root and all modules below it, except for modules that were reported with another root.
   void Name(const Functions& functions, const Root& root) {
     std::vector<ReportedModule>& parts = named_[root.module];
     const std::string label = LabelOf(root);

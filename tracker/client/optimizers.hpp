@@ -103,9 +103,9 @@ class OptimizerHoldings {
   int more_ = 0;
 };
 
-// The watched optimizers; one object per process. The tensors of an optimizer are recorded when the next training step
-// begins, and when its watch ends. If the program runs the optimizer with memoir::Step(optimizer), the tensors are
-// recorded at the end of each such step instead.
+// The watched optimizers; one object per process. The tensors of an optimizer are recorded when a training step
+// (memoir::Step()) or a Session begins, when a Session ends, and when the optimizer's memoir::Watch is destroyed. If
+// the program runs the optimizer with memoir::Step(optimizer), that function records the tensors instead.
 class Optimizers {
  public:
   static Optimizers& Get() {

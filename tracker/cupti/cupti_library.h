@@ -2,8 +2,8 @@
 //
 // The first loaded object that defines CUPTI's functions provides all of them, because this object also receives the
 // program's calls. With a simulated device, this object is the simulated device's library. If no loaded object defines
-// the functions, CUPTI is loaded from the folder of CUDA's runtime or from the loader's usual folders. Any thread that
-// holds no lock of the loader.
+// the functions, CUPTI is loaded from the folder of CUDA's runtime or from the loader's usual folders. Call FindCupti
+// on a thread that holds no lock of the loader.
 #ifndef TRACKER_CUPTI_CUPTI_LIBRARY_H_
 #define TRACKER_CUPTI_CUPTI_LIBRARY_H_
 

@@ -20,7 +20,7 @@
 namespace memoir {
 namespace {
 
-// The phases of a recording, in order: kNone, kAsked (times are requested), kStarting, kOn (subscribed), kLeaving,
+// The phases of the subscription, in order: kNone, kAsked (times are requested), kStarting, kOn (subscribed), kLeaving,
 // kOff. If the start fails, kOff follows kStarting. Several threads may try to change the phase. The thread that
 // succeeds does the work of the new phase.
 enum class Phase : std::uint8_t { kNone, kAsked, kStarting, kOn, kLeaving, kOff };
@@ -45,7 +45,8 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 
 constexpr std::uint32_t kFlushMs = 200;  // CUPTI delivers records of finished work within this time
 
 // True for each recent call (launch, copy or fill) that was recorded, indexed by the low bits of the call's correlation
-// id. While recording is off, or outside of windows such as --steps, neither these calls nor their times are recorded.
+// id. Calls that the program makes while operators are not recorded, for example outside of the steps that `--steps`
+// selects, are not recorded. The times of such calls are not recorded either.
 constexpr std::size_t kLaunches = 65536;
 constinit std::atomic<bool> launch_is_recorded[kLaunches]{};
 
@@ -57,7 +58,7 @@ constinit std::atomic<bool> buffer_is_taken[kBuffers]{};
 
 void SetProblem(const char* why) {
   problem_since.store(Tick(), std::memory_order_release);
-  problem.store(why, std::memory_order_release);  // last: a reader of `problem` then finds `problem_since`
+  problem.store(why, std::memory_order_release);  // after problem_since, so that readers of `problem` see it
 }
 
 void CountLost(std::uint64_t records) {
@@ -175,7 +176,8 @@ bool Start() {
   return Refuse(why), false;
 }
 
-// Changes this process's phase from `from` to `to`. False, without a change, if the phase is not `from`.
+// Changes this process's phase from `from` to `to`. False, without a change, if the phase is not `from`, or if it is
+// the copy of the parent's phase in a forked child.
 bool Change(Phase from, Phase to) {
   return owner.load(std::memory_order_acquire) == getpid() && phase.compare_exchange_strong(from, to);
 }

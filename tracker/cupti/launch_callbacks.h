@@ -7,8 +7,8 @@
 
 namespace memoir {
 
-// Returns CUPTI's result for cuLaunchKernel, which all versions of CUDA have. CUDA calls that a version lacks are
-// ignored.
+// Enables the callbacks of `subscriber`. Returns CUPTI's result for cuLaunchKernel, which all versions of CUDA have.
+// The results for the other CUDA calls are ignored, because some versions of CUDA lack some of these calls.
 CUptiResult EnableLaunchCallbacks(const CuptiLibrary& library, CUpti_SubscriberHandle subscriber);
 
 }  // namespace memoir

@@ -21,13 +21,13 @@ struct ScannedCapture {
   std::uint32_t next_part = 0;      // number of the next part
   // True if a chunk has an End: the process, or an earlier drain, wrote the recording's last chunk.
   bool ended = false;
-  WriterStatus counted;  // losses, as the newest chunk counts them
+  WriterStatus counted;  // the losses that the newest chunk with counters reports
 };
 
 // Scans the parts in `folder` whose names begin with `stem`. `process_info`: the process's encoded ProcessInfo
 // (capture.proto), which distinguishes its parts from parts of an earlier recording under the same name. `threads`: the
-// threads that have records in the ring, each with the index up to which the process's writer had consumed its records.
-// ScanCapture uses this index if the parts with those records were evicted.
+// threads that have records in the ring, each with the index up to which the process's writer had consumed the thread's
+// records. ScanCapture uses this index if parts of the capture were evicted, or chunks were lost.
 ScannedCapture ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
                            const std::map<std::uint32_t, std::uint64_t>& threads);
 

@@ -12,7 +12,7 @@ namespace memoir {
 
 struct ChunkView {
   std::uint64_t sequence = 0;
-  std::uint64_t recording = 0;  // 0: written by an early version
+  std::uint64_t recording = 0;  // id of the recording; 0: an early version of Memoir wrote the chunk
   std::string_view process;     // encoded ProcessInfo (capture.proto); only in the first chunk of a part
   std::string_view payload;     // decompressed; empty in the chunk with the part's index
 };

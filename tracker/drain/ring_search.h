@@ -24,7 +24,9 @@ struct DeadRing {
   // Set only if `is_whole` is true:
   std::string capture_folder;
   std::uint64_t last_seen_ns = 0;  // realtime clock when the process's writer last read the ring, ns; 0: never
-  bool same_view = false;          // the ring's process ran since this boot in this pid namespace; so it has ended
+  // True if the ring's process ran since this boot of the machine, and in this pid namespace. Then it has certainly
+  // ended, because this namespace has no process with its pid and start time.
+  bool same_view = false;
 };
 
 // Calls `visit` with each dead ring in `folder`, until `visit` returns false. The ring of a process that runs in

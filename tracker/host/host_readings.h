@@ -33,10 +33,11 @@ class HostReadings {
   std::mutex mutex_;
   const MemoryGroup group_;
   std::uint64_t next_look_ns_ = 0, last_ns_ = 0;
-  // Resident memory of the process and used memory of its cgroup in the last sample, and the largest resident memory.
-  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // bytes
-  // The time before which the children are not read again, ns. With many processes, reading the children takes long, so
-  // it is done less often.
+  // In bytes: the resident memory of the process and the used memory of its cgroup in the last sample, and the largest
+  // resident memory in any sample.
+  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;
+  // The time before which the memory of the child processes is not read again, ns. On a machine with many processes,
+  // this reading takes long, so it is done less often.
   std::uint64_t next_children_ns_ = 0;
   ChildrenMemory children_;
   bool malloc_is_slow_ = false;  // reading malloc's numbers would delay the program

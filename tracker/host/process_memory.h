@@ -30,7 +30,8 @@ std::uint64_t ReadProportionalBytes(const std::string& process);
 // The memory of all descendants of a process, usually workers of data loaders.
 struct ChildrenMemory {
   std::uint64_t count = kNotKnown;
-  std::uint64_t anonymous_bytes = kNotKnown;  // sum over all descendants; kNotKnown if it is unknown for each of them
+  // Sum over all descendants whose memory is known. kNotKnown if it is known for no descendant.
+  std::uint64_t anonymous_bytes = kNotKnown;
 };
 // Reads all processes in the folder `proc`, such as "/proc". `pid`: the process whose descendants are counted.
 ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid);

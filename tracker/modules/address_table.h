@@ -20,6 +20,7 @@ class AddressTable {
   static constexpr std::size_t kSlots = 1u << 16;
   static constexpr std::size_t kMost = kSlots / 4 * 3;  // maximum number of entries
 
+  // Returns the value of `address`; kUnknown if the table has no entry for it.
   std::uint32_t Find(std::uint64_t address) const;
   // Adds the entry of `address`, which is not 0, or replaces its value. False if the table is full.
   bool Set(std::uint64_t address, std::uint32_t value);

@@ -3,10 +3,10 @@
 //
 // A frame belongs to such a direct call if its function is named forward, its first argument is a module with an id
 // (module_calls.h), and its caller is not torch's Module._call_impl, which Module.__call__ uses. The begin of a direct
-// call is recorded at the first operator or module call inside of the frame. The end is recorded at the first operator
-// or module call after the frame has ended.
+// call is recorded when the first operator or module call inside of the frame begins. The end is recorded when the
+// first operator or module call after the end of the frame begins.
 //
-// Any thread.
+// The functions may be called on any thread.
 #ifndef TRACKER_MODULES_DIRECT_CALLS_H_
 #define TRACKER_MODULES_DIRECT_CALLS_H_
 
@@ -21,8 +21,9 @@ inline void FollowDirectCalls() {
   if (const auto* frames = python_frames.load(std::memory_order_acquire)) LookForDirectCalls(*frames);
 }
 
-// Called when a call through __call__ begins and when it ends. Direct calls that began inside of that call end with it.
+// Called when a call through __call__ begins. First records the direct calls that have begun or ended before it.
 void BeginModuleCall();
+// Called when a call through __call__ ends. Ends the direct calls that began inside of this call.
 void EndModuleCall();
 
 }  // namespace memoir

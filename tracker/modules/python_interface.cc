@@ -31,8 +31,8 @@ void* None() {
 
 std::uint64_t AddressOf(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
 
-// Calls a function of the Python package. False: an exception such as KeyboardInterrupt is set; the package handles
-// other exceptions itself.
+// Calls a function of the Python package. False if an exception is set. This is an exception such as KeyboardInterrupt,
+// because the package handles other exceptions itself.
 bool Call(void* function, void* argument) { return memoir::CallUnseen(function, argument, python.set_eval_frame); }
 
 void* TypeOf(const void* object) { return static_cast<void* const*>(object)[1]; }  // after the reference count
@@ -59,8 +59,8 @@ const void* ImplOf(void* object) {
   return *reinterpret_cast<void* const*>(static_cast<const char*>(object) + impl_offset);
 }
 
-// Returns the FingerprintParameters of the first kMostHeld tensors in `dict`. Sets *count to the number of these
-// tensors.
+// Returns the result of FingerprintParameters for the first kMostHeld tensors in `dict`. Sets *count to the number of
+// these tensors.
 std::uint32_t Fingerprint(void* dict, std::size_t* count) {
   const void* impls[memoir::kMostHeld];
   *count = 0;
@@ -92,8 +92,8 @@ bool Take(void* dict, std::intptr_t* position, memoir::NamedTensors* held) {
   return false;
 }
 
-// Records the tensors in a module's dicts. A separate function, because its stack frame is large and most module calls
-// do not need it.
+// Records the tensors in a module's dicts. This is a separate function, because its stack frame is large, and most
+// module calls do not need it.
 [[gnu::noinline]] void RecordHeld(void* parameters, void* buffers, std::uint32_t id) {
   memoir::NamedTensors own_parameters, own_buffers;
   std::intptr_t parameter = 0, buffer = 0;

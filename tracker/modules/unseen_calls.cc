@@ -44,7 +44,8 @@ Python FindPython() {
   return found;
 }
 
-// The interpreter is loaded, because a Python program calls these functions.
+// Returns the functions and objects of the interpreter, which the first call looks up. The interpreter is loaded by
+// then, because only Python programs call the functions of this file.
 const Python& Interpreter() {
   static const Python python = FindPython();
   return python;

@@ -16,8 +16,8 @@ bool CallUnseen(void* function, void* argument, void* set_eval_frame);
 
 // Calls `before`, `original` and `after` with the same arguments: the tuple `arguments` and the dict `named`.
 // `functions` is the tuple (original, before, after, set_eval_frame). Functions that are None are skipped. The program
-// notices the call of `original` like a direct call, and does not notice the calls of `before` and `after`. Returns a
-// new reference to the result of `original`, or to None if `original` is None. nullptr if one of the functions raised
+// notices the call of `original` as if it had made the call itself, but not the calls of `before` and `after`. Returns
+// a new reference to the result of `original`, or to None if `original` is None. nullptr if one of the functions raised
 // an exception; the functions after it were not called.
 void* CallBetweenUnseen(void* functions, void* arguments, void* named);
 

@@ -22,14 +22,14 @@ namespace memoir::reference_numbers {
 inline constexpr std::uint32_t kMostCounted = 3;  // counts stop at this value
 inline constexpr std::uint64_t kMostNumbers = 1u << 19;
 
-// The index in the list of the number that was looked up last for a sequence.
+// The index in the list of the number that was looked up last for one sequence of allocations (repeated_steps.h).
 using Cursor = std::atomic<std::uint32_t>;
 
 bool MapTable() noexcept;  // maps 12 MiB of addresses at the first call; false: no memory
 void Clear() noexcept;     // removes all numbers
 bool IsFull() noexcept;
 
-// Returns how often the number was counted (0: never), and moves the cursor to the number.
+// Returns how often the number was counted (0: never). Moves the cursor to the number if the list contains it.
 std::uint32_t TimesSeen(std::uint64_t number, Cursor& cursor) noexcept;
 // Counts the number once more. Returns the count, at most kMostCounted; 0 if the list is full.
 std::uint32_t Count(std::uint64_t number, Cursor& cursor) noexcept;

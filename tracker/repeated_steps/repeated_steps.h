@@ -14,8 +14,9 @@
 // is not true. Frees are not part of the numbers. Neither are host blocks of other threads, because their order is
 // random.
 //
-// When a step ends, Memoir expects the same next step as after the last step with these allocations. If the expected
-// step has no reference step yet, the next step is recorded with operators from its begin on.
+// When a step ends, Memoir looks for the last earlier step with the same allocations, and expects that the step after
+// it follows again. If the expected step has no reference step yet, the next step is recorded with operators from its
+// begin on.
 //
 // Some steps deviate now and then: for example, every tenth step writes a log. Such a step begins without operators, so
 // it would never become a reference step. So after two deviations Memoir expects the third at the same distance, and
@@ -62,9 +63,9 @@ void IgnoreFollowedStep() noexcept;
 // Returns true if the table is full.
 bool ReferenceStepsAreFull() noexcept;
 
-// Functions for hooks. A hook calls them before it records the block.
+// If StepsAreFollowed(), a hook calls the function for its kind of block before it records an allocation.
 namespace repeated_steps {
-extern constinit std::atomic<bool> followed;
+extern constinit std::atomic<bool> followed;  // true from BeginRepeatedSteps until EndRepeatedSteps
 void FollowHostBlock(std::uint32_t thread, std::uint8_t device_type, std::uint64_t bytes) noexcept;
 void FollowDeviceBlock(std::int8_t device_index, std::uint64_t requested, std::uint64_t stream) noexcept;
 }  // namespace repeated_steps

@@ -164,7 +164,7 @@ void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, 
     for (size_t i = 0; i < std::min(count, kMost); ++i)
       coordinates.push_back({dimensions[i] == nullptr ? "" : dimensions[i], indices[i], sizes[i]});
     memoir::SetCoordinates(std::move(coordinates));
-  } catch (...) {  // the capture keeps the previous places
+  } catch (...) {  // the capture keeps the previous coordinates
   }
 }
 

@@ -96,8 +96,8 @@ void FindRankAgain(Session& own) {
   own.writer->SetProcess(own.facts);
 }
 
-// Finds unrecorded events (unrecorded.h), and passes changes to the writer. Prints a line about the first of them only,
-// because `memoir run` prints a summary. Call it under the mutex, while a writer exists.
+// Finds unrecorded events (unrecorded.h), and passes changes to the writer. Prints at most one line in a recording,
+// about the first of these events; the capture contains all of them. Call it under the mutex, while a writer exists.
 void NoteUnrecorded(Session& own, bool is_last = false) {
   const bool is_reporting = !own.quiet && !own.child && own.facts.rank == 0;
   PrintUnpublished(is_reporting, is_last);
@@ -215,6 +215,7 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
+// Determines the rank and the unrecorded events for the last time, before the recording ends.
 void LookLast(Session& own) {
   try {
     FindRankAgain(own);

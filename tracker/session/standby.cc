@@ -30,6 +30,7 @@ void Keep(const Settings& settings, pid_t recorder) {
   standby.Put(std::unique_ptr<Standby>(new Standby{settings, recorder}));
 }
 
+// Removes the range hook, and starts to watch for the begin of training.
 void Watch() {
   EnableRangeHook(false);
   WatchTraining(&BeginFromStandbyOrPrint);

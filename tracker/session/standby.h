@@ -34,7 +34,7 @@ bool IsStandingBy();
 // Starts the recording of a process that stands by. Returns true, and does nothing, if the process does not stand by.
 // False, with one line in `error`, if the recording cannot start.
 bool BeginFromStandby(std::string* error);
-// Like BeginFromStandby, for callers that cannot handle errors: torch's callbacks, and steps. Errors are printed.
+// Like BeginFromStandby, for callers that cannot handle errors: torch's callbacks and memoir_step. Prints errors.
 void BeginFromStandbyOrPrint() noexcept;
 
 }  // namespace memoir

@@ -94,6 +94,8 @@ bool RecordEvent(void* frame, int what, void* argument) {
   }
 }
 
+// The profile functions of Memoir. Each function records the event. All except the function with kNumber 0 then call
+// the function in others[kNumber].
 template <std::size_t kNumber>
 int Profile(void* object, void* frame, int what, void* argument) {
   const bool hidden = RecordEvent(frame, what, argument);
@@ -133,6 +135,7 @@ ProfileFunction FunctionOf(void* state) {
   return reinterpret_cast<ProfileFunction>(const_cast<char*>(PointerAt(state, python.function)));
 }
 
+// Sets the profile function of the thread `state`, and keeps the function's argument. False if the program refused it.
 bool Set(void* state, ProfileFunction function) {
   auto* object = const_cast<char*>(PointerAt(state, python.object));
   if (object != nullptr) python.inc_ref(object);  // because set_profile first releases the thread's reference to it
@@ -142,6 +145,8 @@ bool Set(void* state, ProfileFunction function) {
   return done;
 }
 
+// Puts a function of Memoir in place of the profile function of the thread `state`, unless it is there already. False
+// if that failed.
 bool Trace(void* state) {
   const ProfileFunction there = FunctionOf(state);
   if (NumberOf(there) != kMostOthers) return true;

@@ -18,8 +18,8 @@ namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
-constexpr std::size_t kTypeDealloc = 48;  // offset of tp_dealloc in a type; equal in Python 3.10 to 3.14
-constexpr std::size_t kBytesSize = 16, kBytesText = 32;
+constexpr std::size_t kTypeDealloc = 48;                 // offset of tp_dealloc in a type; equal in Python 3.10 to 3.14
+constexpr std::size_t kBytesSize = 16, kBytesText = 32;  // offsets in a bytes object: of its length, of its content
 
 std::uint64_t Mix(std::uint64_t key) {
   key = (key ^ key >> 33) * 0xff51afd7ed558ccdu;

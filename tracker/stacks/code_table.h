@@ -5,9 +5,10 @@
 // its code, so code is freed only when no frame runs it. Python then calls PyCode_Type's tp_dealloc, which Memoir has
 // replaced (docs/decisions/0023-python-stacks.md), and Memoir removes the code from the table.
 //
-// Any thread, inside a hook and without the GIL. A look-up takes no lock. When new code is added, the table takes its
-// own spin lock, and under it the lock of the ring's names, which is held while one name is copied. No thread waits for
-// anything else while it holds one of these locks.
+// The functions may be called on any thread, inside of a hook and without the GIL. A look-up takes no lock. To add new
+// code, the table takes its own spin lock, and under it the lock of the ring's names, which is held while one name is
+// copied. To add a line, it takes only its own lock. No thread waits for anything else while it holds one of these
+// locks.
 #ifndef TRACKER_STACKS_CODE_TABLE_H_
 #define TRACKER_STACKS_CODE_TABLE_H_
 

@@ -37,10 +37,11 @@ inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
 
 inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) { return ObjectAt(frame, layout.code); }
 
-// Calls `take` with each frame, for at most kMostFrames frames. Returns true if no frame was left out.
+// Calls `take` with the FramePosition of each frame, for at most kMostFrames frames. Returns true if no frame was left
+// out.
 template <class Take>
 bool WalkFrames(const FrameLayout& layout, Take take) {
-  constexpr int kMostSteps = 4096;  // frames, and entries between frames
+  constexpr int kMostSteps = 4096;  // maximum number of entries in the list: frames, and entries between frames
   const char* frame = InnermostOfThread(layout);
   std::size_t count = 0;
   for (int step = 0; frame != nullptr; frame = PointerAt(frame, layout.previous)) {

@@ -23,7 +23,7 @@ struct NativeObject {
   // Id of an entry in the ring's table of names: the object's path, and kNativeMark followed by the object's build id.
   // 0: the table is full.
   std::uint32_t name;
-  std::uint32_t sighting;  // distinguishes the object from earlier ones at the same addresses; never 0
+  std::uint32_t sighting;  // distinguishes the object from earlier objects at the same addresses; never 0
   bool is_interpreter;     // true: it contains the interpreter, so Python frames describe the outer calls
   bool is_memoir;
 };
@@ -37,7 +37,8 @@ struct NativeFrame {
 // (cut to `size`), if native frames cannot be read on this system.
 bool PrepareNativeFrames(char* problem, std::size_t size);
 
-// Returns the native object at `code`, which comes from a frame. nullptr if `code` is a Python code object.
+// Returns the native object at the address `code`, which is FramePosition::code of a frame (frame_walk.h). nullptr if a
+// Python code object is at this address.
 const NativeObject* AsNativeObject(const char* code);
 
 // Reads the frames, innermost first and without Memoir's own frames, up to the frame that Python called. Reads at most

@@ -14,9 +14,9 @@ enum class OperatorHook {
   kDispatch,  // a fallback of torch's dispatcher: the operators that a TorchDispatchMode sees
 };
 
-// Prepares the hook `asked` and returns it. If torch cannot install `asked`, writes the cause into `problem`, which has
-// `size` bytes, and returns kRanges. Call it before each recording, on the thread that starts the recording, while
-// recording is off.
+// Prepares the hook `asked` and returns `asked`. If torch cannot install this hook, writes the cause into `problem`,
+// which has `size` bytes, and returns kRanges. Call it before each recording, on the thread that starts the recording,
+// while recording is off.
 OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size);
 
 // Installs every hook for this version of torch: ranges, operators, allocators. Call it at the start of each
@@ -26,8 +26,8 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 // (memory_publication.h).
 void InstallTorchHooks(OperatorHook operators, bool publishes);
 
-// Attaches the hooks to torch's CUDA allocators. Call it when torch has made the allocators; any thread that holds none
-// of torch's locks may call it. If the allocators do not report their blocks, they are recorded at device level
+// Attaches the hooks to torch's CUDA allocators. Call it when torch has made the allocators, on any thread that holds
+// no lock of torch. If the allocators do not report their blocks, they are recorded at device level
 // (device_level_hook.h), and CudaIsReady returns one line with the reason. Otherwise it returns nullptr.
 const char* CudaIsReady();
 // Returns true if the allocators are recorded at device level.
@@ -62,9 +62,10 @@ void ForgetCudaBlocks();
 void FindCudaBlocks();
 
 // Adds the range hook to torch's list of callbacks, or removes it. Without the hook Memoir does not slow down
-// operators: torch does not even prepare the arguments for callbacks. A range that is already open is not affected,
-// because torch chooses the callbacks of a range when it begins. Any thread may pass true; only threads of the program
-// may pass false. Takes a lock of torch. EnableRangeHook(true) may throw if memory runs out, and then changes nothing.
+// operators, because torch then neither calls it nor prepares arguments for it. A range that is already open is not
+// affected, because torch chooses the callbacks of a range when it begins. Any thread may pass true; only threads of
+// the program may pass false. Takes a lock of torch. EnableRangeHook(true) may throw if memory runs out, and then
+// changes nothing.
 void EnableRangeHook(bool enabled);
 
 // Each of these two functions requests a call on a thread of the program, at the thread's next range.

@@ -22,6 +22,7 @@ namespace memoir {
 // address of the range's name, which is invalid after the range. Any thread. Call FindKeyOfPlainRanges once before.
 const char* SchemaKey(const at::RecordFunction& range);
 const char* SchemaKey(const c10::FunctionSchema& schema);
+// Finds the key that all ranges without a schema have, so that SchemaKey recognizes it.
 void FindKeyOfPlainRanges();
 
 #if MEMOIR_TORCH_AT_LEAST(2, 7)

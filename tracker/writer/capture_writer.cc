@@ -71,8 +71,8 @@ void CaptureWriter::Prepare() {
   }
 }
 
-// Creates the next part before the full part is closed. If no part can be created any more (a process that gave up its
-// rights by setuid), chunks are still appended to the full part.
+// Creates the next part before the full part is closed. If no part can be created any more (for example, because the
+// process gave up its rights by setuid), chunks are still appended to the full part.
 void CaptureWriter::LeaveFullPart() {
   if (MonotonicNs() < retry_at_ns_) return;
   no_next_part_ = !sink_.PrepareNext();
@@ -98,7 +98,8 @@ bool CaptureWriter::OpenPart() {
 }
 
 // Writes a chunk without events: with a keyframe, or, if options_.keyframes is false, with only the clock and the
-// counters. It is also the first chunk of each part, so that a part identifies its process before it contains events.
+// counters. Such a chunk is also the first of each part, so that a part identifies its process before it contains
+// events.
 bool CaptureWriter::WriteKeyframe() {
   const std::uint64_t bytes_before = sink_.part_bytes();
   payload_.clear();

@@ -34,8 +34,8 @@ struct CaptureOptions {
   bool retry = true;      // tries a new part after a failed write; memoir-drain returns an error instead
   std::uint64_t retry_ns = kDefaultRetryNs;  // time between a failed write and the next try
   bool keep_empty = true;                    // false: no file remains if all events are host samples
-  std::uint64_t first_sequence = 0;
-  std::uint32_t first_part = 0;  // number of the first part
+  std::uint64_t first_sequence = 0;          // sequence number of the first chunk
+  std::uint32_t first_part = 0;              // number of the first part
   // For memoir-drain: the clocks, as the dead process last read them. tick 0: it never read them. They are written into
   // every chunk in place of this process's clocks, because memoir-drain may run after a reboot, when the clocks no
   // longer match the ticks in the ring.
@@ -60,7 +60,7 @@ class CaptureWriter {
   // events except host samples, removes the part instead.
   void Close(EndReason reason, const std::string& message);
 
-  // Size of packed events, in bytes, at which a chunk should be written.
+  // Size of the events of a chunk, in bytes, at which the chunk should be written.
   std::size_t chunk_bytes() const { return chunk_bytes_; }
   // Returns true if Close has written the last chunk and the index, or has removed the part.
   bool closed_in_order() const { return closed_in_order_; }

@@ -1,5 +1,5 @@
-// Packs events into the payload of one chunk, and keeps the state that keyframes need. Passes each event to its packer
-// (packers.def).
+// Packs events: encodes them in the payload of one chunk, and keeps the state that keyframes need. Passes each event to
+// its packer (packers.def).
 //
 //     EventGroup ──► packer ──► columns of its thread's run, or a pattern row
 //                           ──► dictionaries: the names, layouts, stacks, ... that this part has not defined yet
@@ -59,8 +59,8 @@ class ChunkBuilder {
   // needs.
   void AddKeyframe(std::uint64_t tick, std::string* payload);
 
-  // For a snapshot: adds the tensors that modules and optimizers hold as events at `tick`. Call it while the chunk is
-  // empty, and call Clear when the snapshot is written.
+  // For a snapshot: adds events, with the tick `tick`, for the tensors that modules and optimizers hold. Call it while
+  // the chunk is empty, and call Clear when the snapshot is written.
   void AddCurrentHoldings(std::uint64_t tick);
 
   Threads& threads() { return packers_.shared.threads; }

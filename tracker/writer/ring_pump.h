@@ -34,7 +34,8 @@ class RingPump {
            std::function<void()> at_out_of_memory = nullptr)
       : ring_(*ring), builder_(*builder), capture_(*capture), at_out_of_memory_(std::move(at_out_of_memory)) {}
 
-  // Scans the ring, and returns the number of bytes in it that are not consumed. A full ring extent counts as a whole.
+  // Scans the ring, and returns the number of bytes in it that are not consumed. A full ring extent counts with its
+  // whole size.
   std::uint64_t CountWaitingBytes();
 
   // Packs and writes all events up to the horizon. `whole`: no thread writes records any more, so incomplete groups

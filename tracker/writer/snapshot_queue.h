@@ -23,8 +23,8 @@ class SnapshotQueue {
   SnapshotQueue(SnapshotHooks hooks, Write write, WriterWait* wait)
       : hooks_(std::move(hooks)), write_(std::move(write)), wait_(*wait) {}
 
-  // Calls `wake`, which wakes the writer, waits for the snapshot, and returns the result of Write. Returns an error if
-  // the writer hangs, or the recording has ended.
+  // Calls `wake`, which wakes the writer. Then waits for the snapshot, and returns the result of Write. Returns an
+  // error if the writer hangs, or the recording has ended.
   std::string Request(const SnapshotWish& wish, const std::function<void()>& wake);
 
   // Collects the requests that are due. Returns false if no request is due. If it returns true, pack all records that
@@ -51,8 +51,8 @@ class SnapshotQueue {
   const SnapshotHooks hooks_;
   const Write write_;
   WriterWait& wait_;
-  PendingRequests answered_next_;
-  std::vector<SnapshotWish> due_;
+  PendingRequests answered_next_;  // requests of waiting threads that CollectDue has collected
+  std::vector<SnapshotWish> due_;  // requests of SnapshotHooks that CollectDue has collected
 
   std::mutex mutex_;  // guards the members below
   PendingRequests waiting_;

@@ -36,7 +36,7 @@ void InOwnFilesThrowing(const Work& work) {
   RunThrowing([](const auto& safe_work) { InOwnFiles(safe_work); }, work);
 }
 
-// The same, but returns false if the files thread was busy for `max_wait_ns`, so that `work` was not called.
+// Like InOwnFilesThrowing, but returns false, and does not call `work`, if the files thread was busy for `max_wait_ns`.
 template <class Work>
 bool InOwnFilesThrowingWithin(std::uint64_t max_wait_ns, const Work& work) {
   bool was_called = false;

@@ -205,8 +205,8 @@ void Writer::State::TakeProcess(std::string process_info) {
 // Reads the ring once. Packs and writes its records if they are enough for a chunk, if the last chunk was long ago, or
 // if `flush` is true. Returns true if there were new records.
 bool Writer::State::Work(bool flush) {
-  // The tick is read well before the scan, because a processor may read its tick counter slightly later than the
-  // program's order shows.
+  // The tick must be read before the scan. It is read well before it, because a processor may run the instruction that
+  // reads the tick counter slightly later than its place in the program.
   const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t age = now - last_chunk_ns;

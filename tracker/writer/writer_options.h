@@ -28,8 +28,8 @@ struct SnapshotWish {
 struct SnapshotHooks {
   // Returns the snapshots that the writer must write now. Called each time the writer reads the ring.
   std::function<std::vector<SnapshotWish>()> due;
-  // Returns the snapshot to write at an out-of-memory error; nullopt: no snapshot. Called when the writer has packed
-  // the error's event, and before it packs later events.
+  // Returns the snapshot to write at an out-of-memory error; nullopt: no snapshot. Called when the writer has written
+  // the error's event, and before it adds later events to a chunk.
   std::function<std::optional<SnapshotWish>()> at_out_of_memory;
   // Called after each of these snapshots. `wrong`: one line with the error; "" if the snapshot is written.
   std::function<void(const SnapshotWish& wish, const std::string& wrong)> made;
@@ -65,7 +65,7 @@ struct WriterStatus {
   std::string part;               // path of the open part
   std::uint64_t events = 0;       // events in chunks that were written
   std::uint64_t bytes = 0;        // written bytes, including the bytes of removed parts
-  std::uint64_t lost_events = 0;  // events that were packed, but could not be written
+  std::uint64_t lost_events = 0;  // events in chunks that were not written, or in parts that another program removed
   std::uint64_t lost_chunks = 0;
   std::string last_write_error;     // "" without an error
   int last_write_errno = 0;         // errno of last_write_error; 0: no system error

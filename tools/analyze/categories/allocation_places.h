@@ -20,7 +20,7 @@ namespace memoir {
 
 class AllocationPlaces {
  public:
-  static constexpr std::uint64_t kNowhere = 0;
+  static constexpr std::uint64_t kNowhere = 0;  // the place of a block whose thread is unknown
 
   // The rule of a judged block, and the block's slot and ordinal.
   struct Outcome {

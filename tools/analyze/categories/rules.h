@@ -30,8 +30,8 @@ enum class HolderKind : std::uint8_t {
 };
 
 struct Rule {
-  std::string_view name;  // "saved_for_backward"
-  Category kept;
+  std::string_view name;    // "saved_for_backward"
+  Category kept;            // the category of the block
   std::string_view detail;  // empty: no detail
   HolderKind holder;
   bool (*holds)(const Evidence&);  // the condition
@@ -48,7 +48,7 @@ inline constexpr std::size_t kMostRules = 64;
 bool IsBucketOfRanks(const Rule& rule);
 
 RuleNumber RuleFor(const Evidence& evidence);
-bool IsSecondCopy(RuleNumber rule);  // the rule of a second copy of a model's parameters (second_copies.h)
+bool IsSecondCopy(RuleNumber rule);  // true for the rule `second_copy` (second_copies.h)
 
 }  // namespace memoir
 

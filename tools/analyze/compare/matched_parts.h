@@ -56,6 +56,7 @@ class MatchedNames {
   std::map<std::string, SourceLine> lines_of_a_;  // ToString of A's line, and the matching line of B
 };
 
+// Returns a row for each value of the grouping `by`, with the sums of its parts. Largest difference first.
 std::vector<ComparedRow> RowsOf(const std::vector<MatchedPart>& parts, GroupBy by);
 
 }  // namespace memoir

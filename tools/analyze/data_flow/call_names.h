@@ -30,8 +30,8 @@ class CallNames {
  private:
   const std::string program_;
   CalledCodes facts_;
-  std::string folder_;  // folder of the program; empty while unknown
-  std::vector<std::uint32_t> of_code_, of_module_;
+  std::string folder_;                              // folder of the program; empty while unknown
+  std::vector<std::uint32_t> of_code_, of_module_;  // by CodeId and by ModuleId: index of the name
   std::uint32_t unknown_ = TreeNode::kNone;
   absl::flat_hash_map<std::string, std::uint32_t> called_;  // number of called modules, by class
 };

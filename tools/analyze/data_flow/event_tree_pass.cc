@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
-// Arguments: self, and the tensor whose data `self` receives.
+// torch calls this operator when a program sets the data of a tensor. Its two arguments are the tensor, and the tensor
+// whose data it receives.
 constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";
 
 }  // namespace
@@ -67,8 +68,8 @@ AllocationId EventTreePass::AddTensor(const Tensor& tensor) {
   return allocation;
 }
 
-// Adds the tensors among the arguments. Changes `kinds` for arguments that torch.profiler does not show: a tensor
-// without storage, or a list with an undefined tensor.
+// Adds the tensors among the arguments. Changes `kinds` for arguments that torch.profiler does not show as tensors: a
+// tensor without storage, and a list with a tensor that is undefined or has no storage.
 void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);

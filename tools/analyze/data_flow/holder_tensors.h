@@ -28,9 +28,9 @@ class HolderTensors {
  private:
   static const Holding* Count(Holding& holding);
 
-  std::map<ModuleId, Holding> modules_;  // pointers to entries stay valid
-  std::map<std::uint64_t, Holding> optimizers_;
-  std::map<ThreadId, Holding*> last_;
+  std::map<ModuleId, Holding> modules_;          // pointers to entries stay valid
+  std::map<std::uint64_t, Holding> optimizers_;  // by HoldsEvent::owner
+  std::map<ThreadId, Holding*> last_;            // by thread: the entry of its newest event
 };
 
 }  // namespace memoir

@@ -33,7 +33,8 @@ class CompositionCurve {
   void Add(std::uint64_t ns, std::uint64_t bytes, const Labels& labels);
   void Remove(std::uint64_t ns, std::uint64_t bytes, const Labels& labels);
   std::uint64_t live() const { return live_; }
-  ReportCurve Take();  // the current live bytes last until the end
+  // Returns the curve. In the buckets after the newest change, the live bytes stay as they are now.
+  ReportCurve Take();
 
  private:
   struct Composition {

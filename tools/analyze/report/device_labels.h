@@ -31,6 +31,8 @@ class DeviceLabels {
 
  private:
   const std::vector<const Grouping*>& groupings_;
+  // By grouping. The keys of label_of_group_ are a group and `before`. The keys of label_of_key_ are Grouping::Key, or
+  // the label if layers are merged: groups with the same key have the same label.
   std::array<absl::flat_hash_map<std::pair<Group, bool>, LabelNumber>, kReportGroupingCount> label_of_group_;
   std::array<absl::flat_hash_map<std::string, LabelNumber>, kReportGroupingCount> label_of_key_;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> place_of_;  // by the labels of module and operator

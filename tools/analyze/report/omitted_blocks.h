@@ -16,7 +16,8 @@ namespace memoir {
 
 class OmittedBlocks {
  public:
-  // `most`: if more blocks of a device than this are not live at an exact instant, these blocks are not kept.
+  // `most`: the largest number of blocks for each device, not counting blocks that are live at an exact instant. If
+  // there are more, only the blocks that are live at an exact instant are kept.
   explicit OmittedBlocks(std::size_t most) : most_(most) {}
 
   void NoteAllocation(const Block& block, std::uint64_t ns);

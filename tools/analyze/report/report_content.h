@@ -144,13 +144,13 @@ struct ReportDevice {
   std::vector<ReportPath> paths;
   std::vector<ReportPlace> places;
   std::vector<ReportCaller> callers;
-  std::vector<SourceLine> frames;  // of callers
-  std::vector<SourceLine> lines;   // by label of the grouping by line
+  std::vector<SourceLine> frames;  // the frames of `callers`
+  std::vector<SourceLine> lines;   // by LabelNumber of the grouping by line
   std::vector<ReportSegmentChange> segments;
   bool all_segments = true;  // false: some changes are omitted
   // The addresses and lives of blocks that the report leaves out because of their module or size. Ordered by begin.
   std::vector<ReportOmittedBlock> others;
-  bool all_others = true;  // false: only the blocks at the exact instants
+  bool all_others = true;  // false: `others` has only blocks that are live at an exact instant
 };
 
 struct ReportProcess {
@@ -166,11 +166,11 @@ struct ReportProcess {
 
 // Figures of the whole recording, for a report that covers only a selection.
 struct ReportWhole {
-  std::uint64_t steps = 0;    // of the process with the most steps
-  std::uint64_t end_ns = 0;   // end of the recording
-  std::size_t processes = 0;  // processes with memory
-  std::size_t processes_in_part = 0;
-  std::uint64_t windows = 0;  // of the process with the most windows
+  std::uint64_t steps = 0;            // number of steps of the process with the most steps
+  std::uint64_t end_ns = 0;           // end of the recording
+  std::size_t processes = 0;          // processes with memory
+  std::size_t processes_in_part = 0;  // processes with memory in which the selection has a window
+  std::uint64_t windows = 0;          // number of windows of the process with the most windows
 };
 
 struct ReportContent {
@@ -178,7 +178,7 @@ struct ReportContent {
   std::vector<ReportDevice> devices;
   std::vector<ReportProcess> processes;  // processes with events
   Leaks leaks;
-  std::vector<std::string> names;  // of ranges
+  std::vector<std::string> names;  // names of ranges (ReportPath::name)
   ReportWhole whole;
 };
 

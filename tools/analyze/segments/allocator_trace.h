@@ -31,7 +31,7 @@ struct TraceEntry {
   TraceAction action = TraceAction::kAlloc;
   std::uint64_t ns = 0;  // since the capture's start
   std::uint64_t address = 0;
-  std::uint64_t bytes = 0;  // for blocks the requested bytes, as in torch
+  std::uint64_t bytes = 0;  // for a block: its requested bytes, as in torch
   std::uint64_t stream = 0;
   std::uint64_t device_free = 0;  // kOutOfMemory: free bytes that the driver reported
   // Block that was allocated, freed or requested; nullptr: unknown. Valid only during the call.

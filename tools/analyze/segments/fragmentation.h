@@ -24,12 +24,13 @@
 
 namespace memoir {
 
-// Blocks of the same operator and module that lie in segments with unusable bytes.
+// Blocks of the same operator and module in one segment (SegmentRow), or in all segments with unusable bytes
+// (DeviceSegments). The blocks pin the pages that they touch: these pages cannot be freed.
 struct Pin {
   std::string name;  // "aten::zeros in layers.3.attn"
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t segments = 0;
+  std::uint64_t segments = 0;   // number of segments with unusable bytes that contain the blocks
   std::uint64_t unusable = 0;   // unusable bytes in these segments; a segment with several pins counts for each pin
   std::uint64_t oldest_ns = 0;  // age of the oldest block whose allocation was recorded; 0: no such block
   bool from_before = false;     // true: some blocks are older than the recording
@@ -47,8 +48,8 @@ struct PoolRow {
 
 // The operator, the module and the allocation time of a block in a segment.
 struct SegmentBlockFacts {
-  std::string operator_name;  // also "(no operator)", "(from before)"; empty for a block that waits
-  std::string module;         // also "(no module)"
+  std::string operator_name;  // or a label: "(no operator)", "(from before)"; empty for a block that waits
+  std::string module;         // or the label "(no module)"
   std::uint64_t since_ns = 0;
 };
 
@@ -68,15 +69,15 @@ struct DeviceSegments {
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
   std::vector<PoolRow> places;        // by pool and stream; most unusable bytes first
   std::vector<SegmentRow> segments;   // ordered by address
-  std::vector<Pin> pins;              // for segments with unusable bytes; most unusable bytes first
+  std::vector<Pin> pins;              // blocks in segments with unusable bytes; most unusable bytes first
 };
 
 struct FragmentedDevice {
   std::string name;
   ProcessId process;
   std::optional<std::uint32_t> rank;
-  DeviceSegments peak;  // when the most bytes were unusable
-  DeviceSegments end;
+  DeviceSegments peak;                   // when the most bytes were unusable
+  DeviceSegments end;                    // at the end of the selection
   std::vector<UnusablePoint> over_time;  // at most kMostCurvePoints
 };
 

@@ -28,7 +28,7 @@ struct Hole {
 };
 
 struct SegmentBlock {
-  Block block;            // for a waiting block only address and bytes
+  Block block;            // if `waiting`, only its address, bytes and device are set
   bool waiting = false;   // the program freed it, and a stream may still use it
   bool left_out = false;  // the selection leaves it out
 };
@@ -59,7 +59,7 @@ SegmentMap MapSegments(const ReplayState& state, DeviceId device);
 struct Pages {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;  // size of a page
-  bool contiguous = false;  // true: the piece may have several pages
+  bool contiguous = false;  // true: part of an expandable segment, may have several pages; false: one page
   std::uint64_t end = 0;    // end of the piece
 };
 Pages PagesOf(std::uint64_t address, const ReservedPiece& piece);

@@ -47,7 +47,7 @@ class LiveBlockTablePass : public ChangePass {
     Snapshot(id, device, instant->second);
   }
   void SeeEnd(const ReplayReport&) override { missing = grouping_.Missing(state().dictionary()); }
-  // At an instant before its first change, a device has no blocks.
+  // Adds each device whose instant lies before its first change. Such a device has no blocks.
   void SeeProcessEnd(const ProcessEvent& event) override {
     for (auto& [id, device] : devices()) {
       if (device.process == event.process && !Passed(id)) Empty(id, device);
@@ -139,7 +139,7 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
 }
 
 Task<absl::StatusOr<LiveBlockTable>> FindLiveBlocks(SharedCategories& shared, LiveBlockTableOptions options) {
-  shared.Find();  // starts the pass for categories: the largest blocks show theirs in any grouping
+  shared.Find();  // starts the pass for categories, which the list of the largest blocks always needs
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
   const absl::StatusOr<Instants> instants = co_await FindInstants(shared.replays(), options, options.at);
   if (!instants.ok()) co_return instants.status();

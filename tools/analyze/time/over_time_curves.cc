@@ -97,12 +97,12 @@ class CurvePass : public WindowedVisitor {
     std::vector<std::uint64_t> parts;                       // parts of `now`, by category; only for the allocated track
     std::vector<std::vector<std::uint64_t>> parts_of_most;  // by bucket
     std::size_t filled = 0;                                 // number of buckets, from the first, that are final
-    std::vector<bool> changes;                              // by bucket
+    std::vector<bool> changes;                              // by bucket: true if `now` changed in it
   };
   struct Curve {
     DeviceCurve shown;
     Track allocated, active, reserved;
-    std::vector<bool> followed;  // by slot
+    std::vector<bool> followed;  // by slot: true if `allocated` includes the live block
   };
   template <class Function>
   void ForEachTrack(Function function) {
@@ -298,7 +298,7 @@ Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, Over
     result.missing = categories->missing;
   }
   CurvePass pass(shared.capture(), options, categories, &result);
-  report = co_await replays.Next(pass, {.modules = true});  // modules: to recognize iterations
+  report = co_await replays.Next(pass, {.modules = true});  // iterations are recognized by modules
   if (!report.ok()) co_return report.status();
   result.report = *std::move(report);
   ForgetEvicted(result);

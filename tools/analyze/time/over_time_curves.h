@@ -37,7 +37,7 @@ struct DeviceCurve {
   bool caching = false;                   // has a caching allocator
   LevelCurve allocated;                   // live bytes
   LevelCurve active, reserved;            // caching only
-  std::vector<CategoryCurve> categories;  // if OverTimeOptions::categories; they sum to allocated.max_bytes
+  std::vector<CategoryCurve> categories;  // sum to allocated.max_bytes; empty unless OverTimeOptions::categories is set
   std::vector<bool> known;    // one for each bucket: false between windows, and in parts that --max-size evicted
   std::vector<bool> changes;  // one for each bucket: true if a curve changed in it
   std::vector<Iteration> iterations;  // of the device's process; caching only

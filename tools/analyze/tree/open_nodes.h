@@ -38,8 +38,8 @@ class OpenNodes {
   // Returns the innermost open node of a thread. If the thread has no open node, returns the innermost open range of
   // `base`, the ranges of another thread for which this thread works. kNoTreeNode if there is no such range.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
-  // Returns the same node for a range that begins. For a user range, returns the node around the `with` statement whose
-  // __enter__ begins it.
+  // Returns the node around a range that begins. For a user range that begins in the __enter__ of a `with` statement,
+  // this is the node around the statement. For any other range, it is the node that Around returns.
   std::uint32_t AroundRange(ThreadId thread, const OpenRange& range) const;
   // Begins a node. Closes open nodes at its level or deeper, whose ends were not recorded.
   void Begin(ThreadId thread, const OpenNode& node);

@@ -56,7 +56,7 @@ struct Layout {
 // Returns "float32[32, 128]". The text contains strides only if the layout is not contiguous.
 std::string ToString(const Layout& layout);
 
-// The argument kinds of a range (capture_format.md, "Argument kinds").
+// The argument kinds of a range (docs/capture_format.md, "Argument kinds").
 struct Signature {
   std::string kinds;
   std::vector<std::uint32_t> list_lengths;
@@ -161,9 +161,11 @@ class Dictionary {
   // stack would have more than kMostFrames frames, which happens only in a damaged capture.
   StackId AddStack(StackId parent, Frame frame);
   static constexpr std::uint32_t kMostFrames = 1u << 16;
+  // Stores `origins`. The returned pointer is valid as long as this object.
   const std::vector<CodeOrigin>* AddOrigins(std::vector<CodeOrigin> origins) {
     return &origins_.emplace_back(std::move(origins));
   }
+  // Sets origins(`stack`), unless it is already set. `origins` comes from AddOrigins.
   void SetOrigins(StackId stack, const std::vector<CodeOrigin>* origins);
   void SetGenerated(CodeId code);
   void SetCompilation(NameId name, const Compilation& compilation) { compilations_.try_emplace(name, compilation); }

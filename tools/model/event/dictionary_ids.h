@@ -1,5 +1,5 @@
-// Converts the numbers by which the chunks of one process refer to names, stacks, threads and so on to ids of the
-// replay (ids.h).
+// The chunks of one process refer to names, stacks, threads and so on by numbers. A DictionaryIds converts these
+// numbers to ids of the replay (ids.h).
 #ifndef TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 #define TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 
@@ -38,11 +38,11 @@ class NumberedValues {
 
 struct NameEntry {
   NameId id;
-  SchemaId schema;  // operators only
+  SchemaId schema;  // set for operators
   bool is_operator = false;
-  ModuleId module;           // modules only
-  CodeId code;               // code only
-  std::uint32_t native = 0;  // code only: index in the list of native objects, plus 1; 0: Python code
+  ModuleId module;           // set for modules
+  CodeId code;               // set for Python code
+  std::uint32_t native = 0;  // set for native code: index in the list of native objects, plus 1
 };
 struct SignatureEntry {
   SignatureId id;
@@ -55,6 +55,7 @@ class DictionaryIds {
   // `symbols` contains the names of native frames.
   DictionaryIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols);
 
+  // Adds the definitions in the dictionaries of a chunk.
   void Define(const Payload& payload);
   // Removes names, layouts, signatures and stacks at the end of a part, because the next part may assign their numbers
   // to other values. For example, memoir-drain begins a new numbering in the part that it writes.
@@ -130,6 +131,7 @@ class DictionaryIds {
   using Origins = const std::vector<CodeOrigin>*;
   absl::flat_hash_map<std::string, std::map<std::uint32_t, Origins>> generated_;
   absl::flat_hash_map<StackId, Origins> origins_;  // operations that stacks with generated code execute
+  // Earlier results of FindModuleAt, FindUnderForward and JoinNative, by their arguments.
   absl::flat_hash_map<std::pair<Origins, ModuleId>, ModuleId> modules_at_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_forward_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_python_;

@@ -86,6 +86,7 @@ bool AreOfTwoJobs(const RunName& a, const RunName& b) {
   return !a.launched.empty() && a.launcher == b.launcher && a.job != b.job;
 }
 
+// Returns true if `a` and `b` belong to the same run, apart from the rule about ranks of one world (AreOneWorld).
 bool AreTogether(const ProcessLifetime& a, const ProcessLifetime& b) {
   if (!a.info->run().empty() && a.info->run() == b.info->run()) return true;
   if (AreOfTwoJobs(a.name, b.name)) return false;

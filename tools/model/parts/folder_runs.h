@@ -6,9 +6,9 @@
 // - They are one process that recorded twice or replaced itself (exec).
 // - One process is a fork or a child program of the other.
 // - They are ranks of one world in which no rank occurs twice.
-// Two jobs at the same time are separate runs if their launchers gave them different names. Processes of several
-// `memoir run` at the same time are also separate runs if each pair of these `memoir run` has processes of the same
-// rank.
+// Two jobs at the same time are separate runs if their launchers gave them different names. If several commands
+// `memoir run` ran at the same time, the processes of each command are also a separate run, if any two of the commands
+// have processes of the same rank.
 #ifndef TOOLS_MODEL_PARTS_FOLDER_RUNS_H_
 #define TOOLS_MODEL_PARTS_FOLDER_RUNS_H_
 

@@ -68,6 +68,7 @@ bool CollapseFinder::IsSteady(std::size_t step, std::size_t period) const {
   return behind_[step - 1] == behind_[step - 1 - period];
 }
 
+// Returns the span of groups of `period` steps that begins with `step`. nullopt if there is no such span.
 std::optional<CollapsedStepSpan> CollapseFinder::FindWithPeriod(std::size_t period, std::size_t step,
                                                                 PatternRowAddresses& addresses) {
   const std::uint64_t steps_back = StepsBack(step - period, step);

@@ -56,8 +56,8 @@ class CollapseFinder {
   struct StateBehind {
     bool known = false;  // true: NoteStep has set this state
     std::size_t live_count = 0;
-    std::uint64_t steps_back = 0, live_hash = 0;
-    std::size_t others_freed = 0;  // number of blocks freed so far that no row allocated
+    std::uint64_t steps_back = 0, live_hash = 0;  // argument and result of PatternRowAddresses::HashLiveBlocks
+    std::size_t others_freed = 0;                 // number of blocks freed so far that no row allocated
     bool operator==(const StateBehind&) const = default;
   };
   std::uint64_t StepsBack(std::size_t first_step, std::size_t end_step) const;
@@ -78,16 +78,17 @@ class CollapseFinder {
 // The position of a replay in a span. The replay collapses groups, or opens a group to visit its events.
 class CollapsedStepSpanCursor {
  public:
-  // Maps the address by which rows refer to a block to the address at which the replay shows the block. `renames` of
-  // the constructor contains the blocks that AddRenames of earlier spans added.
+  // Maps addresses of blocks: from the address that rows have for a block, to the address at which the replay shows it.
+  // `renames` of the constructor contains the blocks that AddRenames of earlier spans added.
   using AddressRenames = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
   CollapsedStepSpanCursor(const CollapsedStepSpan& span, const std::vector<PatternRow>& rows,
                           const std::vector<StepRows>& steps, const AddressRenames& renames);
 
   std::size_t groups_left() const { return span_->groups - group_; }
   std::size_t period() const { return span_->period; }
-  // Describe the group that is `group` groups after the current group: its first row, the tick at which it ends, and
-  // the program's number of its last step.
+  // The next three functions describe a group. `group` is the number of the group, counted from the current group,
+  // which is 0. FirstRow returns the first row of the group. End returns the tick at which the group ends. LastNumber
+  // returns the program's number of the last step of the group.
   const PatternRow& FirstRow(std::size_t group) const { return RowOf(StepAt(group_ + group, 0).first_row); }
   Tick End(std::size_t group) const { return EndOf(StepAt(group_ + group, span_->period - 1)); }
   std::uint64_t LastNumber(std::size_t group) const {
@@ -107,15 +108,15 @@ class CollapsedStepSpanCursor {
   // Begins to visit the events of the current group.
   void Open() { opened_ = true; }
   bool opened() const { return opened_; }
-  bool at_group() const { return step_ == 0 && row_ == 0; }
+  bool at_group() const { return step_ == 0 && row_ == 0; }  // true: row() is the first row of its group
   std::size_t row() const { return StepAt(group_, step_).first_row + row_; }  // current row of the open group
   void NextRow();
   // Returns the address and the serial of `event`, the next memory event of the open group. `index` is its index in the
   // pattern.
   EventAddress NextAddress(const PatternEvent& event, std::uint32_t index);
 
-  // A live host block: the address by which rows after the span refer to the block, and the address at which the replay
-  // shows it.
+  // A live host block. `known` is the address by which rows after the span refer to the block. `shown` is the address
+  // at which the replay shows it.
   struct ShownBlock {
     std::uint64_t known = 0, shown = 0;
     std::uint32_t device = 0;
@@ -141,10 +142,11 @@ class CollapsedStepSpanCursor {
   const std::vector<StepRows>* steps_;
   std::size_t group_ = 0, step_ = 0, row_ = 0;  // row_: index in the step
   bool opened_ = false;
-  std::uint64_t steps_opened_ = 0;
-  std::uint64_t step_before_ = 0;  // number of the last step before the span
+  std::uint64_t steps_opened_ = 0;  // number of steps of opened groups that were visited so far
+  std::uint64_t step_before_ = 0;   // number of the last step before the span
   // Addresses of live blocks, by RowBlockId. The step number in this id counts only the steps of opened groups.
   absl::flat_hash_map<std::uint64_t, std::uint64_t> live_blocks_;
+  // By device: the next serial, and the number of serials that one group uses.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> serials_, serials_of_group_;
 };
 

@@ -59,6 +59,7 @@ void MatchingBlocks::SwitchLevel(v1::RecordingLevel level) {
 void MatchingBlocks::LeaveOutStep() {
   if (learns_) --step_counts_.full_steps;
   learns_ = false;
+  // A position that no allocation has. Later positions of this step follow from it, so they occur in no other step.
   constexpr std::uint64_t kNowhere = 0x9e3779b97f4a7c15u;
   for (DevicePosition& device_position : device_positions_) device_position = {kNowhere, step_counts_.steps};
 }

@@ -33,6 +33,7 @@ class MatchingBlocks {
 
   // Begins a step at the current event. `thread` is the thread that marks steps.
   void BeginStep(ThreadId thread);
+  // Call this function when the recording level changes to `level`.
   void SwitchLevel(v1::RecordingLevel level);
 
   // Call this function for each block before the visitor receives it. `ordinal` is the ordinal that the block will
@@ -68,14 +69,16 @@ class MatchingBlocks {
     bool in_compiled_region = false, compiling = false, temporary = false;
     std::uint8_t seen = 0;  // number of full steps from which this entry was taken
   };
-  // The positions of one block in a step. 0 if there is no position.
+  // Hashes of a block's position in its step and of its Python stack. `of_any_size` omits the size of the block itself.
+  // Both are 0 if the block has no position. `of_any_size` is also 0 if the block has no stack.
   struct Positions {
     std::uint64_t exact = 0;
     std::uint64_t of_any_size = 0;
   };
+  // The position of the newest block of a device.
   struct DevicePosition {
     std::uint64_t position = 0;
-    std::uint64_t step = 0;
+    std::uint64_t step = 0;  // step of the position, as counted by RepeatedStepCounts::steps
   };
   DevicePosition& PositionOf(DeviceId device);
   Positions PositionsOf(bool caching, const Block& block);

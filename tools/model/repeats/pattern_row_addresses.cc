@@ -74,8 +74,9 @@ void PatternRowAddresses::Allocate(std::uint64_t block, std::uint32_t device) {
   addresses_.push_back({block, 0});
 }
 
-// If an earlier chunk allocated the freed block, the free has a recorded address. This address must be the address that
-// the earlier chunk recorded for the block.
+// Returns the address of the free. If no row of this chunk allocated the freed block, the chunk records the address of
+// the free. If a row of an earlier chunk allocated the block, this address must be the one that the earlier chunk
+// recorded for the block.
 std::uint64_t PatternRowAddresses::TakeFree(const PatternEvent& event, std::uint64_t step) {
   const std::uint64_t back = event.of_host - kAllocatedInStep;
   const bool is_of_row = event.of_host >= kAllocatedInStep && back <= step;
@@ -208,8 +209,8 @@ std::optional<std::int64_t> PatternRowAddresses::TakeFrees(const RepeatGroupLife
 }
 
 // At its end, a chunk records the addresses of the live blocks that it allocated. Assigns these addresses first to the
-// blocks that the group does not free, then to the others. Returns false if the chunk recorded another number of live
-// blocks.
+// blocks that the group does not free, then to the others. Returns false if the chunk recorded more or fewer addresses
+// than it has live blocks.
 bool PatternRowAddresses::EndChunk(const RepeatGroupLifetimes& lifetimes, std::int64_t at, CollapseState& state) const {
   std::uint32_t live = 0;
   for (auto& [block, given] : state.others) {

@@ -1,5 +1,6 @@
-// Counts the records of each thread, and finds records that are missing or that a capture contains twice. A run is
-// counted when it is read, before its events are visited: the runs of one thread are read in their order.
+// Counts the records of each thread, and finds records that are missing or that a capture contains twice. Runs and
+// pattern rows are counted when their chunk is read, before their events are visited. Chunks contain the records of a
+// thread in their order.
 #ifndef TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
 #define TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
 

@@ -21,8 +21,9 @@ std::size_t GroupsUntil(const CollapsedStepSpanCursor& span, Tick until) {
 
 }  // namespace
 
-// Does not join chunks after a loss. A lost free is noticed when another block is allocated at its address. Joined rows
-// would hide this: they show blocks at invented addresses (pattern_row_addresses.h), and may be collapsed.
+// After a loss, `joins` is false. A lost free is noticed when another block is allocated at the address of the freed
+// block. Joined rows would hide this: they show blocks at invented addresses (pattern_row_addresses.h), and may be
+// collapsed.
 void RepeatedSteps::Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins) {
   JoinedPatternRows joined;
   for (const std::shared_ptr<Chunk>& chunk : chunks) {
@@ -128,7 +129,8 @@ void RepeatedSteps::Collapse(PatternRowCursor& cursor, RepeatedEvent& event) {
   context_.visitor().OnRepeated(event);
 }
 
-// Live blocks of the visited group now represent the last collapsed group's blocks: adds `ticks` to their ticks.
+// Adds `ticks` to the ticks of the visited group's live blocks, because from now on they represent the blocks of the
+// last collapsed group. Returns these live blocks.
 std::vector<const Block*> RepeatedSteps::MoveBlocks(const PatternRowCursor& cursor, Tick ticks) {
   std::vector<const Block*> blocks;
   const auto move = [&](std::uint32_t device, std::uint64_t address) {

@@ -46,7 +46,7 @@ class Replayer {
   void AddRuns(const std::shared_ptr<Chunk>& chunk);
   bool AllVisited() const { return heap_.empty() && repeated_steps_.empty(); }
 
-  void Enqueue(ThreadReplay& thread);  // `thread` has runs
+  void Enqueue(ThreadReplay& thread);  // `thread` must have runs
   // Visits the events up to `until`, with all threads merged. If `may_wait` is true, stops at an event that needs the
   // next chunk (WaitsForNode).
   void Drain(Tick until, bool may_wait = false);

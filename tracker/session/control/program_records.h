@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-void RecordMark(const char* text);  // longer texts are cut to kMaxInlineName
+void RecordMark(const char* text);  // texts longer than kMaxInlineName are cut
 void RecordStep(std::uint64_t step);
 // Write Memoir's own marks, which the program did not request (docs/event_schema.md, "Requested steps").
 // RecordRequestBegin: the first of `steps` requested steps has begun; `first` is the number of this step, if known.

@@ -27,9 +27,10 @@ class RecordingSwitch {
   // Switches to `level`. `on_empty`: whether to wait for room in the ring. False, with nothing changed, if the
   // recording has ended or the ring has no room for the record.
   bool SwitchTo(RecordingLevel level, OnEmptyPool on_empty);
-  // Like SwitchTo with kDrop, but returns false if another thread is switching. It is for the writer's thread, which
-  // must not wait, because the other thread may be waiting for the writer. Some functions of torch may be called only
-  // on threads of the program (tracker/torch/hooks.h). A thread of the program calls them at its next range.
+  // Like SwitchTo with kDrop, but returns false if another thread is switching. It is for callers that must not wait:
+  // the writer's thread, because the other thread may be waiting for the writer, and hooks that run inside of an
+  // allocation (RecordingControls::NoteDeviation). Some functions of torch may be called only on threads of the program
+  // (tracker/torch/hooks.h). The range hook calls these functions at the next range of such a thread.
   bool TrySwitchTo(RecordingLevel level);
 
   // True between Begin and End, also while the recording is switched off.

@@ -59,7 +59,7 @@ class RecordingWindows {
   };
   explicit RecordingWindows(const WindowOptions& options);
 
-  std::optional<StepMark> BeginStep(std::uint64_t step);  // memoir.step()
+  std::optional<StepMark> BeginStep(std::uint64_t step);  // called by memoir.step()
   // Return the step that begins when a range begins or ends. nullopt if no step begins, or if a better source marks the
   // steps. `range` is any address that belongs to the range alone while the range is open.
   std::optional<StepMark> BeginRange(const void* range, std::string_view name);

@@ -13,8 +13,8 @@
 namespace memoir {
 namespace {
 
-// Returns the gaps in the recording of CUDA memory. Reads the gaps again if one has changed meanwhile, which
-// CudaGapChanges shows.
+// Returns the gaps in the recording of CUDA memory. Reads the gaps again if CudaGapChanges shows that one has changed
+// meanwhile.
 std::vector<UnrecordedEvents> FindCudaGaps() {
   CudaGap gaps[kMostCudaGaps];
   std::size_t count = 0;
@@ -42,7 +42,8 @@ std::string WhyCallsBypass(const UnwrappedCalls& calls) {
 
 std::vector<UnrecordedEvents> FindUnrecorded() {
   std::vector<UnrecordedEvents> found;
-  std::uint64_t times_since = 0;  // first, because only the first entry is printed, and the user requested these times
+  // Kernel times come first, because the session prints only the first entry, and the user has requested kernel times.
+  std::uint64_t times_since = 0;
   if (std::string problem = KernelTimesProblem(&times_since); !problem.empty())
     found.push_back({UnrecordedEvents::Kind::kKernelTimes, times_since, 0, std::move(problem)});
   std::ranges::move(FindCudaGaps(), std::back_inserter(found));

@@ -71,7 +71,9 @@ constinit std::atomic<pid_t> ready_in{0};
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // the thread that takes a snapshot
-constinit int devices_found = 0;      // number of devices visited so far; only `finder` uses this and the next three
+// Number of devices that the current snapshot has visited. Only `finder` uses this variable and the next three
+// variables.
+constinit int devices_found = 0;
 constinit bool records_found = true;  // false: the snapshot is only for publication
 // The memory that the current snapshot publishes; nullptr if it publishes nothing.
 constinit const std::vector<FoundMemory>* publishes = nullptr;
@@ -84,7 +86,7 @@ constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
 
 CUDAAllocator* Allocator() { return allocator_variable == nullptr ? nullptr : allocator_variable->load(); }
 
-// FillPool reads a field, and Snapshot passes parameters, that only some versions of torch have.
+// Sets the pool of `place`. Only some versions of torch have the field `mempool_`.
 template <class Entry>
 void FillPool(const Entry& entry, DevicePlace& place) {
   if constexpr (requires { entry.mempool_; }) {
@@ -92,6 +94,8 @@ void FillPool(const Entry& entry, DevicePlace& place) {
     place.pool_user = static_cast<std::uint32_t>(entry.mempool_.second);
   }
 }
+// Takes a snapshot of the allocator: of all pools ({0, 0}), and without the history (false). Only some versions of
+// torch have these parameters.
 template <class Allocator>
 auto Snapshot(Allocator& allocator) {
   if constexpr (requires { allocator.snapshot({0, 0}, false); }) {
@@ -127,7 +131,7 @@ void NoteSnapshot() {
   Device& device = devices[index];
   device.epoch = epoch.load(std::memory_order_relaxed);
   device.found_serial = device.serial + 1;
-  device.serial += 3;  // for three records: block found, block freed, statistics
+  device.serial += 3;  // one serial for found blocks, one for their frees, one for the statistics
   device.numbers = NumbersOf(*Allocator(), index);
 }
 
@@ -160,6 +164,7 @@ void RecordTraced(const TraceEntry& entry, Device& device) {
   }
 }
 
+// Returns true if changes of the device are recorded now.
 bool Follows(const Device& device) {
   return RecordingEnabled() && device.epoch == epoch.load(std::memory_order_relaxed);
 }
@@ -175,8 +180,8 @@ void OnTrace(const TraceEntry& entry) {
   follows ? PublishTraced(entry) : WithdrawPublication(entry.device_);
 }
 
-// Requests another attempt to find the blocks, at the end of the surrounding range: after 1, 2, 4, 8, ... reports. The
-// intervals grow, because all attempts may fail.
+// Called at each report while a gap is open. At the report number 1, 2, 4, 8, ... requests another attempt to find the
+// blocks, which happens when the surrounding range ends. The intervals grow, because all attempts may fail.
 void RequestAnotherAttempt() {
   const std::uint32_t reports = unfollowed.fetch_add(1, std::memory_order_relaxed) + 1;
   if ((reports & (reports - 1)) == 0 && RecordingEnabled()) cuda_look.fetch_or(kAsked, std::memory_order_relaxed);
@@ -254,7 +259,7 @@ bool PublishSnapshot(CUDAAllocator& allocator, const Info& info) {
   return all_published;
 }
 
-// Publishes the blocks in `info`. If the program has changed too much since `info`, starts again with a new snapshot.
+// Publishes the blocks in `info`. If there were too many changes since `info`, starts again with a new snapshot.
 template <class Info>
 void PublishBlocks(CUDAAllocator& allocator, Info info) {
   try {
@@ -311,8 +316,8 @@ const char* Find() {
   }
 }
 
-// Finds the live blocks, unless they were found in the current epoch. Returns this epoch. If the attempt fails, opens a
-// gap, begins another epoch and returns it.
+// Finds the live blocks, unless they were found in the current epoch, and returns this epoch. If the attempt fails,
+// opens a gap, begins a new epoch, and returns the new epoch.
 std::uint32_t FindInEpoch() {
   const std::uint32_t now = epoch.load();
   if (found_in.load(std::memory_order_relaxed) == now) return now;
@@ -361,8 +366,9 @@ void FindCudaBlocks() {
   if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
   const ErrnoKeeper errno_keeper;
-  // If another thread is already in this loop, this thread returns. The other thread then sees a new epoch when it has
-  // finished, and finds the blocks again, because all these operations are sequentially consistent.
+  // If another thread is already in this loop, this thread returns. If a new epoch has begun meanwhile, the other
+  // thread sees it after its attempt, because all these operations are sequentially consistent. It then finds the
+  // blocks again.
   while (!finding.exchange(true)) {
     const std::uint32_t looked_at = FindInEpoch();
     finding.store(false);

@@ -7,11 +7,11 @@
 // - The allocator's report to torch's profiler contains the rounded bytes of a block. Memoir redirects the import slots
 // of the report function.
 //
-// The tracker links no CUDA library. With a torch without CUDA the functions do nothing.
+// Memoir's tracker links no CUDA library. If torch has no CUDA, the functions do nothing.
 //
 // torch's allocators call a trace tracker only if it was attached after torch had made them. So the Python package
 // attaches the trace tracker through torch.cuda's queue of lazy calls. Without Python, Memoir attaches the trace
-// tracker when the range around the first CUDA allocation ends. It then takes a snapshot of the allocator, which
+// tracker when the range around the first CUDA allocation ends. Memoir then takes a snapshot of the allocator, which
 // contains the block of this allocation.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_

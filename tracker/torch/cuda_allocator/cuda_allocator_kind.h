@@ -2,7 +2,7 @@
 // its blocks. Other allocators report nothing, but Memoir can record their allocations and deallocations, without
 // segments: this is called device level (device_level_hook.h).
 //
-// One thread at a time, except for the last two functions.
+// Call the functions on one thread at a time. Only the last two may be called on any thread at any time.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
 

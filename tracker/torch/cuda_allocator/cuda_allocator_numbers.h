@@ -1,6 +1,6 @@
-// Reads the statistics and the memory limit of a device from torch's CUDA allocator. Call these functions while this
-// thread holds the allocator's lock of the device. torch takes the lock again, which is allowed, because it is
-// recursive.
+// Reads the statistics and the memory limit of a device from torch's CUDA allocator. Call these functions on the thread
+// that holds the allocator's lock of the device. torch then takes this lock again, which is allowed, because the lock
+// is recursive.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_NUMBERS_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_NUMBERS_H_
 

@@ -7,8 +7,8 @@
 namespace memoir {
 namespace {
 
-// A thread may read a gap while another thread changes it. So each field is atomic, and the reader compares `changes`
-// before and after (CudaGapChanges).
+// A thread may read a gap while another thread changes it. So each field is atomic, and the reader compares the results
+// of CudaGapChanges before and after it reads.
 struct Gap {
   std::atomic<const char*> why;
   std::atomic<std::uint64_t> begin_tick, end_tick;

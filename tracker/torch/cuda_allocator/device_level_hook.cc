@@ -32,7 +32,8 @@ constexpr std::array<c10::DeleterFnPtr, kMaxDevices> Deleters(std::index_sequenc
 }
 constexpr std::array<c10::DeleterFnPtr, kMaxDevices> kDeleters = Deleters(std::make_index_sequence<kMaxDevices>());
 
-// Returns true if `deleter` is the deleter that all blocks of the allocator have. It is taken from the first block.
+// Returns true if `deleter` is the deleter that all blocks of the allocator have, inner_deleter. The first call stores
+// its argument as inner_deleter.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;

@@ -14,8 +14,8 @@ namespace memoir {
 
 // Installs the hook once in a process; it is never removed. At each allocation the hook calls `reports`, which returns
 // true if the allocator now reports its blocks itself, because the program has switched the allocator's cache on. The
-// hook then leaves the block unchanged. InstallDeviceLevelHook returns false if the hook cannot be installed. One
-// thread at a time, which holds no lock of torch's.
+// hook then leaves the block unchanged. InstallDeviceLevelHook returns false if the hook cannot be installed. Call it
+// on one thread at a time, which holds no lock of torch.
 bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*reports)());
 
 }  // namespace memoir

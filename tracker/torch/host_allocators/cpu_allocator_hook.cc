@@ -54,6 +54,7 @@ void DeallocatePointer(void* context) {
   return {data, kept.release(), &DeallocatePointer, device};
 }
 
+// The allocator that Memoir sets as torch's CPU allocator. Calls inner_allocator, and records.
 class RecordingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override { return AllocateAndRecord(inner_allocator, bytes); }

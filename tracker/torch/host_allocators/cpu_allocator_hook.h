@@ -6,8 +6,8 @@
 // The recording allocator returns the inner allocator's block with another deleter, which records and then calls the
 // inner deleter. So other observers (torch.profiler) are not affected. The serial of an allocation is taken after the
 // inner allocator has returned, and the serial of a deallocation before the inner deleter is called. So the serials of
-// an address have the true order (docs/event_schema.md). Blocks that were allocated earlier keep their deleter, so
-// their deallocation is not recorded.
+// an address have the true order (docs/event_schema.md). Blocks that were allocated before the hook was installed keep
+// their deleter, so their deallocation is not recorded.
 #ifndef TRACKER_TORCH_HOST_ALLOCATORS_CPU_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_HOST_ALLOCATORS_CPU_ALLOCATOR_HOOK_H_
 

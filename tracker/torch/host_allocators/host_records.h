@@ -1,6 +1,6 @@
 // Writes records of blocks into the calling thread's ring extent: blocks of CPU memory, page-locked memory, and CUDA
-// memory at device level (device_level_hook.h). Call it on any thread that holds no lock of torch. If the ring has no
-// room, the functions wait for a bounded time, and the wait is counted (OnEmptyPool::kWait). They preserve errno.
+// memory at device level (device_level_hook.h). Call the functions on any thread that holds no lock of torch. If the
+// ring has no room, they wait for a bounded time, and the wait is counted (OnEmptyPool::kWait). They preserve errno.
 #ifndef TRACKER_TORCH_HOST_ALLOCATORS_HOST_RECORDS_H_
 #define TRACKER_TORCH_HOST_ALLOCATORS_HOST_RECORDS_H_
 

@@ -14,11 +14,13 @@ namespace memoir {
 // The published memory of one device, and its changes that are not published yet. All bytes are zero if nothing is
 // published.
 struct DevicePublication {
+  // kNoted: NotePublication was called, so changes are kept. kPublished: PublishFound was called, so changes are
+  // published.
   enum class Stage : std::uint8_t { kNone, kNoted, kPublished };
   static constexpr std::size_t kMostKept = 4096;
 
   Stage stage;
-  bool has_overflown;
+  bool has_overflown;  // true: there were more than kMostKept changes
   std::size_t kept_count;
   PublishedChange kept[kMostKept];  // changes since NotePublication
   NvtxHeaps memory;

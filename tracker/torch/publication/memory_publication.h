@@ -32,9 +32,9 @@ inline constexpr int kMaxPublishedDevices = 128;
 
 enum class MemoryChange : std::uint8_t {
   kSegmentAllocated,
-  kSegmentMapped,  // a part of an expandable segment
+  kSegmentMapped,  // a part of an expandable segment was mapped
   kSegmentFreed,
-  kSegmentUnmapped,
+  kSegmentUnmapped,  // a part of an expandable segment was unmapped
   kBlockAllocated,
   kBlockFreed,  // the free is completed: no stream uses the block any more; `bytes` is not used
 };
@@ -60,8 +60,8 @@ void PreparePublication(bool is_wanted);
 // Loads the tool, if this recording publishes. Call it before the first snapshot, without a lock. Returns false if
 // nothing will be published.
 bool BeginPublication();
-// Stores that publication of some devices has failed: a device that is not published yet stays unpublished in this
-// recording. `why`: the reason, which is copied.
+// Called when the publication of some devices has failed. A device that is not published yet stays unpublished in this
+// recording. TakePublicationProblem returns `why`, which is copied.
 void AbandonPublication(const char* why);
 
 // Call the following functions under the allocator's lock of the device, and only if MayBePublished() is true.
@@ -75,6 +75,7 @@ void NotePublication(int device);
 bool PublishFound(int device, const std::vector<FoundMemory>& found);
 // Publishes a change of the device's memory, or keeps it for PublishFound.
 void PublishChange(int device, MemoryChange change, AddressRange range);
+// Withdraws the device's published memory, and stops keeping or publishing changes of the device.
 void WithdrawPublication(int device);
 
 }  // namespace memoir

@@ -31,16 +31,16 @@ class NvtxHeaps {
   void Withdraw();
   void Forget();
 
-  // Number of blocks that were not published. The table of regions or of heaps was full, or the tool has refused the
-  // heap.
+  // Number of blocks that were not published, for example because the table of regions or of heaps was full, or because
+  // the tool had refused the heap.
   std::uint64_t unpublished() const { return unpublished_; }
 
  private:
   struct Heap {
     std::uint64_t begin, end;
     HeapHandle handle;
-    std::uint32_t regions;
-    bool grows;
+    std::uint32_t regions;  // number of regions in this heap
+    bool grows;             // true: the heap consists of mapped parts of an expandable segment
   };
 
   // Returns the index of the first heap that ends after `address`.
@@ -51,7 +51,9 @@ class NvtxHeaps {
   void RemoveHeap(std::size_t at);
   // Removes the range from all heaps, and the regions in it. A heap that is only partly inside keeps its other part.
   void Cut(AddressRange range);
+  // Registers all regions of the table that lie in the heap.
   void RegisterRegionsIn(Heap& heap);
+  // Removes the regions that overlap the range from the table, without calling the tool.
   void ForgetRegionsIn(AddressRange range);
 
   static std::size_t Home(std::uint64_t address);

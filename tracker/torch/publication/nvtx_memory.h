@@ -29,7 +29,7 @@ using HeapHandle = void*;
 // text, in a string that is never freed.
 const char* ListenerProblem();
 
-// Makes NVTX load the tool, at the first call in the process, and creates the NVTX domain. Call it under no lock, and
+// At the first call in the process, makes NVTX load the tool, and creates the NVTX domain. Call it under no lock, and
 // after the CUDA runtime is initialized, as the guide of compute-sanitizer requires. Returns nullptr, or the reason why
 // nothing is published.
 const char* ListenToMemory();

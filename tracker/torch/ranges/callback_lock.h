@@ -19,7 +19,7 @@ class CallbackLock {
   CallbackLock& operator=(const CallbackLock&) = delete;
 
  private:
-  const SignalBlocker held_;
+  const SignalBlocker held_;  // no signal handler of the program runs while this thread holds the lock
 };
 
 }  // namespace memoir

@@ -2,7 +2,8 @@
 
 #include "tracker/torch/ranges/range_record.h"
 
-// Records the events of torch's compilers as ranges, nested in the ranges of the thread.
+// Implements tracker/modules/compiler_work.h: records the events of torch's compilers as ranges, nested in the ranges
+// of the thread.
 namespace memoir {
 namespace {
 

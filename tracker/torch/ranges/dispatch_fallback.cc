@@ -109,6 +109,7 @@ class alignas(8) RunningOperator {  // its address identifies the range
 // first operator and ends inside of the second.
 bool BeginsOrEndsUserRange(const c10::FunctionSchema& schema) { return schema.name().starts_with("profiler::"); }
 
+// The fallback: torch calls it for each operator. Records the operator, and calls the kernel below the key.
 void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard inside(kFallbackKey);
   const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kFallbackKey);
@@ -126,6 +127,8 @@ void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
   running.End(Top(*stack, schema.returns().size()));
 }
 
+// Returns true if kFallbackKey is not in use: no fallback and no operator is registered for it, and torch has computed
+// no kernel of aten::add for it.
 bool KeyIsFree() {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   const std::optional<c10::OperatorHandle> add = dispatcher.findSchema({"aten::add", "Tensor"});

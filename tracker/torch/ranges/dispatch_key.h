@@ -1,6 +1,6 @@
 // The dispatch key of Memoir's fallback (dispatch_fallback.h), and functions that include the key on threads.
 //
-// torch defines the key, but no kernel of torch 2.11 and 2.15 uses it. Only one library can register a fallback for the
+// torch defines the key, but no kernel of torch 2.11 or 2.15 uses it. Only one library can register a fallback for the
 // key. torch calls the fallback on a thread only if the key is among the thread's included keys. The guards of graphs
 // from torch.compile compare a thread's included keys, and torch compiles a graph again if they differ. So Memoir
 // includes the key once on each thread and never removes it.
@@ -13,8 +13,8 @@ namespace memoir {
 
 inline constexpr c10::DispatchKey kFallbackKey = c10::DispatchKey::Fake;
 
-// Includes the key on the calling thread, on each thread that starts later, and on threads that already run at their
-// next range or allocation. Call it on one thread at a time.
+// Includes the key on the calling thread and on each thread that starts later. A thread that already runs includes the
+// key at its next range or allocation. Call it on one thread at a time.
 void ShowOperatorsOfAllThreads();
 
 // Includes the key on the calling thread, if ShowOperatorsOfAllThreads() was ever called. Cheap if the thread has

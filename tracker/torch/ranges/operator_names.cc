@@ -21,9 +21,9 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kTableSize =
-    // Number of entries. torch has about 3,500 operators. If the table is three quarters full, no more are added.
-    1u << 14;
+// Number of entries in the table. torch has about 3,500 operators. If the table is three quarters full, no more are
+// added.
+constexpr std::size_t kTableSize = 1u << 14;
 constexpr std::size_t kTableLimit = kTableSize / 4 * 3;
 
 struct Entry {
@@ -129,8 +129,8 @@ std::uint32_t KnownId(const char* name, const char* key) {
   return same ? entry.id.load(std::memory_order_acquire) : 0;
 }
 
-// Adds an operator to the table and returns its id, or kNoId. Called at the operator's first use. Takes table_lock.
-// Does not add a range without a schema, because its key is invalid after the range.
+// Adds an operator to the table and returns its id, or kNoId. Called at the operator's first use. Takes table_lock. A
+// range without a schema is not added, because its key is invalid after the range; the result is kNoId.
 std::uint32_t AddOperator(const OperatorSource& source) {
   const ErrnoKeeper errno_keeper;
   const std::optional<c10::FunctionSchema> schema = source.Schema();

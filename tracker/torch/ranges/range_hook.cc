@@ -105,7 +105,8 @@ void Begin(const at::RecordFunction& range) {
     RecordGradientOf(parameter);
 }
 
-// torch ignores exceptions of callbacks without a message, so they are caught and counted here.
+// If a callback throws, torch ignores the exception and prints nothing. So OnBegin and OnEnd catch exceptions, and
+// count the lost range.
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   try {
     if (RangeEpoch() != 0) {

@@ -19,8 +19,8 @@ enum class RangeScopes {
   kWithoutFunctions,
 };
 
-// Sets the kinds of ranges for which torch calls the range hook. EnableRangeHook (hooks.h) adds the hook to torch's
-// callbacks. Call it at the start of each recording, on the thread that starts the recording, while recording is off.
+// Sets the ranges for which torch calls the range hook. EnableRangeHook (hooks.h) adds the hook to torch's callbacks.
+// Call it at the start of each recording, on the thread that starts the recording, while recording is off.
 void InstallRangeHook(RangeScopes scopes);
 
 }  // namespace memoir

@@ -1,6 +1,7 @@
-// Writes the records of one range: its begin, with name, argument kinds and tensors, and its end, with the kinds and
-// tensors of its results. While the range is open, it is in the thread's list of open ranges (open_ranges.h). The
-// callers, range_hook.h and dispatch_fallback.h, determine the kind of the range.
+// Writes the records of one range. The begin has the range's name, its argument kinds and the tensors among the
+// arguments. The end has the argument kinds of the results and their tensors. While the range is open, it is in the
+// thread's list of open ranges (open_ranges.h). The callers, such as range_hook.cc and dispatch_fallback.cc, choose
+// RangeStart::source.
 //
 // Call the functions on the range's thread, when the range begins or ends. They do nothing while ranges are not
 // recorded. They preserve errno, do not allocate, do not throw, and keep no reference to their arguments.
@@ -27,8 +28,8 @@ struct RangeStart {
   std::int64_t sequence;         // autograd's sequence number; -1: no number; or kUnseenByModes
   std::uint32_t forward_thread;  // torch's number of the forward thread; kBackward only
   bool accumulates;              // kBackward only: the range accumulates a parameter's gradient, which EndRange records
-  // Kinds of all arguments, if the caller passes only the tensors among them to BeginRange. nullptr if the caller
-  // passes all arguments.
+  // The argument kinds of a torch.autograd.Function in Python, for which torch passes only the tensors to BeginRange.
+  // BeginRange ignores `given` if its tensors are not exactly the arguments. nullptr for operators of torch.
   const FunctionArguments* given;
 };
 
@@ -44,8 +45,8 @@ void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue
 // recorded ranges are always nested.
 void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results);
 
-// Counts a dropped record, which the capture shows in place of the range. Call it if a hook, or a function that the
-// hook calls, throws an exception.
+// Counts a dropped record, so that readers of the capture see a gap where the range would be. Call it if a hook, or a
+// function that the hook calls, has thrown an exception.
 void CountLostRange() noexcept;
 
 }  // namespace memoir

@@ -15,15 +15,16 @@ namespace memoir {
 // Returns true for the range of an autograd node or of an optimizer step.
 bool IsTraining(const at::RecordFunction& range);
 
-// Calls `begins` each time an autograd node or an optimizer step begins, on its thread, until WatchTraining is called
-// with nullptr. `begins` must not throw. WatchTraining takes a lock of torch.
+// Calls `begins` each time an autograd node or an optimizer step begins, on the thread that runs the node or the step,
+// until WatchTraining is called with nullptr. `begins` must not throw. WatchTraining takes a lock of torch.
 void WatchTraining(void (*begins)());
 
 // Like WatchTraining, for a forked child in which torch's list of callbacks still contains the parent's range hook
-// (hooks.h). At the next range, the watch replaces the hook; if this range is an autograd node or an optimizer step,
-// calls `begins` at once. Takes torch's lock only at this range. The reason: if a thread of the parent held the lock at
-// the fork, no thread of the child releases it. A child that runs no operators must not wait for it; a child that runs
-// operators takes the lock in any case. Returns false, and does nothing, if the list does not contain the hook.
+// (hooks.h). At the next range, the watch replaces the hook. If this range is an autograd node or an optimizer step,
+// `begins` is called at once. WatchFromNextRange itself takes no lock of torch: if a thread of the parent held torch's
+// lock at the fork, no thread of the child releases it, and a child that runs no operators must not wait for it. The
+// lock is taken at the next range, because a child that runs operators takes it in any case. Returns false, and does
+// nothing, if the list does not contain the hook.
 bool WatchFromNextRange(void (*begins)());
 
 }  // namespace memoir

@@ -1,7 +1,7 @@
 // Finds the buckets in which DistributedDataParallel gathers gradients: tensors that only its reducer in C++ holds. The
-// calling thread must hold the GIL, and no other thread may run backward or DistributedDataParallel's forward. Such a
-// thread may hold the reducer's lock while it waits for the GIL or for other ranks, and BucketAddresses would wait for
-// this lock.
+// calling thread must hold the GIL. No other thread may run backward or DistributedDataParallel's forward at the same
+// time. Such a thread may hold the reducer's lock while it waits for the GIL or for other ranks, and BucketAddresses
+// would wait for this lock.
 #ifndef TRACKER_TORCH_TENSORS_GRADIENT_BUCKETS_H_
 #define TRACKER_TORCH_TENSORS_GRADIENT_BUCKETS_H_
 

@@ -16,11 +16,11 @@ namespace memoir {
 // The content of a HoldsRecord.
 struct HoldingLists {
   HolderKind holder;
-  std::uint64_t owner = 0;
-  const std::uint32_t* lengths;
+  std::uint64_t owner = 0;                // id of the module or number of the optimizer; 0 for a parameter
+  const std::uint32_t* lengths;           // number of tensors in each list
   std::size_t count;                      // number of lists, at most kMaxLists
-  std::string_view parameter_names = {};  // each name is followed by a NUL
-  std::string_view buffer_names = {};
+  std::string_view parameter_names = {};  // names of a module's parameters, each followed by a NUL
+  std::string_view buffer_names = {};     // names of a module's buffers, each followed by a NUL
 };
 
 // Writes the record. False if the ring has no room; this is counted, and the caller must not record the tensors.

@@ -71,9 +71,9 @@ void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.device_index = storage->device().index();
 }
 
-// Writes the sizes and strides of a tensor, and returns how many numbers it has written. A row-major tensor without
-// gaps needs no strides. Dimensions of size 1 may have any stride, and an empty tensor counts as contiguous. Uses
-// loops, because memcpy takes longer for a few numbers.
+// Writes the sizes and strides of a tensor to `shape`, and returns how many numbers it has written. The strides of a
+// contiguous tensor (row-major, without gaps) are not written. Dimensions of size 1 may have any stride, and an empty
+// tensor counts as contiguous. Uses loops, because memcpy takes longer for a few numbers.
 std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::int64_t* shape) {
   const c10::IntArrayRef sizes = impl.sizes_default();
   const std::int64_t* const strides = impl.strides_default().data();
@@ -155,7 +155,7 @@ void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t fl
 std::size_t ValueKinds::RecordBytes() const { return PadTo8(PadTo4(count) + lists * sizeof(std::uint32_t)); }
 
 void ValueKinds::Write(std::uint8_t* place) const {
-  // Copies four bytes at a time. Both `kinds` and the record have room up to a multiple of 4 bytes.
+  // Copies four kinds at a time. Both `kinds` and the record have room for a number of kinds that is a multiple of 4.
   for (std::size_t i = 0; i < count; i += 4) std::memcpy(place + i, kinds + i, 4);
   for (std::size_t i = 0; i < lists; ++i) std::memcpy(place + PadTo4(count) + i * 4, list_lengths + i, 4);
 }

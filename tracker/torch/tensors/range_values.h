@@ -21,13 +21,14 @@ namespace memoir {
 // range's record is written, because the record contains their number.
 struct ValueKinds {
   std::uint8_t kinds[kMaxArguments];
-  std::uint32_t list_lengths[kMaxLists];
-  std::uint16_t count = 0;
-  std::uint16_t lists = 0;
-  std::uint32_t tensors = 0;
+  std::uint32_t list_lengths[kMaxLists];  // number of elements of each tensor list
+  std::uint16_t count = 0;                // number of values in `kinds`
+  std::uint16_t lists = 0;                // number of tensor lists
+  std::uint32_t tensors = 0;              // number of tensors, and of elements of tensor lists
 
   // Number of bytes that the kinds and the list lengths need in a record.
   std::size_t RecordBytes() const;
+  // Writes the kinds and the list lengths to `place`, which has room for RecordBytes().
   void Write(std::uint8_t* place) const;
 };
 

@@ -24,6 +24,7 @@ class ContentIds {
   };
 
   ContentIds();
+  // Returns the id of the content, and whether the caller must define it in `part`. A new content gets a new id.
   Result Find(const ContentHash& hash, std::uint32_t part);
   std::size_t size() const { return count_; }
 

@@ -1,6 +1,7 @@
-// A cache of recent signatures. A signature is the sequence of the kinds of a range's arguments or results; signatures
-// with tensor lists are not stored here. Most ranges have a recent signature. For them, the writer need not hash the
-// signature or count its tensors. One thread.
+// A cache of recent signatures. A signature is a sequence of letters, one for the kind of each argument or result of a
+// range, such as T for a tensor (docs/capture_format.md, "Argument kinds"). Signatures with tensor lists are not stored
+// here. Most ranges have a recent signature. For them, the writer need not hash the signature or count its tensors. One
+// thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
 #define TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
 
@@ -15,7 +16,7 @@ struct RecentSignature {
   std::uint32_t count = 0;      // number of kinds
   std::uint32_t part = 0;       // part in which the signature was defined; 0: no part
   std::uint32_t id = 0;
-  std::uint32_t tensors = 0;
+  std::uint32_t tensors = 0;  // number of kinds that are T
 
   bool IsOf(const RecentSignature& key) const {
     return kinds[0] == key.kinds[0] && kinds[1] == key.kinds[1] && count == key.count && part == key.part;

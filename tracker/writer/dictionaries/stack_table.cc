@@ -87,8 +87,8 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
 void StackTable::MakeRoom(std::size_t rows) {
   if (rows_.size() + rows <= max_stacks_) return;
   std::vector<bool> used = UsedBy(Users::kThreadsAndBlocks);
-  // If threads and blocks use too many stacks, keeps only the stacks of threads, because the next records of the
-  // threads refer to them.
+  // If threads, blocks and step patterns use too many stacks, keeps only the stacks of threads, because the next
+  // records of the threads refer to them.
   if (used.empty()) used = UsedBy(Users::kThreads);
   used.resize(rows_.size());
   Keep(used);

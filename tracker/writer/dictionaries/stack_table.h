@@ -5,9 +5,9 @@
 //                       └─► train.py:91 step
 //
 // Bounded: when there are kMaxStacks, stacks that are not used are forgotten. If such a stack is recorded again, it
-// gets a new id; an id is never used for two stacks. If the stacks of threads and live blocks need more than half of
-// the table, the stacks of live blocks are also forgotten. Earlier chunks contain these stacks, but later keyframes do
-// not. One thread.
+// gets a new id; an id is never used for two stacks. If the stacks of threads, step patterns and live blocks need more
+// than half of the table, only the stacks of threads are kept. Earlier chunks contain the other stacks, but later
+// keyframes do not. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 #define TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 
@@ -31,15 +31,16 @@ class StackTable {
   enum class Users : std::uint8_t { kThreads, kThreadsAndBlocks };
   using MarkUsed = std::function<void(Users users, const std::function<void(std::uint32_t)>& use)>;
 
-  // `mark_used` calls `use` with the id of each stack that `users` use: threads, or threads and live blocks.
+  // `mark_used` calls `use` with the id of each stack that `users` use: threads, or threads, live blocks and step
+  // patterns.
   explicit StackTable(MarkUsed mark_used, std::size_t max_stacks = kMaxStacks);
 
   // Returns the id of the stack that consists of the `kept` outermost frames of `stack`, followed by `frames`,
   // outermost first. 0 if this stack has no frames, or if `stack` is unknown or has fewer than `kept` frames.
   std::uint32_t Replace(std::uint32_t stack, std::size_t kept, std::span<const StackFrame> frames);
 
-  // Appends the definitions of the stack, of its outer frames and of their names that this part lacks to a Payload.
-  // Returns false if the stack was forgotten.
+  // Appends to a Payload the definitions that this part lacks: of the stack, of its parents, and of the names of the
+  // code in their frames. Returns false if the stack was forgotten.
   bool Define(std::uint32_t stack, std::uint32_t part, Names& names, std::string* payload);
 
   bool Contains(std::uint32_t stack) const { return RowOf(stack) != kNoRow; }

@@ -32,7 +32,7 @@ void ThreadRecords::Reset(const RingExtentView* views, std::size_t count, std::u
   for (std::size_t i = 0; i < count; ++i) segments_.push_back({views[i], views[i].first_record});
   consumed_segments_ = 0;
   position_ = {0, views[0].begin, views[0].first_record};
-  // Gaps before `next_record` do not matter: the skipped records are already packed, so nothing is missing.
+  // Gaps before `next_record` do not matter: all records before it were already added to a chunk.
   std::size_t bytes;
   while (position_.record < next_record && FindRecord(&position_, &bytes) != Step::kEnd) {
     if (position_.record >= next_record) break;

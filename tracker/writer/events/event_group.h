@@ -27,10 +27,10 @@ struct EventGroup {
   std::uint64_t tick = 0;
   std::uint64_t first_record = 0;  // index of the event's record on its thread
   std::uint64_t records = 0;       // number of records: the event and its tensors
-  std::string_view kinds;          // argument kinds of the begin or the end of a range
+  std::string_view kinds;          // one letter for the kind of each argument, result or held tensor: 'T' is a tensor
   const std::uint32_t* list_lengths = nullptr;
   std::uint32_t list_count = 0;
-  std::string_view text;                     // name in the record, text of a mark, or names of a module's tensors
+  std::string_view text;                     // free-text name of a range, text of a mark, or names of held tensors
   std::vector<const TensorRecord*> tensors;  // fewer than the event announces if some were lost
 
   template <typename Record>
@@ -60,11 +60,11 @@ class ThreadRecords {
     kGroup,       // *group is filled
     kNothing,     // no record is left
     kIncomplete,  // the group's last records are not in the ring yet; *group has the event's tick
-    kUnclear,     // tensors without their event, which was lost, or is not visible to this scan
+    kUnclear,     // tensor records whose event was lost, or is not visible to this scan
   };
 
-  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because they are
-  // already packed into a chunk.
+  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because they were
+  // already added to a chunk.
   void Reset(const RingExtentView* views, std::size_t count, std::uint64_t next_record);
 
   // Returns the stack records that Reset skipped. They determine the thread's Python stack at the first record that is

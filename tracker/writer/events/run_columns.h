@@ -70,7 +70,7 @@ class RunColumns {
   std::uint64_t stream_ = 0;
   std::uint64_t correlation_ = 0;
   std::size_t bytes_ = 0;
-  std::uint64_t used_ = 0;  // one bit for each optional RunColumn that has a value other than 0
+  std::uint64_t used_ = 0;  // one bit for each RunColumn with `zeros_left_out` that has another value than 0
 
   VarintColumn kind_;
   std::array<VarintColumn, kRunColumnCount> columns_;  // indexed by RunColumn

@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// Adds `text`, which memoir_uncaught (tracker/memoir.h) has received, to `end`, an End message of capture.proto: the
-// text's message, and then the frames of its traceback.
+// Adds `text` to `end`, an End message of capture.proto. `text` has the format of memoir_uncaught (tracker/memoir.h):
+// an error message, and then the frames of a traceback, if there is one.
 void AddEndMessage(std::string_view text, protozero::pbf_writer* end);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// Functions for paths that do not use std::filesystem. Some of torch's wheels export their own copy of std::filesystem.
-// Others use the system's libstdc++, which on RHEL 8 does not contain std::filesystem. Any thread.
+// Functions for paths, without std::filesystem: some of torch's wheels export their own copy of std::filesystem, and
+// others use the system's libstdc++, which on RHEL 8 does not contain std::filesystem. Any thread.
 #ifndef TRACKER_WRITER_FILE_FOLDER_PATHS_H_
 #define TRACKER_WRITER_FILE_FOLDER_PATHS_H_
 

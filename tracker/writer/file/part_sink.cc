@@ -140,8 +140,9 @@ bool PartSink::HasRoom(std::uint64_t bytes) const {
   return max_bytes_ == 0 || bytes_on_disk_ + 2 * bytes <= max_bytes_;
 }
 
-// Nothing else has to be written for evicted parts, because later keyframes contain the sums of their events. While the
-// newest part has no chunk, it has no keyframe either, so the part before it is not evicted.
+// Only the counts of evicted parts are written into later chunks, and not the events, because later keyframes contain
+// the sums of their events. While the newest part has no chunk, it has no keyframe either, so the part before it is not
+// evicted.
 void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept) {
   const std::size_t needed = offset_ == 0 ? 2 : 1;
   while (parts_.size() > needed && !HasRoom(bytes)) {

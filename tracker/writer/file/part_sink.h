@@ -27,7 +27,7 @@ struct ChunkFacts {
 
 // Returns the path of a part: "<folder>/<stem>.p0000.memoir".
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
-// Returns the end of a message about a folder that cannot be made or written to: the remedy.
+// Returns the remedy for a folder that cannot be made or written to, as the end of an error message.
 std::string RemedyFor(int error_number);
 // Like RemedyFor, for a recording that has begun. Such a recording cannot use another folder.
 std::string MakeRoomFor(int error_number);

@@ -10,8 +10,8 @@
 
 namespace memoir {
 
-// Values of ProcessInfo.format_version. Captures with pattern rows have the second one, because a reader of format 1
-// would miss the events in the rows.
+// Values of ProcessInfo.format_version. Captures that may have pattern rows have the version kFormatWithRepeats,
+// because a reader of format 1 would miss the events in the rows.
 inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint32_t kFormatWithRepeats = 2;
 
@@ -54,8 +54,8 @@ struct ProcessFacts {
   std::uint64_t ticks_per_second = 0;  // result of ChooseTick
   std::vector<std::string> sources;    // names of what is recorded: "ranges", ...
   std::string simulated_device;
-  std::string boot_id;  // /proc/sys/kernel/random/boot_id
-  std::uint64_t forked_from = 0;
+  std::string boot_id;              // /proc/sys/kernel/random/boot_id
+  std::uint64_t forked_from = 0;    // pid of the recorded parent, in a forked child that began to record; otherwise 0
   std::uint64_t process_start = 0;  // clock ticks since boot; 0: unknown
   std::uint64_t parent_pid = 0;
   std::uint64_t parent_start = 0;

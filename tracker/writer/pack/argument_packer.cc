@@ -27,8 +27,8 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
   return tensors;
 }
 
-// Sets *key to the event's signature. Returns false if the signature has lists, or more kinds than the key can hold.
-// Copies whole words of 8 bytes, which is possible because a record is padded after its kinds.
+// Sets *key to the event's signature. Returns false if the signature is empty, has lists, or has more kinds than the
+// key can hold. Copies whole words of 8 bytes, which is possible because a record is padded after its kinds.
 bool MakeKey(const EventGroup& group, std::uint32_t part, RecentSignature* key) {
   const std::size_t count = group.kinds.size();
   if (count == 0 || count > sizeof key->kinds || group.list_count != 0) return false;

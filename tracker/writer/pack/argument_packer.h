@@ -1,5 +1,5 @@
 // Packs the arguments and results of ranges, and other lists of tensors. Owns the tensor table of the chunk, and the
-// ids of signatures (the kinds of the arguments). One thread.
+// ids of signatures (recent_signatures.h). One thread.
 #ifndef TRACKER_WRITER_PACK_ARGUMENT_PACKER_H_
 #define TRACKER_WRITER_PACK_ARGUMENT_PACKER_H_
 
@@ -20,7 +20,8 @@ class ArgumentPacker {
  public:
   explicit ArgumentPacker(SharedPackState& shared) : shared_(shared), tensors_(&shared.devices) {}
 
-  // Packs the event's arguments into `run`. Returns false if they are damaged; then they are left out.
+  // Packs the event's arguments into `run`. Returns false if the event has no arguments, or if they are damaged and
+  // therefore left out.
   bool AddArguments(const EventGroup& group, RunColumns& run);
 
   // Returns the encoded size of the chunk's tensors in bytes. AddTo appends the tensors to a Payload.

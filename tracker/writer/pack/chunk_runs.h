@@ -18,7 +18,8 @@ class ChunkRuns {
  public:
   explicit ChunkRuns(SharedPackState& shared) : shared_(shared) {}
 
-  // Returns the event's run. A new run begins if a record was lost, or if the begin or the end of a range was not seen.
+  // Returns the event's run. A new run begins if the thread has no run in this chunk, if records since the end of its
+  // run were lost or are in pattern rows, or if the begin or the end of a range was not seen.
   RunColumns& RunFor(ThreadState& thread, const EventGroup& group) {
     if (thread.run != nullptr && DepthBefore(group) == static_cast<std::uint16_t>(thread.ranges.depth()) &&
         thread.run->next_record() == group.first_record) [[likely]]

@@ -124,8 +124,8 @@ RowResult RowPacker::SkipStack(ThreadState& thread, const EventGroup& group) {
 }
 
 bool RowPacker::PutInRow(const EventGroup& group, const PatternEvent& event, PatternMatcher::Facts facts) {
-  // If a row and a run have the same tick, readers show the row first. So the event's tick is made larger than all
-  // ticks in runs.
+  // If an event in a row and an event in a run have the same tick, readers place the event in the row first. So the
+  // event's tick is made larger than all ticks in runs.
   facts.tick = std::max(group.tick, last_run_tick_ + 1);
   if (!patterns_.Add(event, facts)) return false;
   if (StepPattern* const pattern = patterns_.UndefinedPattern(shared_.part); pattern != nullptr) DefinePattern(pattern);

@@ -53,7 +53,7 @@ class PatternRows {
  private:
   struct DeviceSerials {
     std::uint32_t device;
-    std::uint64_t first, next;
+    std::uint64_t first, next;  // serial of the device's first event in the row; serial of its newest event, plus 1
   };
   struct OpenRow {
     std::uint32_t pattern = 0, first_event = 0, events = 0;

@@ -21,8 +21,8 @@ struct PatternEvent {
   std::uint32_t device = 0;
   std::uint32_t pool_graph = 0;
   std::uint32_t pool_user = 0;
-  std::uint32_t of_host = 0;      // as in StretchDef
-  std::uint32_t freed_event = 0;  // as in StretchDef
+  std::uint32_t of_host = 0;      // as in StretchDef, see below
+  std::uint32_t freed_event = 0;  // for a free of a host block: index of the block's allocation in its step
   std::uint64_t address = 0;      // only on devices with a caching allocator; else 0
   std::uint64_t bytes = 0;
   std::uint64_t requested = 0;

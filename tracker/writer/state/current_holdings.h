@@ -1,4 +1,4 @@
-// Stores the tensors that modules and optimizers hold after the last event that the writer has packed: the newest
+// Stores the tensors that modules and optimizers hold after the last event that was added to a chunk: the newest
 // records of each module and optimizer, and of each gradient. A snapshot contains them, because its reader has no
 // earlier events.
 //
@@ -52,7 +52,7 @@ class CurrentHoldings {
 
   Order holders_, gradients_;  // oldest records first
   std::map<std::pair<std::uint8_t, std::uint64_t>, Order::iterator> by_key_;
-  // Key: a thread. Value: the holder to which a record of the thread with kMore belongs.
+  // Key: a thread. Value: the holder to which the thread's next record of the kind kMore belongs.
   std::unordered_map<std::uint32_t, Order::iterator> newest_;
   std::size_t bytes_ = 0;
 };

@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// A host sample, with the numbers of a HostReadingRecord in the same order.
+// A sample of the memory of the process and its machine, with the numbers of a HostReadingRecord in the same order.
 struct HostReading {
   std::uint64_t tick = 0;
   std::array<std::uint64_t, kHostNumbers> numbers{};

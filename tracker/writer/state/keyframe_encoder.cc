@@ -25,7 +25,7 @@ void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string
 }
 
 void Define(const KeyframeSources& from, std::uint32_t part, std::string* payload) {
-  from.names.DefineNotes(part, payload);  // before the stacks that the notes describe
+  from.names.DefineNotes(part, payload);  // the notes must precede the stacks that they describe
   const auto define = [&](const LiveBlock& block) {
     DefineName(from.names, from.names.FindById(block.leaf_name), part, payload);
     DefineName(from.names, from.names.FindOperator(block.operator_id), part, payload);

@@ -28,8 +28,8 @@ struct KeyframeSources {
   RecordingLevel level;
 };
 
-// Appends to `payload`, an encoded Payload: first the definitions (names, stacks, threads, devices) that the keyframe
-// needs and part number `part` does not have yet, and then the Keyframe. `events_before`: number of events of the
+// Appends two things to `payload`, an encoded Payload: first the definitions (names, stacks, threads, devices) that the
+// keyframe needs and that the part `part` lacks, and then the Keyframe. `events_before`: number of events of the
 // recording before the keyframe.
 void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
                     std::string* payload);

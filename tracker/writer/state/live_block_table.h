@@ -1,4 +1,4 @@
-// A table of the blocks that are live after the last event that the writer has packed. Keyframes contain these blocks.
+// A table of the blocks that are live after the last event that was added to a chunk. Keyframes contain these blocks.
 // At a deallocation, the writer finds the bytes and the operator of the block here.
 //
 // The table uses open addressing from (device, address) to a row. Rows are stored in pages, so no blocks are copied
@@ -29,7 +29,7 @@ struct LiveBlock {
   std::uint16_t operator_id = 0;    // operator: name id in the ring's table
   std::uint16_t module = 0;         // name id in the ring's table
   std::uint16_t device = 0;         // device id; 16 bits suffice, because type and index have 8 bits each
-  std::uint8_t place = 0;           // with the bits of LiveBlocks.place
+  std::uint8_t place = 0;           // bits as in LiveBlocks.place (capture.proto)
   std::uint32_t stack = 0;          // Python stack (stack_table.h)
   std::uint32_t forward_stack = 0;  // Python stack of the forward operator, if an autograd node allocated the block
 };

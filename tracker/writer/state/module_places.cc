@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kFirstNumbers = 256, kMostOfThread = std::size_t{1} << 16;
 constexpr std::size_t kMostOpen = 1024;
 
+// Returns the member `depth` of `range` (OpenRange::backward or OpenRange::optimizer); -1 if there is no range.
 std::int64_t Around(const OpenRange* range, std::int32_t OpenRange::* depth) {
   return range == nullptr ? -1 : range->*depth;
 }

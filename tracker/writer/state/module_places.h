@@ -1,5 +1,5 @@
 // Determines the current module, place (forward, backward, optimizer, ...) and Python stacks of a thread, after the
-// last event that the writer has packed. Keyframes contain them for live blocks. The rules are in docs/event_schema.md,
+// last event that was added to a chunk. Keyframes contain them for live blocks. The rules are in docs/event_schema.md,
 // "Modules". The readers of captures follow the same rules; a test compares the results.
 //
 // Each thread has a table that maps autograd's sequence numbers to its forward operators. A table has at most 65,536
@@ -50,7 +50,7 @@ RangeRole RoleOf(EventKind kind, std::string_view text);
 // A module call that has not ended.
 struct CalledModule {
   std::uint32_t module = 0;
-  std::uint64_t depth = 0;  // number of ranges around the call
+  std::uint64_t depth = 0;  // number of ranges that were open when the call began
   bool recompute = false;   // the call is inside of an autograd node, which repeats a forward pass (checkpointing)
 };
 

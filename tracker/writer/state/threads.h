@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxEndedThreads = 4096;
 struct ThreadState {
   std::uint32_t thread = 0;
   std::uint32_t works_for = 0;            // thread for whose parallel regions this thread works; 0: no thread
-  std::uint64_t next_record = 0;          // index; the records before it are packed
+  std::uint64_t next_record = 0;          // index; the records before it were added to a chunk
   std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier scan
   std::uint64_t incomplete_since_ns = 0;  // since when the writer waits for tensors of the next event; 0: it does not
   RangeStack ranges;

@@ -21,7 +21,8 @@ class CopyEvidence {
  public:
   explicit CopyEvidence(SharedEvidence& shared) : shared_(shared) {}
 
-  // Called for operators with RangeTraits::copies, copies_over or cuts. NoteCopy and NoteCut need events with tensors.
+  // NoteCopy is called for operators with RangeTraits::copies, NoteCopyOver for operators with copies_over, and NoteCut
+  // and NoteCutResult for operators with cuts. NoteCopy and NoteCut need events with tensors.
   void NoteCopy(const RangeBeginEvent& event);
   void NoteCopyOver(const RangeBeginEvent& event);
   void NoteCut(const RangeBeginEvent& event);

@@ -59,7 +59,7 @@ class EvidencePass : public Visitor {
   RuleNumber RuleOfEnded(std::uint64_t ordinal) const { return handlers_.freed_blocks.RuleOfEnded(ordinal); }
   void Forget(std::uint64_t next) { handlers_.freed_blocks.Forget(next); }
 
-  // The results by Block::ordinal. Call TakeRules first.
+  // The results, as members of BlockCategories.
   BlockRules TakeRules() { return handlers_.shared.rules.Take(); }
   OrdinalTable<bool, false> TakeExpected() { return handlers_.freed_blocks.TakeExpected(); }
   OrdinalTable<ParameterNumber, kNoParameter> TakeOwners() { return handlers_.freed_blocks.TakeOwners(); }

@@ -173,7 +173,8 @@ class CaptureHoldingsPass : public ChangePass {
   std::set<ModuleId> modules_;
   CallNumbers calls_;
   Tick step_begin_ = 0;  // when the newest step of the current process began; 0: no step yet
-  absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
+  // Bytes allocated, by line, operator and module.
+  absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;
 };
 
 // Returns a part with the operator, module and line of `key`. Its category and its sizes are not set.

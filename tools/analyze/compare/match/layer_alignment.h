@@ -60,6 +60,7 @@ class LayerAlignment {
   static NumberedNodes NumberedOf(const Node& node);
   // Returns pairs of indices in `a` and `b`: each pair is one module.
   static std::vector<std::pair<std::size_t, std::size_t>> Match(const NumberedNodes& a, const NumberedNodes& b);
+  // Returns true if the layer before or after layers[index] has the same classes and shapes.
   static bool IsOneOfAlike(const NumberedNodes& layers, std::size_t index);
 
   void Align(const std::string& root, const Node& a, const Node& b, const std::string& path_a,

@@ -43,7 +43,7 @@ class DeviceMemories {
   void Clear() { memories_.clear(); }
 
  private:
-  std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; nullptr for earlier processes
+  std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; nullptr: Of was not called for the device
 };
 
 }  // namespace memoir

@@ -3,8 +3,8 @@
 namespace memoir {
 namespace {
 
-// Returns the context of a thread from its own ranges and module calls. Ignores the thread for which it works, and its
-// Python stack.
+// Returns the context of a thread from its own ranges and module calls. Ignores the Python stack, and the thread for
+// which the thread works.
 ModuleContext OwnContextOf(const ThreadReplay& thread) {
   const OpenRange* innermost = thread.innermost();
   if (innermost != nullptr && innermost->role.compiling) return {ModuleId(), Phase::kCompile};

@@ -18,7 +18,7 @@ class ModuleContexts {
   // Return the module and phase, or the Python stacks, of an event that happens on `thread` now.
   ModuleContext Of(const ThreadReplay& thread) const;
   Callstacks CallstacksOf(const ThreadReplay& thread) const;
-  // Sets the module and the phase of the innermost range, which has just begun. ReplayOptions::modules only.
+  // Sets the module and the phase of the innermost range, which has just begun. Needs ReplayOptions::modules.
   void SetModule(ThreadReplay& thread);
 
  private:

@@ -38,7 +38,7 @@ class ReplayContext {
   void BeginProcess(ProcessId process);
   const ProcessSummary& summary() const { return processes_[process_.value]; }
   ReplayReport::Process& process_report() const { return report_.processes[process_.value]; }
-  DictionaryIds& ids() { return *ids_; }  // of the current process
+  DictionaryIds& ids() { return *ids_; }  // ids of the current process
 
   // Return the time since the start of the capture's earliest process, at a tick of `process` or of the current
   // process.

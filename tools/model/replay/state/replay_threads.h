@@ -53,8 +53,8 @@ class ReplayThreads {
 
   const Dictionary& dictionary_;
   bool work_for_others_ = false;                        // a copy of Dictionary::threads_work_for_others, for speed
-  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; nullptr for earlier processes
-  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of the current process
+  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; nullptr for threads of earlier processes
+  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // by torch_id
 };
 
 }  // namespace memoir

@@ -30,10 +30,13 @@ class SerialMatcher {
     bool closed_at_once = false;  // true: the end of the new block, or a later allocation, was visited earlier
     DeallocateCause cause = DeallocateCause::kRecorded;
   };
+  // Returns the effect of an allocation that is visited now. The caller then adds the block to live_set(), unless it is
+  // closed at once.
   AllocationEffect CheckAllocation(DeviceId device, std::uint64_t address, std::uint64_t serial);
 
-  // Returns the block that a deallocation closes. If this block is unknown, returns nullptr and stores the serial,
-  // because the replay may visit the allocation later.
+  // Returns the block that a deallocation closes. If no block is live at `address`, returns nullptr and stores the
+  // serial, because the replay may visit the allocation later. Also returns nullptr if a later allocation at the
+  // address has closed the block already.
   Block* FindClosed(DeviceId device, std::uint64_t address, std::uint64_t serial);
 
   // Returns true if the tensor's storage is not live, and was not passed to this function before with the same size.

@@ -102,7 +102,7 @@ class ThreadReplay {
   ThreadId forward_thread;
   std::deque<RunCursor> runs;
   // The next four members describe the state after all runs that are read, including runs that are not visited yet.
-  std::uint64_t next_record = 0;
+  std::uint64_t next_record = 0;  // index of the record after the last counted record (RecordCounts)
   // Index of the record after the last run. Pattern rows contain the records from run_end to next_record.
   std::uint64_t run_end = 0;
   bool next_record_known = false;

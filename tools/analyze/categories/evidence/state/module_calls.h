@@ -33,7 +33,7 @@ class ModuleCalls {
 
  private:
   ThreadTable<OpenModuleCalls> threads_;
-  std::uint64_t module_calls_ = 0;  // of all processes so far, so that numbers of calls do not recur
+  std::uint64_t module_calls_ = 0;  // calls in all processes so far, so that two calls never have the same number
   std::uint64_t model_calls_ = 0;   // calls of outermost modules in the current process
 };
 

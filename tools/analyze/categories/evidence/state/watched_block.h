@@ -40,6 +40,7 @@ struct WatchedBlock {
   ThreadId thread;
   std::uint64_t bytes = 0;
   SecondCopies::Layouts layouts;  // layouts of its first and of its newest tensor
+  // The operator that computed it, if the operator may make a node: its sequence number, and its OpenRange::call.
   AutogradGraphBook::Step computed_by = AutogradGraphBook::kNoStep;
   std::uint64_t computed_call = 0;
   // The outermost operator, the innermost autograd node and the innermost optimizer step that were open at its
