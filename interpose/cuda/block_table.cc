@@ -11,7 +11,7 @@ namespace {
 
 // The number of slots. Pages are allocated when they are first used.
 constexpr std::size_t kSlots = 1u << 16;
-constexpr std::size_t kTries = 64;
+constexpr std::size_t kTries = 64;  // number of slots, from FirstSlot on, that may contain a key
 constexpr int kKindShift = 60;
 
 // A slot's key is set when its entry is complete; until then the slot is busy. `mark` also contains a counter that
@@ -58,6 +58,7 @@ std::size_t FirstSlot(std::uint64_t key) {
   return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> 48) % kSlots;
 }
 
+// Returns the slot of a key. nullptr if the table does not contain the key.
 Slot* Find(std::uint64_t key) {
   Slot* slots = table.load(std::memory_order_acquire);
   for (std::size_t i = 0; slots != nullptr && i < kTries; ++i) {

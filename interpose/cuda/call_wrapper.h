@@ -6,7 +6,7 @@
 //     int GiveBlock(const CallSite&, int (*original)(void**, size_t), void** pointer, size_t bytes);
 //     constexpr WrappedCall kCalls[] = {Wrapped<"cudaMalloc", &GiveBlock>()};
 //
-// libc only. Wrappers run on any thread, under any lock that their callers hold.
+// This code needs no library except libc. Wrappers run on any thread, under any lock that their callers hold.
 #ifndef INTERPOSE_CUDA_CALL_WRAPPER_H_
 #define INTERPOSE_CUDA_CALL_WRAPPER_H_
 
@@ -21,25 +21,31 @@ inline constexpr int kWrapperVariants = 4;
 
 struct WrappedCall {
   const char* name;
-  // The definition that each variant calls; nullptr for an unused variant. The last element is the first definition
-  // that found no unused variant; nullptr if every definition has a variant.
+  // An array of kWrapperVariants + 1 elements. Element n is the definition that variant n calls; nullptr if the variant
+  // is unused. The last element is the first definition that found no unused variant; nullptr if every definition has a
+  // variant.
   std::atomic<const void*>* originals;
-  const void* (*wrapper)(int variant);
+  const void* (*wrapper)(int variant);  // returns the wrapper of a variant
 };
 
-// Passed to a handler in addition to the arguments. A handler with this parameter is called only while recording is on.
+// The call for which a handler runs. A handler whose first parameter has this type is called only while recording is
+// on.
 struct CallSite {
   const char* name;
   const void* function;  // the original function
   const void* code;      // the return address of the call
 };
-// Marks a handler that is called whether recording is on or off. For look-ups, because the program may call the
-// returned function later, when recording is on.
+// A handler whose first parameter has this type is called whether recording is on or off. It is used for look-ups,
+// because the program may call the returned function later, when recording is on, and for calls of CUPTI
+// (profiler_calls.h).
 struct LookUpTag {};
 
+// WrappedCall::originals of the function to which `Tag` belongs (CallTag).
 template <class Tag>
 constinit inline std::atomic<const void*> originals_of[kWrapperVariants + 1]{};
 
+// The wrapper of one variant: the function `Call`. It has the signature of the original, because the compiler derives
+// the parameters from those of the handler.
 template <class Tag, int kVariant, auto kHandler>
 struct Wrapper;
 
@@ -85,18 +91,21 @@ struct CallName {
     for (std::size_t i = 0; i < kLength; ++i) text[i] = name[i];
   }
 };
+// A separate type for the name of each wrapped function.
 template <CallName kText>
 struct CallTag {
   static constexpr const char* kName = kText.text;
 };
 
+// Returns the WrappedCall of the function `kName`, whose wrappers call `kHandler`.
 template <CallName kName, auto kHandler>
 constexpr WrappedCall Wrapped() {
   return {CallTag<kName>::kName, originals_of<CallTag<kName>>, &WrapperOf<CallTag<kName>, kHandler>};
 }
 
-// True if a call is the outermost allocating or freeing call on its thread: cudaMalloc calls cuMemAlloc, and only
-// cudaMalloc is recorded. False also during Memoir's own work (own_work.h).
+// Exists during a call that allocates memory, frees memory, or loads or unloads code. Converts to true if no other such
+// call is open on the thread: cudaMalloc calls cuMemAlloc, and only cudaMalloc is recorded. Converts to false also
+// during Memoir's own work (own_work.h).
 class OutermostDriverCall {
  public:
   OutermostDriverCall();

@@ -17,15 +17,16 @@ constexpr std::size_t kSlots = 1024;  // programs call the driver from a few hun
 constexpr std::size_t kTries = 8;
 constexpr std::size_t kWords = kMaxLibraryName / sizeof(std::uint64_t);
 
+// A cached result: a return address, and the bytes of the library's name.
 struct Slot {
-  std::atomic<std::uintptr_t> code;  // 0: none
+  std::atomic<std::uintptr_t> code;  // 0: the slot is empty
   std::atomic<std::uint64_t> words[kWords];
 };
 
-// Written only while holding a LoaderListGuard. A thread that fills a slot clears `code` before it stores each word
-// with release order. So a reader that sees a new word also sees that `code` changed.
+// Written only while holding a LoaderListGuard. A thread that fills a slot first clears `code`, and then stores each
+// word with release order. So a reader that sees a new word also sees that `code` changed.
 constinit Slot slots[kSlots]{};
-constinit std::uint64_t unloaded = 0;
+constinit std::uint64_t unloaded = 0;  // count of unloaded objects at the last ForgetCallersOfUnloaded
 
 std::size_t SlotOf(std::uintptr_t code, std::size_t attempt) {
   return (static_cast<std::size_t>((code * 0x9E3779B97F4A7C15u) >> 40) + attempt) % kSlots;

@@ -1,8 +1,8 @@
-// Finds the file name of the object that contains a return address. Results are cached, because each new address
-// requires reading the loader's list. dladdr is not used: it would wait for a lock that dlopen holds while constructors
+// Finds the file name of the object that contains a return address. Results are cached, so that the loader's list is
+// read only once for each address. dladdr is not used: it would wait for a lock that dlopen holds while constructors
 // run, and a constructor may wait for a lock that the caller holds.
 //
-// libc only. Any thread.
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_CALLER_NAMES_H_
 #define INTERPOSE_CUDA_CALLER_NAMES_H_
 
@@ -16,12 +16,13 @@ struct LibraryName {
   char text[kMaxLibraryName];  // as in DriverBlockRecord; "" if unknown
 };
 
+// Returns the file name of the object that contains the address `code`. Empty if unknown.
 LibraryName LibraryAt(const void* code);
 // Returns the file name at the end of the path `name`.
 LibraryName LibraryNamed(const char* name);
 
-// Empties the cache if objects were unloaded, because cached addresses may belong to them. Call it while holding a
-// LoaderListGuard.
+// Empties the cache if objects were unloaded since the last call, because cached addresses may belong to them.
+// `unloaded_so_far`: count of unloaded objects (import_slots.h). Call it while holding a LoaderListGuard.
 void ForgetCallersOfUnloaded(std::uint64_t unloaded_so_far);
 
 }  // namespace memoir

@@ -32,6 +32,7 @@ Level LevelNow() {
   return level;
 }
 
+// Wraps a call that loads code.
 template <class... Rest>
 int Load(const CallSite& called, int (*original)(Code*, Rest...), Code* code, Rest... rest) {
   const OutermostDriverCall outermost;

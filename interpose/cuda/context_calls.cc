@@ -14,12 +14,14 @@
 namespace memoir {
 namespace {
 
+// Records the context if the call that returned `result` created it. Returns `result`.
 int WatchContext(const CallSite& called, ContextWatch context, int result) {
   const ErrnoKeeper errno_keeper;
   context.Settle(result == 0, 0, called.code);
   return result;
 }
 
+// Wraps a call that creates the primary context of `device` unless this context exists already.
 template <class... Rest>
 int UseDevice(const CallSite& called, int (*original)(int, Rest...), int device, Rest... rest) {
   const int saved = errno;
@@ -37,15 +39,15 @@ int NeedContext(const CallSite& called, int (*original)(A...), A... arguments) {
   return WatchContext(called, context, original(arguments...));
 }
 
-// Wraps cudaDeviceSynchronize, with which many programs create the context. Also recorded as a wait.
+// Wraps cudaDeviceSynchronize, with which many programs create the context. The call is also recorded as a wait.
 int SynchronizeDevice(const CallSite& called, int (*original)()) {
   return RunAndRecord(
       DeviceCallKind::kDeviceSynchronize, [&] { return NeedContext(called, original); },
       [](int) { return DeviceWork{}; });
 }
 
-// Wraps cuDevicePrimaryCtxRetain. Also measures the context if the runtime makes this call inside another wrapped call,
-// because the runtime creates its contexts with this function.
+// Wraps cuDevicePrimaryCtxRetain. The runtime also creates its contexts with cuDevicePrimaryCtxRetain, so the context
+// is measured even if the runtime makes this call inside another wrapped call.
 int RetainContext(const CallSite& called, int (*original)(void**, int), void** made, int device) {
   const int saved = errno;
   const ContextWatch context = ContextWatch::ForPrimary(device);
@@ -53,6 +55,7 @@ int RetainContext(const CallSite& called, int (*original)(void**, int), void** m
   return WatchContext(called, context, original(made, device));
 }
 
+// Wraps a call that creates a context other than a primary one. `code`: the return address of the call.
 template <class Call>
 int MakeContext(const void* code, void** made, int device, Call call) {
   const int saved = errno;

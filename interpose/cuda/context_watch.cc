@@ -10,12 +10,13 @@
 namespace memoir {
 namespace {
 
+// Whether each device's primary context is known to exist, so that no further call is watched for it.
 constinit std::atomic<bool> primary_known[kMaxCudaDevices]{};
 
 bool IsDevice(int device) { return device >= 0 && device < kMaxCudaDevices; }
 
 // Rounds up to 2 MiB, because the driver allocates memory in steps of this size.
-std::uint64_t Dealt(std::uint64_t bytes) {
+std::uint64_t RoundUpAsDriver(std::uint64_t bytes) {
   constexpr std::uint64_t kStep = 2u << 20;
   return (bytes + kStep - 1) / kStep * kStep;
 }
@@ -59,7 +60,7 @@ ContextWatch ContextWatch::ForAnother(int device) {
 void ContextWatch::Record(const DriverBlock& block, std::uint64_t own_bytes, const void* caller) {
   std::uint64_t free_after = 0;
   if (measured_ && ReadNvmlFree(device_, &free_after)) {
-    const std::uint64_t expected = free_after + Dealt(own_bytes) + AllocatedBytes(device_) - given_before_;
+    const std::uint64_t expected = free_after + RoundUpAsDriver(own_bytes) + AllocatedBytes(device_) - given_before_;
     DriverBlock measured = block;
     measured.bytes = free_before_ - expected;
     if (free_before_ > expected) NoteBlockAllocated(measured, LibraryAt(caller));
@@ -72,6 +73,8 @@ void ContextWatch::Settle(bool succeeded, std::uint64_t own_bytes, const void* c
   if (primary_known[device_].exchange(true, std::memory_order_acq_rel)) return;
   const std::uint64_t context = CurrentContext();
   NoteDevice(device_);
+  // Without a current context, the recorded address is the device's number plus 1, which is not the handle of any
+  // context.
   const std::uint64_t address = context != 0 ? context : static_cast<std::uint64_t>(device_) + 1;
   Record({DriverCall::kContext, device_, address, 0}, own_bytes, caller);
 }

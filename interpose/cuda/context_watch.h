@@ -1,10 +1,13 @@
 // Measures the size of a CUDA context: free memory before the call that creates the context, minus free memory after
-// that call, minus the bytes that calls allocated meanwhile. NVML reports the free memory, because no CUDA query works
-// before the context exists. Calls that create a context are the only calls of the program inside which Memoir queries
-// NVML. The two queries are short compared with the hundred milliseconds that the creation of a context takes.
+// that call, minus the bytes that calls allocated meanwhile. Memoir reads the free memory from NVML, because no CUDA
+// query works before the context exists. Calls that create a context are the only calls of the program inside which
+// Memoir queries NVML. The two queries are short compared with the hundred milliseconds that the creation of a context
+// takes.
 //
-// libc only. Any thread. If another process allocates or frees memory of the device during the call, the size is wrong
-// by the bytes of that memory.
+// If another process allocates or frees memory of the device during the call, the size is wrong by the bytes of that
+// memory.
+//
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_CONTEXT_WATCH_H_
 #define INTERPOSE_CUDA_CONTEXT_WATCH_H_
 
@@ -41,9 +44,10 @@ class ContextWatch {
   void Begin(int device);
   void Record(const DriverBlock& block, std::uint64_t own_bytes, const void* caller);
 
-  int device_ = -1;  // the watched device; -1: none
-  bool measured_ = false;
-  std::uint64_t free_before_ = 0, given_before_ = 0;
+  int device_ = -1;                 // the watched device; -1: none
+  bool measured_ = false;           // whether NVML reported free_before_
+  std::uint64_t free_before_ = 0;   // free bytes of the device before the call
+  std::uint64_t given_before_ = 0;  // bytes of the device's recorded driver allocations before the call
 };
 
 }  // namespace memoir

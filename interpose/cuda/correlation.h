@@ -1,5 +1,5 @@
 // The CUPTI correlation id of the current call on this thread. CUPTI's callback stores it; the call's record reads it
-// (tracker/cupti/kernel_times.h). libc only.
+// (tracker/cupti/kernel_times.h). This code needs no library except libc.
 #ifndef INTERPOSE_CUDA_CORRELATION_H_
 #define INTERPOSE_CUDA_CORRELATION_H_
 

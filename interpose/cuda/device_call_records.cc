@@ -12,12 +12,13 @@ constinit thread_local std::uint32_t memoir_cuda_correlation = 0;
 
 namespace {
 
-constinit thread_local int calls_open = 0;
+constinit thread_local int calls_open = 0;  // number of OutermostDeviceCall objects on this thread
 
 std::uint16_t ResultOf(int result) {
   return result >= 0 && result < UINT16_MAX ? static_cast<std::uint16_t>(result) : UINT16_MAX;
 }
 
+// Returns the device whose context is current. 0 if unknown.
 std::int8_t DeviceHere() {
   const int device = DeviceOfContext();
   return static_cast<std::int8_t>(device < 0 ? 0 : device);

@@ -1,8 +1,10 @@
 // Records CUDA calls that queue work on a device, wait for it, or make graphs (docs/event_schema.md, "Calls of CUDA").
 //
 // These calls are recorded while ranges are recorded. With --kernels off, launches are not recorded. Only the outermost
-// of nested calls is recorded (cudaLaunchKernel calls cuLaunchKernel). libc only. Any thread, also under the lock of
-// torch's CUDA allocator. Only a launch may wait for room in the ring; other records are dropped instead.
+// of nested calls is recorded (cudaLaunchKernel calls cuLaunchKernel). If the ring has no room, the record of a launch
+// waits for room, and any other record is dropped.
+//
+// This code needs no library except libc. It runs on any thread, also under the lock of torch's CUDA allocator.
 #ifndef INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
 #define INTERPOSE_CUDA_DEVICE_CALL_RECORDS_H_
 
@@ -14,8 +16,8 @@
 
 namespace memoir {
 
-// True if a call is the outermost device call on its thread and is recorded. Allocating calls have a separate counter
-// (OutermostDriverCall), because the instantiation of a graph allocates.
+// Converts to true if a call is the outermost device call on its thread and is recorded. Allocating calls have a
+// separate counter (OutermostDriverCall), because the instantiation of a graph allocates.
 class OutermostDeviceCall {
  public:
   OutermostDeviceCall();
@@ -36,6 +38,7 @@ struct DeviceWork {
   const void* graph = nullptr;
   const void* graph_exec = nullptr;
 };
+// Records a call that returned `result`. `begin_tick`: when the call began.
 void RecordDeviceCall(DeviceCallKind call, const DeviceWork& work, int result, std::uint64_t begin_tick);
 
 struct Dimensions {  // dim3
@@ -45,9 +48,11 @@ struct KernelLaunch {
   Dimensions grid, block;
   const void* stream;
 };
+// Records a launch that returned `result`. `kernel`: id of the kernel's name in the ring's name table; 0: unknown.
 void RecordLaunch(DeviceCallKind call, std::uint32_t kernel, const KernelLaunch& launch, int result);
 
-// Runs `call` and records it if it is the outermost. After the call, `work(result)` returns the properties of the call.
+// Runs `call` and records it if it is the outermost device call. After the call, `work(result)` returns the properties
+// of the call.
 template <class Call, class Work>
 int RunAndRecord(DeviceCallKind kind, Call call, Work work) {
   const OutermostDeviceCall outermost;

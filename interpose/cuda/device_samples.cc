@@ -16,11 +16,11 @@ constexpr std::uint64_t kLeastGrowth = 1u << 20;
 constexpr std::uint64_t kRegularNs = 1'000'000'000;
 constexpr std::uint64_t kLongestWaitNs = 2'000'000'000;  // longest wait for NVML at the end of a recording
 
-// State of the final sample of a device (ReadLast). NVML may answer too late for the final sample.
+// State of the final sample of a device (ReadLast). If NVML responds too late, the final sample has no figures of NVML.
 enum class Last : std::uint8_t { kNone, kWanted, kTaken };
 
 struct Device {
-  std::atomic<bool> seen;
+  std::atomic<bool> seen;     // the program has used the device (NoteDevice)
   std::atomic<bool> refused;  // an allocation was refused after the newest NVML sample
   std::atomic<bool> is_new;   // the device is in use, and has no NVML sample yet
   std::atomic<bool> due;      // a regular sample is due
@@ -32,8 +32,8 @@ struct Device {
   DeviceSample regular;                // newest regular sample; used only by the sampling thread
 };
 constinit Device devices[kMaxCudaDevices]{};
-constinit std::atomic<bool> pools_used{false};
-constinit std::uint64_t last_regular_ns = 0;  // used only by the writer's thread
+constinit std::atomic<bool> pools_used{false};  // the program has called cudaMallocAsync or a similar function
+constinit std::uint64_t last_regular_ns = 0;    // used only by the writer's thread
 
 bool IsDevice(int device) { return device >= 0 && device < kMaxCudaDevices; }
 

@@ -5,7 +5,8 @@
 //   inside a call of the program    figures of cudaMemGetInfo only, because torch's allocator may hold its lock
 //   on the sampling thread          figures of NVML, including the free bytes (sampling_thread.h)
 //
-// libc only. Any thread. Sizes are bytes.
+// This code needs no library except libc. Its functions may be called on any thread, unless the function's comment
+// restricts this. Sizes are in bytes.
 #ifndef INTERPOSE_CUDA_DEVICE_SAMPLES_H_
 #define INTERPOSE_CUDA_DEVICE_SAMPLES_H_
 
@@ -24,13 +25,14 @@ void NoteAllocatedBytes(int device, DriverCall call, std::uint64_t bytes);
 void NoteFreedBytes(int device, DriverCall call, std::uint64_t bytes);
 std::uint64_t AllocatedBytes(int device);
 
-// Takes the first sample of a device (kStart), once. Call it inside a wrapped call of the program, after the original.
+// Takes the first sample of a device (kStart), once. Call it inside a wrapped call of the program, after the original
+// function has returned.
 void NoteDevice(int device);
 // Takes a sample after a refused allocation. Returns the device's free bytes, or kNotKnown.
 std::uint64_t ReadRefused(int device);
 
 // Requests NVML samples of devices that are newly used or that refused an allocation, and once a second of all used
-// devices. Called by the writer's thread each time it looks for work.
+// devices. Called by the writer's thread each time it reads the ring.
 void ReadRegularly();
 // Takes the requested samples. Called on the sampling thread (sampling_thread.h).
 void ReadWanted();

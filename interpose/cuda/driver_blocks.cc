@@ -9,21 +9,23 @@
 namespace memoir {
 namespace {
 
+// Records that a block, which is no longer in the table, was freed.
 void Free(std::uint64_t address, const TableEntry& entry, std::uint64_t serial) {
   RecordDriverFree(address, entry.device, serial);
   NoteFreedBytes(entry.device, entry.call, entry.bytes);
 }
 
-// Tags of contexts that the program created. If the program creates more contexts than kMostContexts, the others are
-// treated as primary contexts.
+// Tags of contexts that the program created. If the program creates more than kMostContexts contexts, the further ones
+// are treated as primary contexts.
 constexpr std::size_t kMostContexts = 32;
 constinit std::atomic<std::uint32_t> made[kMostContexts]{};
-constinit std::atomic<std::uint16_t> marks{0};
+constinit std::atomic<std::uint16_t> marks{0};  // the newest mark (ContextEnd::mark)
 
-// Returns the tag of a context; 0 without a context. The low four bits do not distinguish contexts, because contexts
-// are at least 16 bytes apart.
+// Returns the tag of a context: 32 bits that identify the context. 0 without a context. Leaves out the low four bits of
+// the handle, which are equal in all handles, because contexts are at least 16 bytes apart.
 std::uint32_t TagOf(std::uint64_t context) { return static_cast<std::uint32_t>(context >> 4); }
 
+// Replaces one tag `from` in `made` by `to`. 0 stands for an unused element. False if `made` does not contain `from`.
 bool Replace(std::uint32_t from, std::uint32_t to) {
   for (auto& tag : made) {
     std::uint32_t expected = from;
@@ -32,6 +34,7 @@ bool Replace(std::uint32_t from, std::uint32_t to) {
   return false;
 }
 
+// Whether the tag is that of a context that the program created.
 bool IsMade(std::uint32_t tag) {
   for (const auto& known : made) {
     if (tag != 0 && known.load(std::memory_order_acquire) == tag) return true;
@@ -39,12 +42,14 @@ bool IsMade(std::uint32_t tag) {
   return false;
 }
 
+// Whether the end of a context frees the block `entry`. `of`: the ContextEnd.
 bool EndsWith(const TableEntry& entry, const void* of) {
   const auto& context = *static_cast<const ContextEnd*>(of);
   if (context.tag != 0) return entry.index == context.tag;
   return (entry.device == context.device || entry.home == context.device) && !IsMade(entry.index);
 }
 
+// Marks the blocks that the end of the context frees.
 ContextEnd Ending(int device, std::uint32_t tag) {
   ContextEnd context{device, tag, 0, NextDriverSerial()};
   while (context.mark == 0) context.mark = static_cast<std::uint16_t>(marks.fetch_add(1) + 1);

@@ -1,7 +1,8 @@
 // Records driver allocations that have an address (blocks): keeps the table of live driver allocations (block_table.h)
 // and writes the records of allocations and frees.
 //
-// libc only. Any thread, also under the lock of torch's CUDA allocator. Sizes are bytes; a device of -1 is the host.
+// This code needs no library except libc. It runs on any thread, also under the lock of torch's CUDA allocator. Sizes
+// are in bytes; device -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_BLOCKS_H_
 #define INTERPOSE_CUDA_DRIVER_BLOCKS_H_
 
@@ -13,10 +14,10 @@
 
 namespace memoir {
 
-// Records an allocation, after the call. If the program opens the same memory of another process a second time, the
-// first block only gets another hold. If the table still contains an older block at the address, Memoir missed the
-// older block's free (recording was paused, or the call was not wrapped). In this case the older block is recorded as
-// freed now.
+// Records an allocation. Call it after the program's call. If the program opens the same memory of another process a
+// second time, the first block only gets another hold. If the table still contains an older block at the address,
+// Memoir missed the older block's free (recording was paused, or the call was not wrapped). In this case the older
+// block is recorded as freed now.
 void NoteBlockAllocated(const DriverBlock& block, const LibraryName& library);
 
 // A free in progress: BeginBlockFree removes the block from the table before the call; EndBlockFree records the free,

@@ -42,20 +42,22 @@ constinit std::atomic<const void*> functions[kFunctions]{};
 
 // True once a query found a current context. Until then any code may close the driver's library, so each query first
 // checks whether objects were unloaded. The owner of a context keeps the library loaded. So once in_use is true, only
-// FindCudaFunctions checks.
+// FindCudaFunctions checks for unloaded objects.
 constinit std::atomic<bool> in_use{false};
-constinit std::atomic<bool> finding{false};
+constinit std::atomic<bool> finding{false};                   // a thread runs FindCudaFunctions
 constinit std::atomic<std::uint64_t> unloaded_before{~0ull};  // count of unloaded objects when the functions were found
 
-bool AreThere() {
+// Looks up the functions again if any object was unloaded. False if their addresses may still be out of date.
+bool AreCurrent() {
   if (in_use.load(std::memory_order_acquire)) return true;
   if (CountLoads().unloaded != unloaded_before.load(std::memory_order_acquire)) FindCudaFunctions();
   return CountLoads().unloaded == unloaded_before.load(std::memory_order_acquire);
 }
 
+// Calls the function. False if no library defines it, or if it returns an error.
 template <class... A>
-bool Ask(Function function, A... arguments) {
-  if (!AreThere()) return false;
+bool Get(Function function, A... arguments) {
+  if (!AreCurrent()) return false;
   const void* found = functions[function].load(std::memory_order_acquire);
   if (found == nullptr) return false;
   return reinterpret_cast<int (*)(A...)>(const_cast<void*>(found))(arguments...) == 0;
@@ -87,7 +89,7 @@ void ForgetCudaFunctions() {
 
 std::uint64_t CurrentContext() {
   void* context = nullptr;
-  if (!Ask(kCtxGetCurrent, &context) || context == nullptr) return 0;
+  if (!Get(kCtxGetCurrent, &context) || context == nullptr) return 0;
   if (!in_use.load(std::memory_order_relaxed)) in_use.store(true, std::memory_order_release);
   return reinterpret_cast<std::uintptr_t>(context);
 }
@@ -96,32 +98,32 @@ bool HasSeenContext() { return in_use.load(std::memory_order_acquire); }
 
 int DeviceOfContext() {
   int device = -1;
-  if (CurrentContext() == 0 || !Ask(kCtxGetDevice, &device)) return -1;
+  if (CurrentContext() == 0 || !Get(kCtxGetDevice, &device)) return -1;
   return device >= 0 && device < kMaxCudaDevices ? device : -1;
 }
 
 int DeviceOfRuntime() {
   int device = -1;
-  if (!Ask(kGetDevice, &device)) return -1;
+  if (!Get(kGetDevice, &device)) return -1;
   return device >= 0 && device < kMaxCudaDevices ? device : -1;
 }
 
 int HasContext(int device) {
   unsigned flags = 0;
   int active = 0;
-  return Ask(kPrimaryState, device, &flags, &active) ? active != 0 : -1;
+  return Get(kPrimaryState, device, &flags, &active) ? active != 0 : -1;
 }
 
-bool ReadFreeBytes(std::uint64_t* free, std::uint64_t* total) { return Ask(kMemGetInfo, free, total); }
+bool ReadFreeBytes(std::uint64_t* free, std::uint64_t* total) { return Get(kMemGetInfo, free, total); }
 
 bool ReadPoolBytes(int device, std::uint64_t* bytes) {
   void* pool = nullptr;
-  return Ask(kDefaultPool, &pool, device) && Ask(kPoolAttribute, pool, kReservedMemoryNow, bytes);
+  return Get(kDefaultPool, &pool, device) && Get(kPoolAttribute, pool, kReservedMemoryNow, bytes);
 }
 
 bool ReadBlockDevice(std::uint64_t address, int* device) {
   int found = -1;
-  if (!Ask(kPointerAttribute, static_cast<void*>(&found), kDeviceOfPointer, address)) return false;
+  if (!Get(kPointerAttribute, static_cast<void*>(&found), kDeviceOfPointer, address)) return false;
   if (found < 0 || found >= kMaxCudaDevices) return false;
   *device = found;
   return true;
@@ -129,22 +131,22 @@ bool ReadBlockDevice(std::uint64_t address, int* device) {
 
 bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes) {
   std::uint64_t base = 0;
-  return Ask(kAddressRange, &base, bytes, address);
+  return Get(kAddressRange, &base, bytes, address);
 }
 
-bool ReadBusId(int device, char* text, std::size_t bytes) { return Ask(kBusId, text, static_cast<int>(bytes), device); }
+bool ReadBusId(int device, char* text, std::size_t bytes) { return Get(kBusId, text, static_cast<int>(bytes), device); }
 
-bool ReadUuid(int device, unsigned char* uuid) { return Ask(kUuid, uuid, device); }
+bool ReadUuid(int device, unsigned char* uuid) { return Get(kUuid, uuid, device); }
 
-bool ReadHostFunctionName(const void* function, const char** name) { return Ask(kHostFunctionName, name, function); }
+bool ReadHostFunctionName(const void* function, const char** name) { return Get(kHostFunctionName, name, function); }
 
-bool ReadKernelName(const void* kernel, const char** name) { return Ask(kKernelName, name, kernel); }
+bool ReadKernelName(const void* kernel, const char** name) { return Get(kKernelName, name, kernel); }
 
 // CUDA accepts a CUkernel where it expects a CUfunction.
 bool ReadFunctionName(const void* function, const char** name) {
-  return Ask(kFunctionName, name, function) || Ask(kKernelName, name, function);
+  return Get(kFunctionName, name, function) || Get(kKernelName, name, function);
 }
 
-bool ReadTotalBytes(int device, std::uint64_t* bytes) { return Ask(kTotal, bytes, device); }
+bool ReadTotalBytes(int device, std::uint64_t* bytes) { return Get(kTotal, bytes, device); }
 
 }  // namespace memoir

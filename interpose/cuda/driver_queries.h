@@ -1,12 +1,13 @@
-// Queries of the driver that never create a CUDA context: they need no context, or one that is current on the calling
-// thread. The functions are found among the loaded objects; without a driver every query fails.
+// Queries of the driver that never create a CUDA context: they need no context, or use the context that is current on
+// the calling thread. Memoir finds the driver's functions among the loaded objects; without a driver every query fails.
 //
-// A library may be unloaded together with its functions (a probe opens libcuda.so.1 and closes it). So if any object
-// was unloaded, the next query looks up all functions again, unless a query has found a current context. Memoir does
-// not keep the library loaded, because a program that closes the driver before it forks expects to load a new driver in
-// the child.
+// The driver's library may be unloaded, for example by a program that opens libcuda.so.1 only to find out whether it
+// exists. So if any object was unloaded, the next query looks up all functions again, unless a query has found a
+// current context. Memoir does not keep the library loaded, because a program that closes the driver before it forks
+// expects to load a new driver in the child.
 //
-// libc only. Any thread, also under the lock of torch's CUDA allocator; not in a forked child that does not record.
+// This code needs no library except libc. Its functions may be called on any thread, also under the lock of torch's
+// CUDA allocator, but not in a forked child that does not record.
 #ifndef INTERPOSE_CUDA_DRIVER_QUERIES_H_
 #define INTERPOSE_CUDA_DRIVER_QUERIES_H_
 
@@ -30,7 +31,7 @@ int DeviceOfContext();
 bool HasSeenContext();
 // Returns the context that is current on this thread. 0 if no context is current.
 std::uint64_t CurrentContext();
-// Returns the device that the runtime uses on this thread, even if it has no context yet. -1 if unknown.
+// Returns the device that the runtime uses on this thread, even if this device has no context yet. -1 if unknown.
 int DeviceOfRuntime();
 // Whether the device has a primary context: 1 or 0. -1 if unknown.
 int HasContext(int device);
@@ -49,11 +50,14 @@ bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes);
 bool ReadBusId(int device, char* text, std::size_t bytes);
 // The UUID; for a MIG instance (a slice of a GPU), the UUID of the instance. `uuid`: 16 bytes.
 bool ReadUuid(int device, unsigned char* uuid);
-// The mangled name of a kernel (CUDA 12.3 and later). Only for kernels that were launched: for another kernel the
-// runtime would set its last error, which the program would see.
+// The mangled name of a kernel (CUDA 12.3 and later). `function`: the host function that represents the kernel. Only
+// for kernels that were launched: for another kernel the runtime would set its last error, which the program would see.
 bool ReadHostFunctionName(const void* function, const char** name);
-bool ReadKernelName(const void* kernel, const char** name);      // CUkernel
-bool ReadFunctionName(const void* function, const char** name);  // CUfunction
+// The mangled name of a CUkernel (CUDA 12.3 and later).
+bool ReadKernelName(const void* kernel, const char** name);
+// The mangled name of a CUfunction, or of a CUkernel that the program uses as a CUfunction (CUDA 12.3 and later).
+bool ReadFunctionName(const void* function, const char** name);
+// The size of the device's memory.
 bool ReadTotalBytes(int device, std::uint64_t* bytes);
 
 }  // namespace memoir

@@ -1,7 +1,8 @@
 // Ring records of driver allocations, frees and refusals (docs/event_schema.md, "Driver allocations").
 //
-// Called under the lock of torch's CUDA allocator, so nothing waits or allocates. If the ring has no room, a record is
-// dropped and counted. libc only. Any thread. Sizes are bytes; device -1 is the host.
+// May be called on any thread, also under the lock of torch's CUDA allocator, so nothing waits or allocates. If the
+// ring has no room, a record is dropped and counted. This code needs no library except libc. Sizes are in bytes; device
+// -1 is the host.
 #ifndef INTERPOSE_CUDA_DRIVER_RECORDS_H_
 #define INTERPOSE_CUDA_DRIVER_RECORDS_H_
 
@@ -22,7 +23,7 @@ struct DriverBlock {
   std::uint64_t address;
   std::uint64_t bytes;
   // These fields are not in the record. They identify the context whose end frees the block.
-  int home = -1;              // the device whose context was current
+  int home = -1;              // the device whose context was current at the allocation; -1: unknown
   std::uint64_t context = 0;  // handle of the current context; 0: unknown, treated as the primary context
 };
 void RecordDriverBlock(const DriverBlock& block, const LibraryName& library, std::uint64_t serial);

@@ -29,15 +29,15 @@ namespace {
 
 constinit std::atomic<bool> watching{false};
 constinit std::atomic<std::uint64_t> objects_seen{0};  // count of loaded objects when all slots were redirected
-constinit std::atomic<std::uint64_t> unloads_seen{0};
-// Used only while holding a LoaderListGuard.
+constinit std::atomic<std::uint64_t> unloads_seen{0};  // count of unloaded objects at the newest call of Look
+// The next two variables are used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
-constinit void* dlsym_hook = nullptr;
-constinit std::atomic<bool> undecided{false};     // some lazy slots have no known target, or some slots were refused
-constinit std::atomic<std::uint32_t> refused{0};  // slots that the newest look could not write
-constinit std::atomic<std::uint64_t> refused_since{0};
-// LookAtUndecided skips `pause` calls between two looks; `left` of them remain.
-constinit unsigned pause = 0, left = 0;
+constinit void* dlsym_hook = nullptr;                   // the replacement for dlsym
+constinit std::atomic<bool> undecided{false};           // some slots have no known target, or could not be changed
+constinit std::atomic<std::uint32_t> refused{0};        // slots that the newest call of Look could not change
+constinit std::atomic<std::uint64_t> refused_since{0};  // tick at which Look first could not change a slot; 0: never
+constinit unsigned pause = 0;  // number of calls of LookAtUndecided without a call of Look, between two that call Look
+constinit unsigned left = 0;   // number of these calls until the next call of Look
 
 bool IsWanted(const char* function) { return std::strcmp(function, "dlsym") == 0 || IsWrappedName(function); }
 
@@ -55,7 +55,8 @@ void NoteRefused(std::size_t slots) {
   refused.store(static_cast<std::uint32_t>(slots), std::memory_order_release);
 }
 
-// Examines all new objects. The caller holds a LoaderListGuard.
+// Redirects the import slots of all new objects, and looks up the driver's functions again. The caller holds a
+// LoaderListGuard.
 void Look(const LoaderCounts& loads) {
   FindCudaFunctions();
   const ChoiceCounts counts = RedirectImportsBy(&IsWanted, &ChooseSlot, &seen);
@@ -67,6 +68,7 @@ void Look(const LoaderCounts& loads) {
   if (counts.loading == 0) objects_seen.store(loads.loaded, std::memory_order_release);
 }
 
+// Calls Look if objects were loaded or unloaded since the last call of Look, and if the guard is free in time.
 void LookIfNew(LoaderListGuard::Patience patience) {
   const LoaderCounts loads = CountLoads();
   const LoaderCounts known{objects_seen.load(std::memory_order_acquire), unloads_seen.load(std::memory_order_acquire)};
@@ -83,7 +85,7 @@ void AfterLookUp() {
 }
 
 // The loader fills a lazy slot at the first call through it, and Memoir does not notice that call. So this function
-// examines lazy slots repeatedly, at growing intervals.
+// redirects lazy slots later: while such slots exist, it calls Look at growing intervals.
 void LookAtUndecided() {
   constexpr unsigned kLongestPause = 255;
   if (!undecided.load(std::memory_order_relaxed)) {
@@ -114,7 +116,8 @@ void WatchDriver(bool launches) {
   ForgetKernelNames();
   {
     const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
-    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // visits all objects again: launches have further slots
+    // Makes Look visit all objects again, for the slots of launches.
+    if (launches && !LaunchesAreWrapped()) seen.count = 0;
     WrapLaunches(launches);
     if (dlsym_hook == nullptr) {
       dlsym_hook = DlsymHook(&AfterLookUp);

@@ -11,7 +11,7 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kKernels = 32768;  // kernels whose names are cached; each launch of any other kernel queries CUDA
-constexpr std::uint16_t kUnnamed = 0xffff;
+constexpr std::uint16_t kUnnamed = 0xffff;  // the number that stands for a kernel without a name
 static_assert(kMostKernelNames < kUnnamed);
 
 // Maps a key of 48 bits (an address or a hash) to the number of a name, an index of `ring_ids`. Key and number share
@@ -53,12 +53,12 @@ class Table {
   std::atomic<std::uint64_t> words_[kPlaces];
 };
 
-constinit Table<kKernels> kernels{};
+constinit Table<kKernels> kernels{};                                    // key: handle of the kernel
 constinit Table<std::size_t{4} * kMostKernelNames> texts{};             // key: hash of the name
-constinit std::atomic<std::uint32_t> ring_ids[kMostKernelNames + 1]{};  // by number of the name, from 1
-constinit std::atomic<std::uint32_t> names{0};
-constinit std::atomic<std::uint32_t> name_bytes{0};
-constinit std::atomic<std::uint64_t> unnamed{0};
+constinit std::atomic<std::uint32_t> ring_ids[kMostKernelNames + 1]{};  // index: number of a name; numbers begin at 1
+constinit std::atomic<std::uint32_t> names{0};                          // number of names
+constinit std::atomic<std::uint32_t> name_bytes{0};                     // bytes of all names together
+constinit std::atomic<std::uint64_t> unnamed{0};                        // launches whose kernel has no name
 
 std::uint64_t HashOf(const char* text, std::size_t bytes) {  // FNV-1a
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -66,6 +66,7 @@ std::uint64_t HashOf(const char* text, std::size_t bytes) {  // FNV-1a
   return hash ^ hash >> 48;
 }
 
+// Adds a name to the ring's name table and returns its number. kUnnamed if a limit is reached.
 std::uint16_t Define(const char* text, std::size_t bytes) {
   if (names.load(std::memory_order_relaxed) >= kMostKernelNames ||
       name_bytes.load(std::memory_order_relaxed) + bytes > kMostKernelNameBytes)
@@ -81,6 +82,7 @@ std::uint16_t Define(const char* text, std::size_t bytes) {
   return static_cast<std::uint16_t>(number);
 }
 
+// Returns the number of the name `text`. Equal names have equal numbers.
 std::uint16_t NumberOf(const char* text) {
   const std::size_t bytes = strnlen(text, kMaxInlineName);
   if (bytes == 0) return kUnnamed;
@@ -92,12 +94,12 @@ std::uint16_t NumberOf(const char* text) {
   return number;
 }
 
-std::uint16_t Ask(KernelHandle handle, const void* kernel) {
+std::uint16_t QueryNumber(KernelHandle handle, const void* kernel) {
   const char* text = nullptr;
-  const bool told = handle == KernelHandle::kHostFunction ? ReadHostFunctionName(kernel, &text)
+  const bool read = handle == KernelHandle::kHostFunction ? ReadHostFunctionName(kernel, &text)
                     : handle == KernelHandle::kKernel     ? ReadKernelName(kernel, &text)
                                                           : ReadFunctionName(kernel, &text);
-  return told && text != nullptr ? NumberOf(text) : kUnnamed;
+  return read && text != nullptr ? NumberOf(text) : kUnnamed;
 }
 
 }  // namespace
@@ -106,7 +108,7 @@ std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel) {
   const auto address = reinterpret_cast<std::uintptr_t>(kernel);
   std::uint16_t number = kernels.Find(address);
   if (number == 0) [[unlikely]] {
-    number = address == 0 ? kUnnamed : Ask(handle, kernel);
+    number = address == 0 ? kUnnamed : QueryNumber(handle, kernel);
     kernels.Add(address, number);
   }
   if (number != kUnnamed) [[likely]]

@@ -4,8 +4,11 @@
 //   host function, CUfunction, CUkernel ──► table ──► id in the ring's name table
 //                                             └─ first time: cudaFuncGetName, cuFuncGetName, cuKernelGetName
 //
-// Registrations of kernels (__cudaRegisterFunction) are not watched, because they happen while a library is loaded,
-// before a recording. libc only. Any thread, no lock.
+// Memoir does not read the names from the calls of __cudaRegisterFunction, with which a library registers its kernels.
+// A library makes these calls while it is loaded, which is usually before the recording begins.
+//
+// This code needs no library except libc. Its functions may be called on any thread. The only lock that they take is
+// the lock of the ring's name table.
 #ifndef INTERPOSE_CUDA_KERNEL_NAMES_H_
 #define INTERPOSE_CUDA_KERNEL_NAMES_H_
 
@@ -26,8 +29,8 @@ enum class KernelHandle {
 inline constexpr std::uint32_t kMostKernelNames = 4096;
 inline constexpr std::uint32_t kMostKernelNameBytes = 1u << 20;
 
-// Returns the id of a launched kernel's name in the ring's name table. 0 if CUDA does not report the name (before
-// 12.3), or a limit is reached.
+// Returns the id of a launched kernel's name in the ring's name table. 0 if CUDA does not report the name (CUDA
+// before 12.3), or a limit is reached.
 std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel);
 
 // Returns the id of the kernel name `symbol`; equal names have equal ids. 0 if a limit is reached, or the name is

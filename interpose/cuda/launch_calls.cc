@@ -11,19 +11,20 @@ namespace {
 using Bytes = std::size_t;
 using Stream = void*;
 
-// Queries the kernel's name after the launch, because only a launch loads the kernel. A failed launch is recorded
-// without a name.
+// Makes a launch, and records it if it is the outermost device call. Does not record it if launches are wrapped only
+// because an earlier recording wrapped them. Queries the kernel's name after the launch, because only a launch loads
+// the kernel. A failed launch is recorded without a name.
 template <class Call>
 int LaunchAs(DeviceCallKind kind, KernelHandle handle, const void* kernel, Call call, const KernelLaunch& launch) {
   const OutermostDeviceCall outermost;
-  if (!outermost || !LaunchesAreWrapped()) return call();  // an earlier recording wrapped the launches
+  if (!outermost || !LaunchesAreWrapped()) return call();
   const int result = call();
   const ErrnoKeeper errno_keeper;
   RecordLaunch(kind, result == 0 ? NameOfKernel(handle, kernel) : 0, launch, result);
   return result;
 }
 
-// Wraps cudaLaunchKernel and, from CUDA 13 on, the function that nvcc generates for kernel<<<...>>>.
+// Wraps cudaLaunchKernel, cudaLaunchCooperativeKernel, and __cudaLaunchKernel (since CUDA 13, for kernel<<<...>>>).
 template <DeviceCallKind kCall, KernelHandle kHandle>
 int LaunchKernel(const CallSite&, int (*original)(const void*, Dimensions, Dimensions, void**, Bytes, Stream),
                  const void* kernel, Dimensions grid, Dimensions block, void** parameters, Bytes shared,
@@ -44,6 +45,7 @@ int LaunchByConfiguration(const CallSite&, int (*original)(const RuntimeConfigur
                   {configuration->grid, configuration->block, configuration->stream});
 }
 
+// Wraps cuLaunchKernel and cuLaunchCooperativeKernel.
 template <DeviceCallKind kCall, class... Extra>
 int LaunchFunction(const CallSite&,
                    int (*original)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,

@@ -72,6 +72,7 @@ namespace {
 
 using Dlsym = void* (*)(void*, const char*);
 constinit std::atomic<void (*)()> after_look_up{nullptr}, watcher{nullptr};
+// Bits of memoir_hidden_look_ups_wrapped: WrapLookUps and WatchLookUps are in effect.
 constexpr std::uint32_t kWrapped = 1, kWatched = 2;
 
 void Set(std::uint32_t what, bool on) {
@@ -87,7 +88,7 @@ bool AreWrapped() {
   return (__atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) & kWrapped) != 0 && OpenRing() != nullptr;
 }
 
-void TellWatcher() {
+void CallWatcher() {
   const ErrnoKeeper errno_keeper;
   if (void (*look)() = watcher.load(std::memory_order_acquire); look != nullptr) look();
 }
@@ -101,11 +102,11 @@ void WatchLookUps(void (*look)()) {
   Set(kWatched, look != nullptr);
 }
 
-// Neither the wrapping nor the code after it calls dlsym or similar functions, so dlerror still returns the real
-// function's error.
+// Called in place of dlsym, except with the handles RTLD_DEFAULT and RTLD_NEXT. Neither `after` nor WrapperFor calls
+// dlsym or similar functions, so dlerror still returns the real function's error.
 extern "C" void* memoir_hidden_look_up(void* handle, const char* name) {
   void* found = reinterpret_cast<Dlsym>(memoir_hidden_real_dlsym)(handle, name);
-  if (found != nullptr) TellWatcher();
+  if (found != nullptr) CallWatcher();
   if (!AreWrapped()) return found;
   const ErrnoKeeper errno_keeper;
   if (void (*after)() = after_look_up.load(std::memory_order_acquire); after != nullptr) after();
@@ -146,7 +147,7 @@ constexpr VersionedCall kVersionedCalls[] = {
     {"cuGetProcAddress", 12000, "cuGetProcAddress", "cuGetProcAddress_v2"},  // cuGetProcAddress can also look up itself
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize", "cuCtxSynchronize_v2"},
     {"cuStreamBeginCapture", 10010, nullptr, "cuStreamBeginCapture_v2"},
-    {"cuCtxCreate", 11040, nullptr, nullptr},  // changed again in CUDA 12.5
+    {"cuCtxCreate", 11040, nullptr, nullptr},  // not wrapped: its parameters changed again in CUDA 12.5
 };
 
 const VersionedCall* FindVersionedCall(const char* name) {
@@ -156,6 +157,7 @@ const VersionedCall* FindVersionedCall(const char* name) {
   return nullptr;
 }
 
+// Replaces `*function`, which a look-up has found under `name` for the CUDA version `version`, by its wrapper.
 void Wrap(const char* name, void** function, int version) {
   if (name == nullptr || function == nullptr || *function == nullptr || version < kFirstWithLaterSizes) return;
   if (!AreWrapped()) return;
@@ -177,7 +179,8 @@ int GetProcAddress(const LookUpTag&, int (*original)(const char*, void**, int, u
 }
 
 // The first CUDA version that has cudaGetDriverEntryPoint. cudaGetDriverEntryPoint returns driver functions for the
-// CUDA version with which the runtime was built. That version is at least kFirstWithEntryPoints.
+// CUDA version with which the runtime was built. Memoir knows only that this version is at least kFirstWithEntryPoints.
+// So it does not wrap a function whose parameters changed after kFirstWithEntryPoints.
 constexpr int kFirstWithEntryPoints = 11030;
 
 int GetEntryPoint(const LookUpTag&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,

@@ -16,6 +16,7 @@ using Bytes = std::size_t;
 
 bool IsOnHost(DriverCall call) { return call == DriverCall::kHostAllocate || call == DriverCall::kHostRegister; }
 
+// Returns the device from which the call allocates. -1 for host memory; 0 if no context is current.
 int DeviceOf(DriverCall call) {
   if (IsOnHost(call)) return -1;
   const int device = DeviceOfContext();
@@ -23,7 +24,7 @@ int DeviceOf(DriverCall call) {
 }
 
 // Records an allocation. Stream-ordered memory belongs to the device of its pool, whichever device is current.
-void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
+void RecordAllocation(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if (address == 0) return;
   const int home = DeviceOfContext();
@@ -32,7 +33,7 @@ void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void
   NoteBlockAllocated({call, device, address, bytes, home, CurrentContext()}, LibraryAt(code));
 }
 
-void Refused(DriverCall call, int result, std::uint64_t bytes, const void* code) {
+void RecordRefusal(DriverCall call, int result, std::uint64_t bytes, const void* code) {
   if (static_cast<std::uint32_t>(result) != kCudaOutOfMemory) return;
   const int device = DeviceOf(call);
   RecordDriverRefusal({call, device, bytes, ReadRefused(device), kCudaOutOfMemory}, LibraryAt(code));
@@ -55,13 +56,14 @@ int Give(const void* code, Call call, Pointer pointer, Size bytes) {
   const bool takes_device_memory = !IsOnHost(kCall) && kCall != DriverCall::kMallocManaged;
   context.Settle(true, result == 0 && takes_device_memory ? bytes() : 0, code);
   if (result == 0) {
-    Given(kCall, pointer(), bytes(), code);
+    RecordAllocation(kCall, pointer(), bytes(), code);
   } else {
-    Refused(kCall, result, bytes(), code);
+    RecordRefusal(kCall, result, bytes(), code);
   }
   return result;
 }
 
+// Wraps an allocating call whose first parameters are the result's address and the size.
 template <DriverCall kCall, class... Rest>
 int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), void** pointer, Bytes bytes,
               Rest... rest) {
@@ -69,8 +71,8 @@ int GiveBlock(const CallSite& called, int (*original)(void**, Bytes, Rest...), v
       called.code, [&] { return original(pointer, bytes, rest...); }, [&] { return *pointer; }, [&] { return bytes; });
 }
 
-// Records pitch times height as the size. The pitch is known only after the call, so a refused call is recorded with
-// the width, which is the smallest possible pitch.
+// Records the pitch (bytes from one row to the next) times the height as the size. The pitch is known only after a
+// successful call. For a refused call the width is used in its place, because it is the smallest possible pitch.
 template <class... Rest>
 int GivePitched(const CallSite& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
                 Bytes* pitch, Bytes width, Bytes height, Rest... rest) {

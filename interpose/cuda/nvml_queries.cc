@@ -42,20 +42,21 @@ struct Library {
 constinit Library library{};
 constinit std::atomic<bool> is_loaded{false};
 
+// State of the initialization of NVML in this process.
 enum class Start : std::uint8_t { kNone, kUnderway, kReady, kFailed };
 constinit std::atomic<Start> start{Start::kNone};
-constinit std::atomic<pid_t> started_by{0};
-constinit pid_t first_process = 0;
+constinit std::atomic<pid_t> started_by{0};  // the process that initializes NVML; 0: none yet
+constinit pid_t first_process = 0;           // the process that loaded this library
 __attribute__((constructor)) void NoteProcess() { first_process = getpid(); }
 
-// Identifies a device to NVML.
+// The properties by which NVML identifies a device, and NVML's handle of the device.
 struct Identity {
   std::atomic<bool> is_known;
   char bus[32];
   unsigned char uuid[16];
-  std::uint64_t total;  // 0: not known
-  std::atomic<bool> is_looked_for;
-  std::atomic<Handle> handle;
+  std::uint64_t total;              // 0: not known
+  std::atomic<bool> is_looked_for;  // `handle` has been looked up
+  std::atomic<Handle> handle;       // nullptr if NVML does not list the device
 };
 constinit Identity identities[kMaxCudaDevices]{};
 
@@ -64,9 +65,9 @@ void Get(void* from, const char* name, Function* function) {
   *function = reinterpret_cast<Function>(find_function(from, name));
 }
 
-// In a forked child, NVML may be initialized already, by an ancestor. In this case NVML's state belongs to the
-// ancestor, so Memoir does not use NVML.
-bool Begin() {
+// Returns true if NVML is initialized for this process. In a forked child, an ancestor may have initialized NVML. In
+// this case NVML's state belongs to the ancestor, so Memoir does not use NVML.
+bool InitializeNvml() {
   unsigned count = 0;
   const bool is_child = getpid() != first_process;
   if (is_child && library.count != nullptr && library.count(&count) == 0) return false;
@@ -80,7 +81,7 @@ bool IsReady() {
   const pid_t own = getpid();
   pid_t by = 0;
   if (started_by.compare_exchange_strong(by, own, std::memory_order_acq_rel)) {
-    start.store(Begin() ? Start::kReady : Start::kFailed, std::memory_order_release);
+    start.store(InitializeNvml() ? Start::kReady : Start::kFailed, std::memory_order_release);
   } else if (by != own) {
     return false;  // an ancestor initialized NVML
   }

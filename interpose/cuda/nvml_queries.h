@@ -2,9 +2,11 @@
 // it.
 //
 // A query takes microseconds to milliseconds, and takes locks. So queries are made only around a call that creates a
-// context, and on the sampling thread (sampling_thread.h). The first query initializes NVML, so a process without CUDA
-// never initializes NVML. A forked child never uses the NVML that its parent initialized. If a process has a MIG
-// instance (a slice of a GPU), the figures belong to the instance. libc only. Any thread.
+// context, and on the sampling thread (sampling_thread.h). The first query initializes NVML, so a process that never
+// uses a CUDA device never initializes NVML. A forked child never uses the NVML that its parent initialized. If a
+// process has a MIG instance (a slice of a GPU), the figures belong to the instance.
+//
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_NVML_QUERIES_H_
 #define INTERPOSE_CUDA_NVML_QUERIES_H_
 
@@ -17,6 +19,7 @@ namespace memoir {
 // Loads libnvidia-ml.so.1 if it exists and is not loaded yet, and never unloads it. Must not be called in a hook,
 // because it calls the loader.
 void LoadNvml();
+// Whether LoadNvml has loaded NVML.
 bool HasNvml();
 
 // Sets the dlopen and dlsym of the process, which LoadNvml calls.

@@ -11,11 +11,13 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMost = 16384;  // entries: 32 GiB if each has 2 MiB; torch's expandable segments use 20 MiB
+// Enough for 32 GiB in pieces of 2 MiB. The pieces of torch's expandable segments are larger (20 MiB).
+constexpr std::size_t kMost = 16384;
 constexpr std::uint64_t kGranularity = 2u << 20;
-constexpr int kOwnNumbers = 48;  // Memoir's own ids differ from handles from this bit on
+constexpr int kOwnNumbers = 48;  // an id that Memoir makes differs from its handle in bits 48 and higher
 constexpr std::uint64_t kMostOwnNumbers = 4095;
 
+// A piece of physical memory that has a handle or a mapping.
 struct Memory {
   std::atomic<std::uint32_t> holds;    // references by handles and mappings; 0: unused entry
   std::atomic<std::uint32_t> handles;  // references by handles alone
@@ -31,8 +33,8 @@ constinit std::atomic<std::uint32_t> newest{0};
 Memory* Claim() {
   for (std::size_t i = 0; i < kMost; ++i) {
     Memory& memory = memories[newest.fetch_add(1, std::memory_order_relaxed) % kMost];
-    std::uint32_t nobody = 0;
-    if (!memory.holds.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) continue;
+    std::uint32_t unused = 0;
+    if (!memory.holds.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) continue;
     memory.handles.store(1, std::memory_order_relaxed);
     return &memory;
   }
@@ -43,12 +45,15 @@ TableEntry EntryOf(const Memory& memory, std::uint64_t bytes) {
   return {bytes, static_cast<std::uint32_t>(&memory - memories), memory.call, memory.device};
 }
 
+// Returns the id under which new memory with this handle is recorded: the handle, or another number if older memory is
+// still recorded under the handle.
 std::uint64_t NumberFor(std::uint64_t handle, std::uint64_t serial) {
   TableEntry alive;
   if (!FindEntry(KeyKind::kRecordedHandle, handle, &alive)) return handle;
-  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // the block table uses higher bits
+  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // block_table.cc uses the bits above for the kind
 }
 
+// Records `memory` as allocated.
 void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const LibraryName& library) {
   const std::uint64_t serial = NextDriverSerial();
   memory.number = NumberFor(handle, serial);
@@ -58,6 +63,7 @@ void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const Lib
   NoteAllocatedBytes(memory.device, memory.call, bytes);
 }
 
+// Notes new memory with one handle. `library` is nullptr for imported memory, which is not recorded yet.
 void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName* library) {
   Memory* memory = Claim();
   if (memory == nullptr) return RingCountDroppedAllocation(bytes);
@@ -71,12 +77,14 @@ void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes,
   if (library != nullptr) Record(*memory, handle, bytes, *library);
 }
 
+// Removes one hold. If it was the last one, records the memory as freed.
 void Drop(Memory& memory) {
+  // Copies the fields first, because another thread may claim `memory` as soon as its last hold is gone.
   const std::uint64_t serial = NextDriverSerial(), number = memory.number, bytes = memory.bytes;
   const DriverCall call = memory.call;
   const int device = memory.device;  // NOLINT(bugprone-signed-char-misuse): not a character
   if (memory.holds.fetch_sub(1, std::memory_order_acq_rel) != 1 || bytes == 0) return;
-  TableEntry recorded;  // another thread may have claimed `memory` already
+  TableEntry recorded;
   TakeEntry(KeyKind::kRecordedHandle, number, &recorded);
   RecordDriverFree(number, device, serial);
   NoteFreedBytes(device, call, bytes);

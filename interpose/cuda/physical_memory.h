@@ -1,5 +1,5 @@
-// Records physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle). It lives until its handle
-// is released as often as it was acquired and all of its mappings are removed.
+// Records physical memory without an address (cuMemCreate, cuMemImportFromShareableHandle). Such memory exists until
+// its handle has been released as often as acquired, and all of its mappings are removed.
 //
 //   create ─► handle, 1 hold ─┬─ retain ─► +1      release ─► -1
 //                             └─ map ────► +1      unmap ───► -1       0: the driver has it back
@@ -7,7 +7,8 @@
 // After a handle is released, the driver may use the same handle for new memory although the old memory is still
 // mapped. In this case Memoir records the new memory under another id.
 //
-// libc only. Any thread, also under the lock of torch's CUDA allocator. Sizes are bytes.
+// This code needs no library except libc. Its functions may be called on any thread, also under the lock of torch's
+// CUDA allocator. Sizes are in bytes.
 #ifndef INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 #define INTERPOSE_CUDA_PHYSICAL_MEMORY_H_
 

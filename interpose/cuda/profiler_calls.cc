@@ -11,7 +11,7 @@ namespace {
 
 constinit std::atomic<void (*)()> follower{nullptr};
 
-// Each argument fits into one register, so the wrappers need not declare its exact type.
+// Wraps a call of CUPTI. Each argument fits into one register, so the wrappers need not declare its exact type.
 template <class... A>
 int TakeCupti(const LookUpTag&, int (*original)(A...), A... arguments) {
   if (void (*aside)() = follower.load(std::memory_order_acquire); aside != nullptr) {

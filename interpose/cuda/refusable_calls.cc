@@ -33,7 +33,7 @@ LibraryName LibraryOf(const CallSite& called) {
   return found;
 }
 
-void Refused(const CallSite& called, DriverCall call, int result) {
+void RecordRefusal(const CallSite& called, DriverCall call, int result) {
   const ErrnoKeeper errno_keeper;
   const int device = DeviceOfContext();
   const std::uint64_t bytes = TakeRefusedOfLibraries();
@@ -41,38 +41,41 @@ void Refused(const CallSite& called, DriverCall call, int result) {
                       LibraryOf(called));
 }
 
-// Makes the call. First discards the refused bytes of earlier calls, so that Refused records only the refused bytes of
-// this call. Only the simulated device reports refused bytes.
+// Makes the call. First discards the refused bytes of earlier calls, so that RecordRefusal records only bytes that this
+// call was refused. Only the simulated device reports refused bytes.
 template <class... A>
-int Result(int (*original)(A...), A... arguments) {
+int MakeCall(int (*original)(A...), A... arguments) {
   TakeRefusedOfLibraries();
   return original(arguments...);
 }
 
-// ncclInvalidArgument and ncclInvalidUsage are errors of the program, and ncclInProgress is not an error.
+// Whether NCCL's result may mean that the device has too little memory. ncclInvalidArgument and ncclInvalidUsage are
+// errors of the program, and ncclInProgress is not an error.
 bool IsRefusedByNccl(int result) { return result == 1 || result == 2 || result == 3 || result == 6; }
 
+// Wraps a call of NCCL.
 template <class... A>
 int Communicate(const CallSite& called, int (*original)(A...), A... arguments) {
-  const int result = Result(original, arguments...);
-  if (IsRefusedByNccl(result)) Refused(called, DriverCall::kCommunicator, result);
+  const int result = MakeCall(original, arguments...);
+  if (IsRefusedByNccl(result)) RecordRefusal(called, DriverCall::kCommunicator, result);
   return result;
 }
 
+// Wraps a call that creates a handle. Every failure of the call is recorded.
 template <class... A>
 int Handle(const CallSite& called, int (*original)(A...), A... arguments) {
-  const int result = Result(original, arguments...);
-  if (result != 0) Refused(called, DriverCall::kHandle, result);
+  const int result = MakeCall(original, arguments...);
+  if (result != 0) RecordRefusal(called, DriverCall::kHandle, result);
   return result;
 }
 
-// Only CUFFT_ALLOC_FAILED and the internal error that may follow from it are refusals. An invalid size is an error of
-// the program.
+// Wraps a call of cuFFT that creates a plan. Only CUFFT_ALLOC_FAILED and the internal error that may follow from it are
+// refusals. An invalid size is an error of the program.
 template <class... A>
 int Plan(const CallSite& called, int (*original)(A...), A... arguments) {
-  const int result = Result(original, arguments...);
+  const int result = MakeCall(original, arguments...);
   constexpr int kAllocationFailed = 2, kInternalError = 5;
-  if (result == kAllocationFailed || result == kInternalError) Refused(called, DriverCall::kHandle, result);
+  if (result == kAllocationFailed || result == kInternalError) RecordRefusal(called, DriverCall::kHandle, result);
   return result;
 }
 

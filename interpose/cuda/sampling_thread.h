@@ -1,10 +1,10 @@
 // A thread that takes device samples with NVML, at the times that device_samples.cc sets. A query may take
-// milliseconds, or never return if a card has failed; neither the program nor the writer's thread waits for it. Only
-// the end of a recording does, for a limited time (AwaitSamples).
+// milliseconds, or never return if a card has failed. So neither the program nor the writer's thread waits for a query.
+// Only the thread that ends a recording waits, for a limited time (AwaitSamples).
 //
-//   writer's look ─► RequestSamples ─► thread: ReadWanted ─► records
+//   writer's thread ─► RequestSamples ─► thread: ReadWanted ─► records
 //
-// libc only.
+// This code needs no library except libc.
 #ifndef INTERPOSE_CUDA_SAMPLING_THREAD_H_
 #define INTERPOSE_CUDA_SAMPLING_THREAD_H_
 
@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Ends the use of an earlier recording's thread: it takes no further samples. Called when a recording begins, perhaps
-// in a forked child, and when it ends.
+// Makes the thread of an earlier recording end, and take no further samples. Called when a recording begins, perhaps in
+// a forked child, and when it ends.
 void ForgetSamplingThread();
 
 // Wakes the thread to take samples, and starts it if it does not run. False if no thread can be started. Called by the

@@ -13,12 +13,12 @@ namespace {
 
 // The type is declared in simcuda/api/simulation_queries.h.
 using Observer = void (*)(int device, const char* library, unsigned long long id, unsigned long long bytes);
-constinit std::atomic<bool> observed{false};
+constinit std::atomic<bool> observed{false};  // whether the observer is registered
 constinit thread_local std::uint64_t refused_bytes = 0;
 
-// Called when the charge `id` changes to `bytes`; 0 bytes end the charge. If `id` is 0, a charge of `bytes` was
-// refused.
-void OnCharge(int device, const char* library, unsigned long long id, unsigned long long bytes) {
+// The observer. The simulated device calls it when the memory of a library changes. `id` identifies the memory; `bytes`
+// is its new size, and 0 if the memory was freed. If `id` is 0, the device has refused `bytes` to the library.
+void OnLibraryMemory(int device, const char* library, unsigned long long id, unsigned long long bytes) {
   if (!RecordingEnabled()) return;
   if (id == 0) {
     refused_bytes = bytes;
@@ -41,7 +41,7 @@ void ObserveSimulatedLibraries() {
   if (observed.load(std::memory_order_relaxed)) return;
   const void* observe = FindDefinition("memoir_simulated_observe");
   if (observe == nullptr || observed.exchange(true)) return;
-  reinterpret_cast<void (*)(Observer)>(const_cast<void*>(observe))(&OnCharge);
+  reinterpret_cast<void (*)(Observer)>(const_cast<void*>(observe))(&OnLibraryMemory);
 }
 
 }  // namespace memoir

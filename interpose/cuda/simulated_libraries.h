@@ -1,7 +1,8 @@
-// Records the memory that the simulated device charges for NVIDIA's libraries. No CUDA call allocates this memory, so
-// the device reports each charge to an observer.
+// Records the memory that NVIDIA's libraries (such as cuBLAS and NCCL) take on the simulated device for their own use.
+// No CUDA call allocates this memory, so the simulated device calls an observer function whenever the memory of a
+// library grows or is freed, and when it refuses memory to a library.
 //
-// libc only. Any thread.
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_SIMULATED_LIBRARIES_H_
 #define INTERPOSE_CUDA_SIMULATED_LIBRARIES_H_
 
@@ -13,8 +14,8 @@ namespace memoir {
 // if the observer is registered already.
 void ObserveSimulatedLibraries();
 
-// Returns the bytes of the calling thread's last refused charge since the previous call of this function. 0 if no
-// charge was refused, or the device is not simulated.
+// Returns the bytes that the simulated device last refused to a library on the calling thread, since the previous call
+// of this function. 0 if no bytes were refused, or the device is not simulated.
 std::uint64_t TakeRefusedOfLibraries();
 
 }  // namespace memoir

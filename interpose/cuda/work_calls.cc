@@ -11,7 +11,8 @@ namespace {
 using Bytes = std::size_t;
 using Stream = void*;
 
-// cudaMemcpyKind plus 1.
+// Values of DeviceWork::copy_kind: cudaMemcpyKind plus 1. kByAddress: the driver derives the direction from the
+// addresses.
 constexpr std::uint8_t kHostToDevice = 2, kDeviceToHost = 3, kDeviceToDevice = 4, kByAddress = 5;
 
 std::uint8_t KindOf(int runtime_kind) {
@@ -51,7 +52,7 @@ int CopyPeer(const CallSite&, int (*original)(void*, int, const void*, int, Byte
       [&](int) { return DeviceWork{stream, bytes, kDeviceToDevice}; });
 }
 
-// Wraps a copy function of the driver whose name contains the direction.
+// Wraps a copy function of the driver. `kKind`: the direction in the function's name; kByAddress if the name has none.
 template <DeviceCallKind kCall, std::uint8_t kKind, class... S>
 int CopyTo(const CallSite&, int (*original)(void*, const void*, Bytes, S...), void* to, const void* from, Bytes bytes,
            S... stream) {

@@ -8,25 +8,27 @@
 namespace memoir {
 namespace {
 
-constinit thread_local int calls_open = 0;
+constinit thread_local int calls_open = 0;  // number of OutermostDriverCall objects on this thread
 
 constinit std::atomic<bool> launches_are_wrapped{false};
 
-// Returns the first call that `is_wanted` accepts; nullptr if it accepts none of them.
+// Returns the first call in the tables that `is_wanted` accepts. Searches the table of launches only if `launches` is
+// true. nullptr if `is_wanted` accepts no call.
 template <class Wanted>
 const WrappedCall* FindCall(bool launches, Wanted is_wanted) {
-  const std::span<const WrappedCall> groups[] = {
+  const std::span<const WrappedCall> tables[] = {
       MemoryCalls(), ContextCalls(),   MappingCalls(),
       CodeCalls(),   RefusableCalls(), WorkCalls(),
       LookUpCalls(), ProfilerCalls(),  launches ? LaunchCalls() : std::span<const WrappedCall>()};
-  for (const auto& group : groups) {
-    for (const WrappedCall& call : group) {
+  for (const auto& table : tables) {
+    for (const WrappedCall& call : table) {
       if (is_wanted(call)) return &call;
     }
   }
   return nullptr;
 }
 
+// The fields of UnwrappedNames.
 constinit std::atomic<std::uint32_t> names_passed{0};
 constinit std::atomic<const char*> first_passed{nullptr};
 constinit std::atomic<std::uint64_t> passed_since{0};
@@ -35,8 +37,8 @@ constinit std::atomic<std::uint64_t> passed_since{0};
 void CountPassed(const WrappedCall& call, const void* function) {
   const void* none = nullptr;
   if (!call.originals[kWrapperVariants].compare_exchange_strong(none, function, std::memory_order_acq_rel)) return;
-  const char* nobody = nullptr;
-  if (first_passed.compare_exchange_strong(nobody, call.name, std::memory_order_relaxed))
+  const char* no_name = nullptr;
+  if (first_passed.compare_exchange_strong(no_name, call.name, std::memory_order_relaxed))
     passed_since.store(Tick(), std::memory_order_relaxed);
   names_passed.fetch_add(1, std::memory_order_release);
 }
@@ -50,18 +52,20 @@ bool IsWrapper(const void* function) {
          }) != nullptr;
 }
 
+// Returns the wrapper for `function`, a definition of `call`, or `function` itself (WrapperFor).
 void* VariantOf(const WrappedCall* call, void* function) {
   if (call == nullptr || function == nullptr || IsWrapper(function)) return function;
   for (int i = 0; i < kWrapperVariants; ++i) {
-    const void* standing = nullptr;
-    if (call->originals[i].compare_exchange_strong(standing, function, std::memory_order_acq_rel) ||
-        standing == function)
+    const void* present = nullptr;
+    if (call->originals[i].compare_exchange_strong(present, function, std::memory_order_acq_rel) ||
+        present == function)
       return const_cast<void*>(call->wrapper(i));
   }
   CountPassed(*call, function);
   return function;
 }
 
+// Whether the name begins like one of the wrapped functions. Rejects most other names without a search of the tables.
 bool HasPrefix(const char* name) {
   return std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nccl", 4) == 0 || std::strncmp(name, "__cuda", 6) == 0;
 }
@@ -88,8 +92,9 @@ bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
 
 void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(name), function); }
 
-// The look-up may have found any wrapped version of the function, for either default stream. All these versions have
-// the same parameters, so the wrapper of the first matching name fits each.
+// The look-up may have found the function for the legacy default stream or for the default stream of each thread
+// (_ptsz). Both have the same parameters, so the wrapper of the first matching name fits both. The tables contain one
+// version of each such function, with or without the suffix _v2.
 void* WrapperForShortName(const char* name, void* function) {
   const std::size_t length = std::strlen(name);
   return VariantOf(FindCall(LaunchesAreWrapped(),

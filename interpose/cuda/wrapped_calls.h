@@ -2,7 +2,7 @@
 //
 //   a slot, or a look-up's result: F ──► WrapperFor("cudaMalloc", F) ──► variant n ──► records ──► F
 //
-// libc only. Any thread.
+// This code needs no library except libc. Its functions may be called on any thread.
 #ifndef INTERPOSE_CUDA_WRAPPED_CALLS_H_
 #define INTERPOSE_CUDA_WRAPPED_CALLS_H_
 
@@ -29,6 +29,7 @@ std::span<const WrappedCall> ProfilerCalls();
 void WrapLaunches(bool wrapped);
 bool LaunchesAreWrapped();
 
+// Whether Memoir wraps functions of this name. False for the name of a launch while launches are not wrapped.
 bool IsWrappedName(const char* name);
 
 // Returns the wrapper for `function`, a definition of `name`. Returns `function` itself if Memoir does not wrap the
@@ -40,9 +41,9 @@ void* WrapperForShortName(const char* name, void* function);
 
 // Names with more definitions than variants, in this process so far.
 struct UnwrappedNames {
-  std::uint32_t names;
-  const char* first;
-  std::uint64_t since_tick;
+  std::uint32_t names;       // number of these names
+  const char* first;         // the name that was found first; nullptr: none
+  std::uint64_t since_tick;  // tick at which it was found
 };
 UnwrappedNames CountUnwrappedNames();
 

@@ -23,6 +23,7 @@ constexpr std::uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
 #error "say what this machine's relocations are called"
 #endif
 
+// The arguments and results of RedirectImports and RestoreImports.
 struct Search {
   const char* function;
   const void* from;  // slots with this value are changed; with `from_stubs`, lazy slots as well
@@ -33,6 +34,7 @@ struct Search {
   std::size_t loading;
 };
 
+// Stores `value` in `slot`, also if the loader has made its page read-only. False if the page stays read-only.
 bool Store(const LoadedObject& object, void** slot, void* value) {
   const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot) & ~(page_bytes - 1));
@@ -95,6 +97,7 @@ int Redirect(dl_phdr_info* info, std::size_t, void* context) {
   return 0;
 }
 
+// The function that FindImported or FindDefinition looks for, and the addresses found.
 struct Lookup {
   const char* function;
   const void* bound;    // the content of a slot
@@ -112,6 +115,7 @@ int Find(dl_phdr_info* info, std::size_t, void* context) {
   return lookup.bound != nullptr ? 1 : 0;
 }
 
+// The arguments of RedirectSlot, and its result `stored`.
 struct OneSlot {
   void** slot;
   const void* from;
@@ -139,7 +143,7 @@ struct Definers {
   const char* function;
   const char* version;
   ElfW(Addr) loader;
-  bool at_start;  // true until the visit has passed the loader, the last object of the program's start
+  bool at_start;  // true until the visit has passed the loader, the last of the objects loaded at the program's start
   bool several;
   const void* defined;
 };
@@ -167,11 +171,13 @@ const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& 
   return definers.several ? nullptr : definers.defined;
 }
 
+// Whether `now`, the content of `slot`, is the definition of the slot's function in `object` itself.
 bool IsOwnDefinition(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, const void* now) {
   const ElfW(Sym)& symbol = imports.symbols[slot.symbol];
   return symbol.st_shndx != SHN_UNDEF && object.At<const void>(symbol.st_value) == now;
 }
 
+// The arguments and results of RedirectImportsBy.
 struct ChoosingSearch {
   bool (*wanted)(const char* function);
   SlotChoice choose;

@@ -1,12 +1,13 @@
-// Import slots: the entries of a loaded object in which it keeps the addresses of other objects' functions. Overwriting
-// a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen (also with
-// RTLD_LOCAL). A slot is lazy until the first call through it: it leads to a stub in the object that contains the slot.
-// At the first call the loader stores the function's address.
+// Import slots: the entries of a loaded object in which the object keeps the addresses of other objects' functions.
+// Overwriting a slot redirects the calls of this one object, whatever the order of loading and the flags of dlopen
+// (also with RTLD_LOCAL). A slot is lazy until the first call through it: until then it contains the address of a stub
+// in its own object. At the first call the loader stores the function's address in the slot.
 //
 // Memoir never uses dlsym(RTLD_NEXT): torch's libraries are loaded with RTLD_LOCAL, so dlsym would not find their
 // functions. Memoir never redirects dlopen, because dlopen resolves paths by the run path of its caller. Each function
 // here visits the objects that are loaded when it is called; ObjectsLoadedSoFar shows whether more objects were loaded
-// since. libc only. Any thread, but not in a signal handler; nothing allocates.
+// since. This code needs no library except libc. Its functions may be called on any thread, but not in a signal
+// handler. They allocate nothing.
 #ifndef INTERPOSE_IMPORTS_IMPORT_SLOTS_H_
 #define INTERPOSE_IMPORTS_IMPORT_SLOTS_H_
 
@@ -30,7 +31,7 @@ MEMOIR_INTERPOSE_API const void* FindImported(const char* function);
 MEMOIR_INTERPOSE_API std::size_t RedirectImports(const char* function, const void* original, void* replacement,
                                                  std::size_t* refused = nullptr, std::size_t* loading = nullptr);
 
-// Stores `replacement` in one slot that holds `original`. For slots that the loader fills and may make read-only, such
+// Stores `replacement` in `slot` if it holds `original`. For slots that the loader fills and may make read-only, such
 // as entries of a virtual function table. False if the slot holds another value, no loaded object contains it, or its
 // page cannot be made writable.
 MEMOIR_INTERPOSE_API bool RedirectSlot(void** slot, const void* original, void* replacement);
@@ -47,10 +48,10 @@ MEMOIR_INTERPOSE_API const void* FindDefinition(const char* function);
 // slot `original` is the value that the loader would write.
 using SlotChoice = void* (*)(const char* function, const void* original);
 
-// Objects that RedirectImportsBy has finished and need not visit again. One caller at a time.
+// Objects that RedirectImportsBy has finished and need not visit again. Used by one thread at a time.
 struct VisitedObjects {
   static constexpr std::size_t kMost = 4096;  // objects beyond this number are visited every time
-  std::uint64_t unloaded;
+  std::uint64_t unloaded;  // count of unloaded objects; if it changes, `objects` is emptied
   std::size_t count;
   const void* objects[kMost];
 };

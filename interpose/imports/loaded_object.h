@@ -1,5 +1,5 @@
 // One loaded object (program or library) as the loader describes it: its addresses, its imports and its definitions.
-// Valid only inside the dl_iterate_phdr callback that created it. libc only.
+// Valid only inside the dl_iterate_phdr callback that created it. This code needs no library except libc.
 #ifndef INTERPOSE_IMPORTS_LOADED_OBJECT_H_
 #define INTERPOSE_IMPORTS_LOADED_OBJECT_H_
 
@@ -15,9 +15,9 @@ namespace memoir {
 struct DynamicSection {
   const ElfW(Sym) * symbols;
   const char* names;
-  const ElfW(Rela) * tables[2];  // [0]: functions called through stubs; [1]: all other relocations
-  std::size_t bytes[2];
-  const std::uint32_t* hash;  // DT_GNU_HASH; nullptr: none
+  const ElfW(Rela) * tables[2];  // relocations: [0] of functions called through stubs; [1] all others
+  std::size_t bytes[2];          // sizes of the tables
+  const std::uint32_t* hash;     // DT_GNU_HASH; nullptr: none
   // The version number of each symbol, and the names of these numbers for required and for defined symbols
   // (symbol_versions.h). nullptr if the object has no versions.
   const ElfW(Versym) * versions;

@@ -2,7 +2,7 @@
 // meanwhile, the child would inherit this lock in the locked state. So one thread reads at a time, and a fork waits
 // until that thread has finished.
 //
-// libc only. Any thread, but not in a signal handler.
+// This code needs no library except libc. It may be used on any thread, but not in a signal handler.
 #ifndef INTERPOSE_IMPORTS_LOADER_LIST_GUARD_H_
 #define INTERPOSE_IMPORTS_LOADER_LIST_GUARD_H_
 
@@ -15,14 +15,15 @@ void RegisterLoaderForkWait();
 
 class LoaderListGuard {
  public:
-  // kWaits: waits until the guard is free. kGivesUp: waits for at most 5 ms; for callers that may hold any lock,
-  // including locks of the loader and of torch's allocator.
+  // kWaits: waits until no other thread has the guard. kGivesUp: waits for at most 5 ms; for callers that may hold any
+  // lock, including locks of the loader and of torch's allocator.
   enum class Patience { kWaits, kGivesUp };
   explicit LoaderListGuard(Patience patience);
   ~LoaderListGuard();
   LoaderListGuard(const LoaderListGuard&) = delete;
   LoaderListGuard& operator=(const LoaderListGuard&) = delete;
 
+  // False if another thread still had the guard after the wait. The caller must then not read the loader's list.
   bool has_turn() const { return has_turn_; }
 
  private:

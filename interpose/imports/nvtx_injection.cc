@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// nvtxTypes.h.
+// Constants and types of nvtxTypes.h, under other names.
 constexpr std::uint32_t kCallbacksTable = 1;  // NVTX_ETID_CALLBACKS
 constexpr int kCore = 1, kCore2 = 5;          // NVTX_CB_MODULE_*
 enum CoreCall : unsigned { kRangePushEx = 8, kRangePushA = 9, kRangePushW = 10, kRangePop = 11 };
@@ -68,6 +68,7 @@ bool IsRegistered(const void* handle) {
   return text == kNoText || (text >= registered && text < registered + sizeof registered);
 }
 
+// Begins a range, and returns the number of ranges that are open around it on this thread.
 int Begin(const char* text) {
   const ErrnoKeeper errno_keeper;
   const NvtxFollower* const follows = follower.load(std::memory_order_acquire);
@@ -146,12 +147,13 @@ int DomainPush(const void* domain, const Attributes* attributes) {
 int DomainPop(const void* domain) { return domain == &kOfLibrary ? kNotTracked : End(); }
 const void* RegisterString(void*, const char* text) { return text == nullptr ? kNoText : Register(text); }
 
+// Makes the program's pointer to NVTX's function number `call` point to `function`.
 template <class Function>
 void Put(void*** table, unsigned size, unsigned call, Function function) {
   if (call < size && table[call] != nullptr) *table[call] = reinterpret_cast<void*>(function);
 }
 
-bool Take(const Callbacks& callbacks) {
+bool InstallCallbacks(const Callbacks& callbacks) {
   void*** table = nullptr;
   unsigned size = 0;
   if (callbacks.get_functions(kCore, &table, &size) == 0 || table == nullptr) return false;
@@ -178,5 +180,5 @@ int InitializeInjectionNvtx2(const void* (*get_table)(std::uint32_t id)) {
   if (get_table == nullptr) return 0;
   const auto* const callbacks = static_cast<const memoir::Callbacks*>(get_table(memoir::kCallbacksTable));
   if (callbacks == nullptr || callbacks->bytes < sizeof(memoir::Callbacks)) return 0;
-  return memoir::Take(*callbacks) ? 1 : 0;
+  return memoir::InstallCallbacks(*callbacks) ? 1 : 0;
 }

@@ -6,8 +6,8 @@
 //
 // Memoir sets the variable NVTX_INJECTION64_PATH only if it is not set, so another profiler keeps its ranges. The ABI
 // is defined in nvtx3/nvtxDetail/nvtxTypes.h and nvtxInitDecls.h. Not reported: ranges that end on another thread
-// (nvtxRangeStart), marks, colors, payloads, and the ranges of CUB, Thrust and NCCL. The ranges of all other domains
-// form one stack for each thread. libc only.
+// (nvtxRangeStart), marks, colors, payloads, and the ranges of CUB, Thrust and NCCL. On each thread, the reported
+// ranges of all domains form one stack. This code needs no library except libc.
 #ifndef INTERPOSE_IMPORTS_NVTX_INJECTION_H_
 #define INTERPOSE_IMPORTS_NVTX_INJECTION_H_
 

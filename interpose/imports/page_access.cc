@@ -6,7 +6,7 @@
 
 namespace memoir {
 
-// Makes the kernel execute an atomic "or" with zero on the page's first word, which changes nothing. The kernel refuses
+// Makes the kernel execute an atomic "or" with zero on the word at `address`, which changes nothing. The kernel refuses
 // (EFAULT) if the page is not writable. Reading /proc instead would need a descriptor on a thread of the program.
 bool IsWritable(std::uintptr_t address) {
   std::uint32_t nobody_waits = 0;

@@ -26,10 +26,12 @@ constexpr std::size_t kVariants = 4;
 constinit std::array<std::atomic<Parallel>, kVariants> originals{};
 constinit std::atomic<bool> following{false};
 
-// Used only while holding a LoaderListGuard.
+// The two variables below are used only while holding a LoaderListGuard.
 constinit VisitedObjects seen{};
-constinit LoaderCounts looked_at{};
+constinit LoaderCounts redirected_at{};  // counts when the calls in all loaded objects were redirected
 
+// A parallel region that has begun: the function that each of its threads runs, the argument of this function, and the
+// number of the thread that began the region.
 struct Region {
   Body body;
   void* data;
@@ -43,6 +45,7 @@ ThreadSlot* SlotOfThread() {
   return slot != nullptr && slot->generation == RecordingGeneration() ? slot : nullptr;
 }
 
+// Runs on each thread of a region: notes the thread that this thread works for, and calls the region's function.
 void RunPart(void* given) {
   const Region& region = *static_cast<const Region*>(given);
   ThreadSlot* slot = SlotOfThread();
@@ -54,6 +57,7 @@ void RunPart(void* given) {
   region.body(region.data);
 }
 
+// The wrapper of GOMP_parallel. Each copy of libgomp has a separate wrapper, which calls this copy.
 template <std::size_t kVariant>
 void BeginRegion(Body body, void* data, unsigned threads, unsigned flags) {
   const Parallel original = originals[kVariant].load(std::memory_order_acquire);
@@ -70,12 +74,13 @@ constexpr std::array<Parallel, kVariants> kWrappers = MakeWrappers(std::make_ind
 
 bool IsParallel(const char* function) { return std::strcmp(function, kParallel) == 0; }
 
+// Returns the wrapper that calls `function`. nullptr if `function` is itself a wrapper, or if no wrapper is left.
 void* WrapperOf(const char*, const void* function) {
   const auto original = reinterpret_cast<Parallel>(const_cast<void*>(function));
   for (std::size_t i = 0; i < kVariants; ++i) {
     if (original == kWrappers[i]) return nullptr;
-    Parallel standing = nullptr;
-    if (originals[i].compare_exchange_strong(standing, original, std::memory_order_acq_rel) || standing == original)
+    Parallel present = nullptr;
+    if (originals[i].compare_exchange_strong(present, original, std::memory_order_acq_rel) || present == original)
       return reinterpret_cast<void*>(kWrappers[i]);
   }
   return nullptr;
@@ -93,8 +98,8 @@ void FollowParallelRegionsOfLateObjects() {
   if (!following.load(std::memory_order_acquire)) return;
   const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
   const LoaderCounts loads = CountLoads();
-  if (loads == looked_at) return;
-  if (RedirectImportsBy(&IsParallel, &WrapperOf, &seen).loading == 0) looked_at = loads;
+  if (loads == redirected_at) return;
+  if (RedirectImportsBy(&IsParallel, &WrapperOf, &seen).loading == 0) redirected_at = loads;
 }
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
 // Symbol versions: which version an import requires, and whether a definition has it, by the loader's rules. Returned
-// pointers are valid as long as the object's dynamic section. libc only.
+// pointers are valid as long as the object's dynamic section. This code needs no library except libc.
 #ifndef INTERPOSE_IMPORTS_SYMBOL_VERSIONS_H_
 #define INTERPOSE_IMPORTS_SYMBOL_VERSIONS_H_
 

@@ -14,14 +14,16 @@ namespace {
 
 using Body = void* (*)(void*);
 
+// The function that the program passed to pthread_create, and its argument.
 struct NewThread {
   Body body;
   void* argument;
 };
 
-constinit std::atomic<void (*)()> at_start{nullptr};
-constinit std::atomic<std::size_t> not_redirected{0};
+constinit std::atomic<void (*)()> at_start{nullptr};   // the function that each new thread runs first
+constinit std::atomic<std::size_t> not_redirected{0};  // import slots whose page could not be made writable
 
+// Runs on each new thread in place of the program's function.
 void* RunThread(void* given) {
   const NewThread thread = *static_cast<NewThread*>(given);
   free(given);
@@ -29,6 +31,7 @@ void* RunThread(void* given) {
   return thread.body(thread.argument);
 }
 
+// Called in place of pthread_create.
 int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, void* argument) {
   auto* thread = static_cast<NewThread*>(malloc(sizeof(NewThread)));
   if (thread == nullptr) return pthread_create(made, attributes, body, argument);
@@ -38,42 +41,43 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
   return failed;
 }
 
-// Used only while holding a LoaderListGuard.
-struct Looks {
-  std::uint64_t objects;            // count of loaded objects when all calls were redirected
-  std::uint64_t objects_last_time;  // count of loaded objects at the last look
-  // `pause`: number of looks that are skipped while the loader has not finished an object. `left`: how many of these
-  // looks remain.
-  unsigned pause, left;
+// Decides when RedirectCalls examines the loaded objects again. Used only while holding a LoaderListGuard.
+struct Examinations {
+  std::uint64_t objects;            // count of loaded objects when the calls of all of them were redirected
+  std::uint64_t objects_last_time;  // count of loaded objects at the last call of RedirectCalls
+  unsigned pause;                   // number of calls of RedirectCalls without an examination, between two examinations
+  unsigned left;                    // number of these calls until the next examination
 };
-constinit Looks looks{};
+constinit Examinations examinations{};
 
-// The loader adds an object to its list before it fills the object's slots. If the loader never finishes an object, the
-// object is examined at growing intervals.
-bool IsLookDue(std::uint64_t objects) {
+// Returns true if RedirectCalls has to examine the loaded objects now. `objects`: count of loaded objects. The loader
+// adds an object to its list before it fills the object's slots, so RedirectCalls must examine the object again later.
+// The intervals grow, because the loader may never finish an object.
+bool IsExaminationDue(std::uint64_t objects) {
   constexpr unsigned kLongestPause = 1023;
-  if (objects == looks.objects) return false;
-  if (objects != looks.objects_last_time) {
-    looks.objects_last_time = objects;
-    looks.pause = looks.left = 0;
+  if (objects == examinations.objects) return false;
+  if (objects != examinations.objects_last_time) {
+    examinations.objects_last_time = objects;
+    examinations.pause = examinations.left = 0;
   }
-  if (looks.left > 0) {
-    --looks.left;
+  if (examinations.left > 0) {
+    --examinations.left;
     return false;
   }
-  looks.left = looks.pause;
-  if (looks.pause < kLongestPause) looks.pause = looks.pause * 2 + 1;
+  examinations.left = examinations.pause;
+  if (examinations.pause < kLongestPause) examinations.pause = examinations.pause * 2 + 1;
   return true;
 }
 
-void Look() {
+// Redirects the calls of pthread_create in all loaded objects, if an examination of the objects is due.
+void RedirectCalls() {
   const std::uint64_t objects = ObjectsLoadedSoFar();
-  if (!IsLookDue(objects)) return;
+  if (!IsExaminationDue(objects)) return;
   std::size_t refused = 0, loading = 0;
   RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
                   reinterpret_cast<void*>(&CreateThread), &refused, &loading);
   not_redirected.store(refused, std::memory_order_relaxed);
-  if (loading == 0) looks.objects = objects;
+  if (loading == 0) examinations.objects = objects;
 }
 
 }  // namespace
@@ -88,7 +92,7 @@ bool RunAtThreadStart(void (*function)()) {
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
   const LoaderListGuard turn(LoaderListGuard::Patience::kWaits);
-  Look();
+  RedirectCalls();
 }
 
 }  // namespace memoir

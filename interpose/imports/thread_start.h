@@ -12,11 +12,12 @@ namespace memoir {
 
 // Sets the function. Another call replaces it, but a thread that is being started may still run the previous one, so
 // functions must stay valid until the process ends. False if the calls of some object could not be redirected, because
-// the page of its import slot could not be made writable. Any thread, one at a time.
+// the page of its import slot could not be made writable. May be called on any thread, but not on two threads at once.
 MEMOIR_INTERPOSE_API bool RunAtThreadStart(void (*function)());
 
-// Redirects the calls of objects that were loaded since the last call. Cheap without new objects; does nothing before
-// RunAtThreadStart. Any thread, one at a time.
+// Redirects the calls of pthread_create in the objects that were loaded since the last call of this function. Cheap if
+// no object was loaded. Does nothing before RunAtThreadStart. May be called on any thread, but not on two threads at
+// once.
 MEMOIR_INTERPOSE_API void RunAtThreadStartOfLateObjects();
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
 // The kinds of CUDA calls that are recorded, and the kinds of work that ran on a device. The ring (ring_record.h) and
-// the capture use the same numbers. Constants only.
+// the capture use the same numbers. This file contains only constants.
 #ifndef INTERPOSE_RECORDS_DEVICE_CALL_KIND_H_
 #define INTERPOSE_RECORDS_DEVICE_CALL_KIND_H_
 

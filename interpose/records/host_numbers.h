@@ -7,8 +7,8 @@
 
 namespace memoir {
 
-// Sizes are bytes. Each number may be kNotKnown (ring_record.h). HostReading in the capture's schema defines the
-// fields, in this order.
+// Sizes are bytes. Each number may be kNotKnown (ring_record.h). HostReading in capture.proto defines the fields, in
+// this order.
 struct HostNumbers {
   std::uint64_t anonymous_bytes;
   std::uint64_t shared_bytes;

@@ -57,9 +57,9 @@ std::uint64_t NeededStack(const std::uint8_t* at, std::size_t bytes) {
   return sizeof record + std::uint64_t{record.header.count} * sizeof(StackFrame);
 }
 
-// Returns how many bytes a record of this kind with these lengths must have. The sum has 64 bits and cannot overflow:
-// each length has at most 32 bits or is checked first. UINT64_MAX for an unknown kind, which is damage and not a newer
-// format, because the ring's version was checked earlier.
+// Returns how many bytes a record must have, by its kind and the lengths that it contains. The sum has 64 bits and
+// cannot overflow: each length has at most 32 bits or is checked first. UINT64_MAX for an unknown kind, which is damage
+// and not a newer format, because the ring's version was checked earlier.
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {
 #define MEMOIR_LENGTH_Fixed(Name, Struct) sizeof(Struct)
 #define MEMOIR_LENGTH_Varies(Name, Struct) Needed##Name(at, bytes)

@@ -1,8 +1,8 @@
-// The records of the event ring: what hooks write, and what the writer and memoir-drain read.
+// The records of the event ring. Hooks write them; the writer and memoir-drain read them.
 //
 // A record is plain data in shared memory, 8-byte aligned, in the byte order of the machine, and never leaves the
-// machine. This is not the capture format (docs/capture_format.md), and not an API: both sides are built from this
-// header, and RingHeader::version guards against an old ring file. docs/event_schema.md defines the meanings.
+// machine. Records are not the capture format (docs/capture_format.md), and not an API: writers and readers are built
+// from this header, and RingHeader::version guards against an old ring file. docs/event_schema.md defines the events.
 #ifndef INTERPOSE_RECORDS_RING_RECORD_H_
 #define INTERPOSE_RECORDS_RING_RECORD_H_
 
@@ -28,15 +28,15 @@ enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2,
 struct RecordHeader {
   std::uint16_t words;
   RecordKind kind;
-  std::uint8_t flags;   // meaning depends on kind
-  std::uint16_t depth;  // open ranges on this thread, without the range that begins or ends here
-  std::uint16_t count;  // ranges, HoldsRecord: number of argument kinds; StackRecord: number of frames
+  std::uint8_t flags;   // the meaning depends on `kind`
+  std::uint16_t depth;  // number of open ranges on this thread, not counting the range that begins or ends here
+  std::uint16_t count;  // number of argument kinds (in records of ranges and in HoldsRecord) or frames (in StackRecord)
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// flags: RangeSource in the low three bits; kInlineName. After the struct: `count` argument kinds (one byte each),
-// padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
-// padded to 8. Then `tensor_count` tensors, as separate records (TensorRecord).
+// flags: RangeSource in the low three bits; kInlineName. After the struct: `count` argument kinds of one byte each
+// (docs/event_schema.md), padded to 4; `list_count` list lengths (uint32), padded to 8; with kInlineName, `name` bytes
+// of text, padded to 8. After this record: `tensor_count` tensors, as separate records (TensorRecord).
 struct RangeBeginRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -50,7 +50,7 @@ static_assert(sizeof(RangeBeginRecord) == 40);
 inline constexpr std::uint8_t kRangeSourceMask = 0x07;
 inline constexpr std::uint8_t kInlineName = 0x08;
 
-// After the struct: argument kinds and list lengths, as in RangeBeginRecord.
+// After the struct: argument kinds and list lengths. After this record: tensors. Both as in RangeBeginRecord.
 struct RangeEndRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -76,9 +76,9 @@ inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
 inline constexpr std::uint8_t kWantsGradient = 0x08;  // a leaf of autograd with requires_grad
-inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler does not read the place that holds this tensor
+inline constexpr std::uint8_t kUnlisted = 0x10;       // torch.profiler ignores this tensor (docs/event_schema.md)
 
-// The device_type of page-locked host memory that a program took from torch. Not in c10::DeviceType. device_index is 0.
+// The device_type of page-locked host memory from torch. c10::DeviceType has no such number. device_index is 0.
 inline constexpr std::uint8_t kPinnedMemory = 0x80;
 
 struct AllocateRecord {
@@ -106,7 +106,7 @@ struct DeallocateRecord {
 };
 static_assert(sizeof(DeallocateRecord) == 40);
 
-// Device, stream and pool of memory. If both numbers of the pool are 0, it is the default pool of torch's allocator.
+// Device, stream and pool of memory. If pool_graph and pool_user are 0, the pool is torch's default pool.
 struct DevicePlace {
   std::uint64_t stream;      // 0: the default stream
   std::uint32_t pool_graph;  // private pool of a CUDA graph
@@ -129,7 +129,7 @@ struct BlockRecord {
 };
 static_assert(sizeof(BlockRecord) == 72);
 
-// flags: SegmentAction.
+// flags: SegmentAction. kFound: the segment existed when recording began or was resumed.
 enum class SegmentAction : std::uint8_t { kAllocate = 0, kFree = 1, kMap = 2, kUnmap = 3, kFound = 4 };
 struct SegmentRecord {
   RecordHeader header;
@@ -145,7 +145,7 @@ struct OutOfMemoryRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint64_t requested;
-  std::uint64_t device_free;   // as the driver reports it
+  std::uint64_t device_free;   // free bytes of the device, as the driver reports them
   std::uint64_t device_limit;  // bytes that torch's allocator may reserve, or kNotKnown
   std::uint64_t serial;
   DevicePlace place;
@@ -207,8 +207,8 @@ static_assert(sizeof(DriverBlockRecord) == 88);
 struct DriverRefusedRecord {
   RecordHeader header;
   std::uint64_t tick;
-  std::uint64_t bytes;  // requested bytes; 0: unknown
-  std::uint64_t device_free;
+  std::uint64_t bytes;        // requested bytes; 0: unknown
+  std::uint64_t device_free;  // free bytes of the device, or kNotKnown
   std::uint64_t serial;
   std::uint8_t device_type;
   std::int8_t device_index;
@@ -220,7 +220,7 @@ static_assert(sizeof(DriverRefusedRecord) == 88);
 
 enum class ReadingCause : std::uint8_t { kStart = 1, kPeak = 2, kRefused = 3, kRegular = 4, kLast = 5 };
 
-// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in the capture's schema explains them.
+// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in capture.proto explains them.
 struct DeviceReadingRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -308,15 +308,15 @@ struct StepRecord {
 };
 static_assert(sizeof(StepRecord) == 24);
 
-// How much is recorded. Hooks read it from the two words of memoir_enabled_flag (ring.h).
+// How much is recorded. Hooks read the level from the two words of memoir_enabled_flag (ring.h).
 enum class RecordingLevel : std::uint8_t {
   kOff = 0,
   kMemory = 1,  // allocations, deallocations, marks, steps
   kAll = 2,     // these, and ranges
 };
 
-// The record of kPause and kResume. flags: the new level in the low two bits, the previous level in the next two.
-// The switch closes all open ranges, on every thread.
+// A switch to another recording level (kPause, kResume). flags: the new level in the low two bits, the previous level
+// in the next two bits. The switch closes all open ranges, on every thread.
 struct SwitchRecord {
   RecordHeader header;
   std::uint64_t tick;
@@ -341,7 +341,7 @@ struct CallRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint32_t code;    // id in the ring's name table; 0: not known, or the call ends
-  std::uint32_t around;  // calls open around this call on the thread; calls nested deeper have ended
+  std::uint32_t around;  // number of open calls that contain this call; all other open calls of the thread end here
 };
 static_assert(sizeof(CallRecord) == 24);
 
@@ -377,7 +377,7 @@ struct StackFrame {
 static_assert(sizeof(StackFrame) == 8);
 
 // The Python stack of the thread from here on: the `kept` outermost frames of the previous StackRecord, then the
-// `count` frames behind the struct, outermost first. The first StackRecord of each ring extent has `kept` 0
+// `count` frames after the struct, outermost first. The first StackRecord of each ring extent has `kept` 0
 // (ThreadSlot::stack_is_known), so that each extent is complete by itself.
 struct StackRecord {
   RecordHeader header;

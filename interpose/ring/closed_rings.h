@@ -1,6 +1,6 @@
-// Keeps the memory of closed rings mapped, because threads may still use its addresses: a thread between a reserve and
-// its commit, or a thread whose memoir_thread_slot points into the ring. A thread leaves a ring when it claims a slot
-// in another ring, or ends; ThreadSlot::left records this.
+// Keeps the memory of closed rings mapped, because threads may still use its addresses: a thread between RingReserve
+// and RingCommit, or a thread whose memoir_thread_slot points into the ring. A thread leaves a ring when it claims a
+// slot in another ring, or ends; ThreadSlot::left records this.
 //
 //     RingClose ──► kept ──► RingOpen: have all threads left? ──► unmapped, with the slots' scratch memory
 //
@@ -18,7 +18,7 @@ void KeepClosedRing(const RingMap& ring);
 // Unmaps the kept rings that every thread has left.
 void UnmapClosedRings();
 // Forgets the kept rings without unmapping them. For a forked child: the parent's threads do not exist in the child, so
-// they can never leave.
+// these threads can never leave a ring there.
 void ForgetClosedRings();
 
 // Marks the calling thread's slot as left: the thread will not touch the slot's ring again. Must not be called inside a

@@ -9,6 +9,7 @@
 namespace memoir {
 namespace {
 
+// kOther is the kind of operators and kernels.
 enum class NameKind : std::uint32_t { kOther = 0, kModule = 1, kCode = 2 };
 
 struct Entry {

@@ -16,13 +16,14 @@
 
 namespace memoir {
 
-// Flags on a separate page, which the kernel zeroes in every forked child.
+// Flags on a separate page, which the kernel zeroes in every forked child. The generation of a ring is its number in
+// this process, counted from 1; a forked child continues the count of its parent.
 struct ForkWipedPage {
   std::atomic<std::uint32_t> enabled;              // first word of memoir_enabled_flag
   std::atomic<std::uint32_t> range_epoch;          // second word of memoir_enabled_flag
   std::atomic<std::uint32_t> generation;           // generation of the open ring; 0 without an open ring
   std::atomic<std::uint32_t> opened_here;          // 1: this process itself opened a ring, not only its parent
-  alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; on a separate cache line
+  alignas(64) std::atomic<std::int32_t> visitors;  // number of RingVisit objects; on a separate cache line
 };
 
 // The longest wait of a producer for an extent, unless RingState::max_wait_ns is set otherwise.
@@ -50,8 +51,8 @@ extern constinit thread_local bool thread_has_left;
 // use a RingVisit.
 const RingMap* OpenRing();
 
-// The use of the ring by one thread, for everything except the fast path of a record. RingClose waits at most one
-// second for all visits to end. A visit uses the same ring until its end. Any thread.
+// One thread's use of the ring, for everything except the fast path of writing a record. RingClose waits at most one
+// second for all visits to end. A visit uses the same ring until its end. May be used on any thread.
 class RingVisit {
  public:
   RingVisit();

@@ -7,11 +7,11 @@
 //
 // Each thread owns one extent at a time, and only the owner writes to an extent. A thread exchanges a full extent for a
 // free one. The file outlives the process, so committed records are recovered after SIGKILL (ring_reader.h). One ring
-// per process. libc only.
+// per process. This code needs no library except libc.
 //
 // Any thread may call any function here, unless its comment says otherwise. RingOpen and RingClose belong to the thread
-// that starts and stops recording. All other functions never allocate or throw. Their only lock is held while one name
-// is copied.
+// that starts and stops recording. All other functions never allocate or throw. The only lock that they take is held
+// while one name is copied into the ring.
 #ifndef INTERPOSE_RING_RING_H_
 #define INTERPOSE_RING_RING_H_
 
@@ -29,8 +29,8 @@ inline constexpr std::size_t kSegmentBytes = 32 * 1024;
 inline constexpr std::size_t kDefaultRingBytes = 32u << 20;
 inline constexpr std::size_t kMinRingBytes = 2u << 20;
 
-// The state of one recording thread, in the ring's shared memory. Only the owner uses the first 64 bytes, but RingClose
-// clears `limit`.
+// The state of one recording thread, in the ring's shared memory. Only the owning thread uses the first 64 bytes,
+// except that RingClose sets `limit` to nullptr.
 struct alignas(64) ThreadSlot {
   std::uint8_t* cursor;                   // next free byte of the owned extent; nullptr without an extent
   std::uint8_t* limit;                    // end of the owned extent; nullptr without an extent
@@ -62,10 +62,10 @@ enum class SlotState : std::uint32_t { kFree = 0, kLive = 1, kRetired = 2, kClai
 // Counters since RingOpen.
 struct RingCounters {
   std::uint64_t dropped_records;
-  std::uint64_t dropped_allocated_bytes;
-  std::uint64_t waits;
-  std::uint64_t wait_ns;
-  std::uint64_t slotless_records;  // part of dropped_records: no thread slot was free
+  std::uint64_t dropped_allocated_bytes;  // bytes of blocks whose allocation is among the dropped records
+  std::uint64_t waits;                    // how often a thread waited for a free extent
+  std::uint64_t wait_ns;                  // nanoseconds of all these waits together
+  std::uint64_t slotless_records;         // those dropped records for whose thread no slot was free
   // Children made by fork() while recording was on, whether or not they called exec afterwards. vfork, posix_spawn,
   // _Fork and clone call no fork handlers, so their children are not counted.
   std::uint64_t forked_children;
@@ -95,26 +95,28 @@ struct NameView {
   std::size_t arguments;
 };
 
+// The action of a producer if the pool has no free extent for a record.
 enum class OnEmptyPool : std::uint8_t {
   // Waits for an extent: at most 5 s, or 20 ms if threads hold all extents. Drops the record if no extent becomes free
   // in this time, and drops further records at once until an extent is free. Waits and drops are counted. Must not be
   // used under an allocator's lock.
   kWait,
-  kDrop,  // drops the record at once; counted. For hooks that run under an allocator's lock
+  // Drops the record at once, and counts the drop. For hooks that run under an allocator's lock.
+  kDrop,
 };
 
 struct RingOptions {
   const char* folder;          // nullptr: MEMOIR_RING_DIR, else /dev/shm if it has room, else TMPDIR, else /tmp
   std::size_t bytes;           // bytes of all extents; reduced, down to kMinRingBytes, if the folder lacks room
                                // 0: kDefaultRingBytes; the ring then grows if many threads record (ring_growth.h)
-  const char* capture_folder;  // absolute; for memoir-drain
-  const char* file_stem;       // "r00000.a0.host.pid"
+  const char* capture_folder;  // absolute path, for memoir-drain
+  const char* file_stem;       // beginning of the names of the recording's files: "r00000.a0.host.pid"
 };
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Closes the ring: removes the file and frees its memory. The addresses stay mapped, because late hooks may still hold
-// pointers; a later RingOpen unmaps them once each thread that recorded has recorded in another ring or has ended.
+// Closes the ring: removes the file and frees its memory. The addresses stay mapped, because hooks that still run may
+// hold pointers; a later RingOpen unmaps them once each thread that recorded has recorded in another ring or has ended.
 // Waits for at most one second for threads inside a RingVisit.
 //
 // Call it only after the enable flag is off, all records are consumed, and the reader is destroyed. In a later ring,
@@ -129,15 +131,17 @@ MEMOIR_INTERPOSE_API const char* RingPath();
 // it is longer than 4,000 bytes. May be called again with more information, by one thread at a time.
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
-// Returns the calling thread's slot. The thread's first call claims a slot. nullptr if recording is off or no slot is
-// free (counted as a dropped record). A thread holds an extent from its first record until the thread ends. So the
-// number of extents (1,024 in the default ring, more once it has grown) limits how many threads record at once; records
-// of further threads are dropped until a thread ends or fills its extent.
+// Returns the calling thread's slot. The thread's first call claims a slot. nullptr if recording is off. Also nullptr
+// if no slot is free, or if the thread is exiting and has given up its slot; this is counted as a dropped record. A
+// thread holds an extent from its first record until the thread ends. So the number of extents (1,024 in the default
+// ring, more once it has grown) limits how many threads record at once; records of further threads are dropped until a
+// thread ends or fills its extent.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
+// The part of RingReserve that runs if the record does not fit into the thread's extent: takes another extent.
+MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 // Returns room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's extent.
 // nullptr if the record is dropped; the drop is counted.
-MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
   // The difference is signed, because RingClose sets the limit of every slot to nullptr. The pointers are subtracted as
   // integers, because both may be nullptr.
@@ -155,8 +159,8 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
 }
 
 // Counts one record that a hook of the calling thread cannot write (ranges nested too deeply). The record's index is
-// skipped, so the capture shows a gap here. Writes 8 bytes into the extent to mark the gap. To skip the index between
-// two extents instead would waste the rest of the current extent.
+// skipped, so the capture shows a gap here. Writes 8 bytes into the extent to mark the gap. If the index were skipped
+// between two extents instead, the rest of the current extent would be wasted.
 MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
 // Defines an operator and returns its id, from 1, in the ring's name table, which memoir-drain can read. `written` has
@@ -172,6 +176,7 @@ MEMOIR_INTERPOSE_API std::uint32_t RingDefineModule(const char* root, const char
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineCode(const char* file, const char* function);
 
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
+// Adds `bytes` to RingCounters::dropped_allocated_bytes.
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
 // Selects the counter to increment: cut_stacks, unread_stacks or deep_calls of RingCounters.
 enum class StackLoss : std::uint8_t { kCut, kUnread, kDeepCall };

@@ -1,9 +1,9 @@
-// Records of one event that are published together: a range's begin or end and its tensors. If the thread's extent has
-// room for all of them, a reader of the ring sees all or none, and the committed count is stored once. Otherwise the
-// batch publishes the records that fit, and continues in the next extent.
+// Publishes several records of one event together, such as the begin of a range and the tensors of its arguments. If
+// the thread's extent has room for all of them, a reader of the ring sees all or none, and the committed count is
+// stored once. Otherwise the batch publishes the records that fit, and continues in the next extent.
 //
-// Used by the slot's thread during one hook. No other code on the thread may write to the ring between Reserve and the
-// end of the batch.
+// A hook uses a batch on the thread of the slot. No other code on the thread may write to the ring between Reserve and
+// the end of the batch.
 #ifndef INTERPOSE_RING_RING_BATCH_H_
 #define INTERPOSE_RING_RING_BATCH_H_
 
@@ -24,7 +24,8 @@ class RingBatch {
   // Returns room for a record, like RingReserve.
   std::uint8_t* Reserve(std::size_t bytes, OnEmptyPool on_empty) {
     const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot_->limit, __ATOMIC_RELAXED));
-    const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(place_);  // signed: see RingReserve
+    // The difference is signed, for the reasons given in RingReserve.
+    const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(place_);
     if (static_cast<std::ptrdiff_t>(room) >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
       return place_;
     Publish();

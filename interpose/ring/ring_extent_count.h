@@ -9,7 +9,7 @@
 namespace memoir {
 
 // Returns the number of ring extents that threads have begun while ranges were recorded, in all rings of this process.
-// Any thread. The count costs nothing per record: it increases only when a thread takes an extent.
+// May be called on any thread. The count costs nothing per record: it increases only when a thread takes an extent.
 MEMOIR_INTERPOSE_API std::uint64_t RingExtentsWithRanges();
 
 }  // namespace memoir

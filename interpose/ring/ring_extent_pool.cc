@@ -26,7 +26,7 @@ std::uint32_t Pop(const RingMap& ring) {
   for (;;) {
     const auto top = static_cast<std::uint32_t>(head & kIndexMask);
     if (top == 0) return kNoSegment;
-    // If another thread has popped meanwhile, the value is stale, and the exchange fails.
+    // If another thread has popped this extent meanwhile, `next` is stale, and the exchange below fails.
     const std::uint32_t next = ring.segment_headers[top - 1].next_free.load(std::memory_order_relaxed);
     if (header.free_head.compare_exchange_weak(head, NextHead(head, next), std::memory_order_acq_rel,
                                                std::memory_order_acquire)) {

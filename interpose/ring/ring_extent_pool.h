@@ -1,5 +1,5 @@
-// The pool of free ring extents: producers take extents, the reader returns them. Lock-free: a stack of indices with a
-// change count against the ABA problem.
+// The pool of free ring extents: producers take extents, the reader returns them. The pool is a lock-free stack of the
+// extents' numbers. The head of the stack contains a count of changes, which prevents the ABA problem.
 //
 // When less than half of the extents are free, a producer wakes the reader. When all extents are in use, a producer
 // with OnEmptyPool::kWait waits for a limited time.
@@ -25,6 +25,7 @@ void ReturnExtent(const RingMap& ring, std::uint32_t segment);
 
 // Wakes all producers that wait in TakeExtent. Each tries again, and gives up if recording is off.
 void WakeProducers(const RingMap& ring);
+// Wakes the reader if it sleeps in RingReader::WaitForWork. If not, makes its next WaitForWork return at once.
 void WakeReader(const RingMap& ring);
 
 }  // namespace memoir

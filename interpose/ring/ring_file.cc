@@ -42,7 +42,7 @@ constexpr FileSystem kRemote[] = {
 // The reason why a folder could not be used.
 struct Refusal {
   char text[256];
-  bool file_size_limit;  // true if the process's limit on file sizes is the reason; it applies in every folder
+  bool file_size_limit;  // true if the reason is the process's file size limit, which applies in every folder
 };
 
 // The bytes that a folder has for one file.
@@ -74,6 +74,7 @@ Room RoomIn(const char* folder, Refusal* refusal) {
   return {std::max<std::uint64_t>(std::uint64_t{room.f_bavail} * room.f_frsize, 1), FileSizeLimit()};
 }
 
+// Sets `refusal` to the reason `code`, an errno value, and the bytes that are needed and available.
 void RefuseForRoom(int code, std::uint64_t needed, const Room& room, Refusal* refusal) {
   const auto needed_mib = static_cast<unsigned long long>(MiB(needed));
   if (code == EFBIG) {
@@ -88,6 +89,7 @@ void RefuseForRoom(int code, std::uint64_t needed, const Room& room, Refusal* re
   }
 }
 
+// Creates and opens an empty file. Returns 0, or an errno value.
 int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file) {
   for (int attempt = 0; attempt < kMaxNameTries; ++attempt) {
     char again[16] = "";
@@ -118,6 +120,7 @@ int Allocate(int fd, std::size_t bytes) {
   return result;
 }
 
+// Allocates and maps the extents in use, and reserves addresses for all other extents. Returns 0, or an errno value.
 int AllocateAndMap(RingFile* file) {
   constexpr int kAccess = PROT_READ | PROT_WRITE;
   const RingOffsets offsets = OffsetsFor(file->segment_count);

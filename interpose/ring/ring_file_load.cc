@@ -20,6 +20,7 @@
 namespace memoir {
 namespace {
 
+// The buffer for the message of a failure.
 struct Message {
   char* text;
   std::size_t bytes;
@@ -33,7 +34,8 @@ __attribute__((format(printf, 2, 3))) bool Refuse(const Message& message, const 
   return false;
 }
 
-// Reads [at, bytes) of the file. Bytes missing at the end of the file stay zero.
+// Reads the file from offset `at` up to offset `bytes` into the same offsets of `to`. If the file is shorter, the rest
+// stays zero.
 bool ReadUpTo(int fd, std::size_t bytes, std::size_t at, std::uint8_t* to) {
   while (at < bytes) {
     const ssize_t size = pread(fd, to + at, bytes - at, static_cast<off_t>(at));
@@ -61,6 +63,7 @@ bool CheckHeader(const RingHeader& header, const char* path, const Message& mess
   return sound || Refuse(message, "%s: the ring's header is damaged; nothing can be recovered from it", path);
 }
 
+// False if a process still uses the ring, or if another drainer has drained it.
 bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* path, const Message& message) {
   ProcessIdentity process{};
   process.pid = header.pid;
@@ -86,7 +89,7 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
 }
 
 // Makes the extent of a dead owner readable: marks it as full and not consumed, and cuts it after its last valid
-// record. Returns how many of its records the dead process had consumed.
+// record. Returns how many of the extent's records the dead process had consumed.
 std::uint64_t MendSegment(const RingMap& ring, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_relaxed);

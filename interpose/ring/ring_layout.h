@@ -3,8 +3,8 @@
 //     RingHeader | thread slots | name arena | extent headers | extents
 //
 // The file contains all that memoir-drain needs. Pointers occur only in the first 64 bytes of a ThreadSlot, and are
-// valid only in the living process. The process may be killed while it replaces a field. So each field that it replaces
-// exists twice, and the last store sets the switch that selects the valid copy.
+// valid only in the living process. The process may be killed while it replaces a field of several words (process_info,
+// clock). So each such field exists twice, and the last store sets the switch that selects the valid copy.
 #ifndef INTERPOSE_RING_RING_LAYOUT_H_
 #define INTERPOSE_RING_RING_LAYOUT_H_
 
@@ -33,9 +33,9 @@ struct alignas(64) SegmentHeader {
   std::atomic<std::uint32_t> state;
   std::uint32_t thread;
   std::uint32_t slot;
-  std::atomic<std::uint32_t> committed;  // bytes
-  std::uint64_t first_record;
-  std::uint32_t consumed;                // bytes; written by the reader
+  std::atomic<std::uint32_t> committed;  // bytes of committed records
+  std::uint64_t first_record;            // index of the extent's first record, on its thread
+  std::uint32_t consumed;                // bytes of consumed records; written by the reader
   std::atomic<std::uint32_t> next_free;  // index + 1 of the next extent in the free list; 0: end
   std::uint64_t consumed_records;        // written by the reader
 };
@@ -58,7 +58,7 @@ struct RingHeader {
 
   std::atomic<std::uint32_t> process_info_switch;  // size * 2 + index of the valid copy; 0: none yet
   std::uint8_t process_info[2][kMaxProcessInfo];
-  std::atomic<std::uint32_t> clock_switch;
+  std::atomic<std::uint32_t> clock_switch;  // index of the valid clock
   RingClock clock[2];
 
   alignas(64) std::atomic<std::uint64_t> dropped_records;
@@ -74,7 +74,7 @@ struct RingHeader {
 
   // Growth: ring_growth.h.
   alignas(64) std::atomic<std::uint32_t> segments_in_use;
-  std::atomic<std::uint32_t> may_grow;
+  std::atomic<std::uint32_t> may_grow;  // 0: an attempt to grow failed, so the ring will not grow any more
 
   // The pool: ring_extent_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
@@ -87,10 +87,10 @@ struct RingHeader {
   std::atomic<std::uint32_t> reader_waiting;
 
   // Threads: thread_slots.h.
-  alignas(64) std::atomic<std::uint32_t> last_thread;
+  alignas(64) std::atomic<std::uint32_t> last_thread;  // number of the thread that claimed a slot last
   std::atomic<std::uint32_t> free_slots;
   std::atomic<std::uint32_t> retired_slots;  // slots of ended threads; the reader frees them
-  std::atomic<std::uint32_t> slot_hint;
+  std::atomic<std::uint32_t> slot_hint;      // slot at which the next search for a free slot begins
 
   // Names: name_table.h.
   alignas(64) std::atomic<std::uint32_t> name_lock;

@@ -21,8 +21,9 @@
 namespace memoir {
 namespace {
 
-// The longest wait for threads inside a RingVisit. A visit lasts microseconds; a thread that waits for an extent during
-// its visit reads the enable flag every 50 ms. A visit lasts longer only if a debugger stops its thread.
+// The longest wait for threads inside a RingVisit. A visit lasts microseconds. If its thread waits for an extent, the
+// visit ends within 50 ms, because the thread reads the enable flag at this interval. A visit lasts longer than
+// kMaxVisitNs only if a debugger stops its thread.
 constexpr std::uint64_t kMaxVisitNs = 1'000'000'000;
 
 bool Fail(const char* what, char* error, std::size_t error_bytes) {
@@ -30,8 +31,8 @@ bool Fail(const char* what, char* error, std::size_t error_bytes) {
   return false;
 }
 
-// Runs in the parent after each fork() of the program. Only increments a counter, because other threads may hold any
-// lock.
+// Runs in the parent after each fork() of the program. Increments a counter and takes no lock, because other threads
+// may hold any lock.
 void OnForkInParent() {
   if (!RecordingEnabled()) return;
   const RingVisit visit;
@@ -159,8 +160,8 @@ __attribute__((no_sanitize("thread"))) void CopyUsedSlots(const RingMap& ring, v
 }
 
 // Frees the file's pages, because a removed file exists as long as any of it is mapped. The addresses stay mapped, to
-// private memory, for hooks between a reserve and its commit. Such hooks read only the slots (cursor, base, committed),
-// so the slots are copied; the rest may be zero. False if some of the file stays mapped.
+// private memory, for hooks between RingReserve and RingCommit. These hooks read only the slots (cursor, base,
+// committed), so the slots are copied; the rest may be zero. False if some of the file stays mapped.
 bool LeaveFile(const RingMap& ring) {
   constexpr std::size_t kSlotBytes = kThreadSlots * sizeof(ThreadSlot);
   if (!Cover(ring.names, ring.ExtentBytes(ring.segment_count)) || !Cover(ring.header, ring.slots)) return false;
@@ -187,7 +188,7 @@ bool CreateLocked(const RingOptions& options, ProcessIdentity* process, RingFile
   InOwnFiles([&] {
     *process = OwnIdentity();
     created = CreateRingFile(options, *process, file, error, error_bytes);
-    if (created) LockRingFile(file->fd);  // if it fails, pid and start time still show whether the process runs
+    if (created) LockRingFile(file->fd);  // if locking fails, pid and start time still show whether the process runs
   });
   return created;
 }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t Raw(SegmentState state) { return static_cast<std::uint32_t>(state); }
 
-// Reads the state before the count, so that the count of a full extent is final.
+// Reads the extent's state before its count of committed bytes. So if the extent is full, the count is final.
 bool ReadSegment(const RingMap& ring, std::uint32_t segment, RingExtentView* view) {
   const SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_acquire);

@@ -7,8 +7,8 @@
 // Scan yields every extent that was not free, from its first record on; the record index shows which records the
 // capture already has.
 //
-// One thread at a time. Views stay valid until ReleaseConsumed returns their extent; texts and pointers stay valid
-// until the reader is destroyed.
+// A reader may be used by one thread at a time; only Wake may be called on any thread. Views stay valid until
+// ReleaseConsumed returns their extent; texts and pointers stay valid until the reader is destroyed.
 #ifndef INTERPOSE_RING_RING_READER_H_
 #define INTERPOSE_RING_RING_READER_H_
 
@@ -33,13 +33,14 @@ struct RingExtentView {
   std::uint64_t consumed_records;
 };
 
+// A copy of a thread slot's fields (ThreadSlot) that describe its thread.
 struct ThreadView {
   std::uint32_t thread;
   std::uint64_t os_id;
   std::uint64_t torch_id;
   std::uint32_t works_for;
   char name[16];
-  bool retired;
+  bool retired;  // the thread has ended
 };
 
 class MEMOIR_INTERPOSE_API RingReader {
@@ -68,6 +69,7 @@ class MEMOIR_INTERPOSE_API RingReader {
   // the chunk is on disk.
   void ReleaseConsumed();
 
+  // Fill `view`. False if the ring has no such thread or name.
   bool FindThread(std::uint32_t thread, ThreadView* view) const;
   bool FindName(std::uint32_t id, NameView* view) const;
   RingCounters Counters() const;
@@ -78,11 +80,13 @@ class MEMOIR_INTERPOSE_API RingReader {
   const char* file_stem() const;
   const void* process_info(std::size_t* size) const;
   RingClock last_clock() const;
-  void set_last_clock(const RingClock& clock);  // only in a living process; called each time the writer reads the ring
+  // Sets the value that last_clock returns. Called only in a living process, each time the writer reads the ring.
+  void set_last_clock(const RingClock& clock);
 
   // Sleeps until the pool runs low, Wake is called, or `max_ns` nanoseconds are over. Afterwards lets the ring grow
   // (ring_growth.h). Returns at once for a file.
   void WaitForWork(std::uint64_t max_ns);
+  // Ends the sleep of WaitForWork. May be called on any thread.
   void Wake();
 
  private:

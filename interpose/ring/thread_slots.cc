@@ -52,6 +52,7 @@ void FillIdentity(const RingMap& ring, ThreadSlot* slot) {
   prctl(PR_GET_NAME, slot->name, 0, 0, 0);
 }
 
+// Makes the slot own no extent.
 void Disown(ThreadSlot* slot) {
   slot->cursor = slot->base = nullptr;
   __atomic_store_n(&slot->limit, nullptr, __ATOMIC_RELAXED);  // atomic, because RingClose writes it as well

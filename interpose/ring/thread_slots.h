@@ -27,7 +27,8 @@ void EnterExtent(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment);
 // Frees the slot if its thread has ended and all its extents are back in the pool. Called by the reader.
 void ReleaseSlotIfDone(const RingMap& ring, std::uint32_t slot);
 
-// Destructor of the thread-exit key. Does nothing harmful in a forked child or after RingClose.
+// Retires the slot. The destructor of RingState::exit_key, so libc calls it when a thread with a slot ends. Safe in a
+// forked child and after RingClose.
 void OnThreadExit(void* slot);
 
 }  // namespace memoir

@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// Calls `fill` to set the fields of a new record. False if there was no room.
+// Calls `fill` to set the fields of a new record. False, without calling `fill`, if the thread has no slot or the
+// record has no room.
 template <class Record, class Fill>
 bool WriteRecord(RecordKind kind, std::uint8_t flags, Fill fill, OnEmptyPool on_empty = OnEmptyPool::kDrop) {
   ThreadSlot* slot = RingThread();

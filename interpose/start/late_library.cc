@@ -12,21 +12,20 @@
 namespace memoir {
 namespace {
 
-constinit const char* awaited = nullptr;
 using Then = void (*)();
-constinit Then arrived = nullptr;
-constinit std::atomic<bool> has_arrived{false};
-constinit std::atomic<std::uint64_t> objects_seen{0};
-// `seen` is used only while holding a LoaderListGuard.
-constinit VisitedObjects seen{};
-constinit void* hook = nullptr;
+constinit const char* awaited = nullptr;               // beginning of the library's file name
+constinit Then on_arrival = nullptr;                   // called once the library is found
+constinit std::atomic<bool> has_arrived{false};        // true once the library was found
+constinit std::atomic<std::uint64_t> objects_seen{0};  // count of loaded objects when all had dlsym redirected
+constinit VisitedObjects seen{};                       // used only while holding a LoaderListGuard
+constinit void* hook = nullptr;                        // the replacement for dlsym
 
 bool IsDlsym(const char* function) { return std::strcmp(function, "dlsym") == 0; }
 void* ChooseHook(const char*, const void* original) { return original == RealDlsym() ? hook : nullptr; }
 
-// Redirects dlsym in the objects that were loaded since the last complete call, so that their look-ups also call
-// LookForIt. Returns true if the awaited library is loaded. Returns false without a look if no object was loaded, or if
-// another thread holds the guard.
+// Redirects dlsym in all newly loaded objects, so that their look-ups also call LookForIt. Returns true if the awaited
+// library is loaded. Returns false without a check if no object was loaded since the last call that redirected dlsym
+// in all objects, or if the guard is not free in time.
 bool IsThere(LoaderListGuard::Patience patience) {
   const std::uint64_t objects = CountLoads().loaded;
   if (objects == objects_seen.load(std::memory_order_acquire)) return false;
@@ -38,10 +37,11 @@ bool IsThere(LoaderListGuard::Patience patience) {
   return FindLoadedLibrary(awaited, &library);
 }
 
+// Called after each successful look-up of the program (WatchLookUps), until the library is found.
 void LookForIt() {
   if (!IsThere(LoaderListGuard::Patience::kGivesUp) || has_arrived.exchange(true, std::memory_order_acq_rel)) return;
   WatchLookUps(nullptr);
-  arrived();
+  on_arrival();
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ bool AwaitLibrary(const char* name, void (*then)()) {
   hook = DlsymHook(nullptr);
   if (hook == nullptr) return false;
   awaited = name;
-  arrived = then;
+  on_arrival = then;
   RegisterLoaderForkWait();
   IsThere(LoaderListGuard::Patience::kWaits);
   WatchLookUps(&LookForIt);

@@ -7,6 +7,7 @@
 namespace memoir {
 namespace {
 
+// A callback of dl_iterate_phdr: if the object's file name matches, stores its folder and ends the iteration.
 int LookAt(dl_phdr_info* info, std::size_t, void* context) {
   LoadedLibrary& loaded = *static_cast<LoadedLibrary*>(context);
   const char* slash = std::strrchr(info->dlpi_name, '/');

@@ -15,13 +15,15 @@
 namespace memoir {
 namespace {
 
-constexpr int kNoLoad = 4, kForAll = 0x100;  // RTLD_NOLOAD; RTLD_GLOBAL, so that the program can look up memoir_*
+constexpr int kNoLoad = 4;      // RTLD_NOLOAD
+constexpr int kForAll = 0x100;  // RTLD_GLOBAL; lets the program look up the tracker's functions memoir_*
 
 template <class Function>
 Function Definition(const char* name) {
   return reinterpret_cast<Function>(const_cast<void*>(FindDefinition(name)));
 }
 
+// Reads the version from `file` in the parent folder of `folder`. False on failure.
 bool ReadMinorBeside(const char* folder, const char* file, TorchMinor* found) {
   char path[4200], text[2048];
   std::snprintf(path, sizeof path, "%s/../%s", folder, file);

@@ -1,6 +1,7 @@
-// Finds the torch that the process has loaded, and loads the tracker for its version from the folder of this library.
-// Used at the start of a program (program_start.cc), and by programs that start recordings themselves (memoir_tracker).
-// libc only. Any thread, but not in a signal handler.
+// Finds the torch that the process has loaded, and loads the tracker for its version from the folder of
+// libmemoir_interpose.so. program_start.cc uses this code when a program starts. Programs that start recordings
+// themselves use it through memoir_tracker. It needs no library except libc, and may be called on any thread, but not
+// in a signal handler.
 #ifndef INTERPOSE_START_TRACKER_LOAD_H_
 #define INTERPOSE_START_TRACKER_LOAD_H_
 
@@ -18,16 +19,17 @@ struct TorchMinor {
   unsigned major, minor;
 };
 
-// Finds the version in `text`, the content of `version.py` of a wheel or of `build-version` of an archive. False if
-// `text` contains no version.
+// Finds the version of torch in `text`: the content of the file `version.py` of a Python wheel, or of the file
+// `build-version` of a libtorch archive. False if `text` contains no version.
 bool ReadTorchMinor(const char* text, std::size_t size, TorchMinor* found);
 
 // Functions of the loader. Memoir looks them up at run time, because some libcs have them in a separate library.
 struct LoaderFunctions {
-  void* (*open)(const char*, int);
-  void* (*find)(void*, const char*);
-  char* (*why)();
+  void* (*open)(const char*, int);    // dlopen
+  void* (*find)(void*, const char*);  // dlsym
+  char* (*why)();                     // dlerror; nullptr: not found
 };
+// Fills `loader`. False if dlopen or dlsym is not found.
 bool FindLoader(LoaderFunctions* loader);
 
 // The inputs for loading a tracker: the loader's functions, the loaded torch's version, and this library's folder.
@@ -48,9 +50,9 @@ void* OpenTracker(const TrackerLocation& place, bool only_loaded, char* problem,
 
 }  // namespace memoir
 
-// For the headers that programs include (tracker/client/load.h): returns the tracker for this process's torch, and
-// loads it first unless `load` is 0. On failure returns NULL and writes one line (cause and remedy), cut to `size`
-// bytes, into `message`.
+// For the headers that programs include (tracker/client/load.h): returns the handle of the tracker for this process's
+// torch. Loads the tracker first unless `load` is 0; with 0, an unloaded tracker is a failure. On failure returns NULL
+// and writes one line (cause and remedy), cut to `size` bytes, into `message`.
 extern "C" MEMOIR_INTERPOSE_API void* memoir_tracker(int load, char* message, std::size_t size);
 
 #endif  // INTERPOSE_START_TRACKER_LOAD_H_

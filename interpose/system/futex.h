@@ -14,7 +14,8 @@
 
 namespace memoir {
 
-// Sleeps while `*word == expected`, for at most `max_ns` nanoseconds.
+// Sleeps until FutexWakeAll is called for `word`, for at most `max_ns` nanoseconds. Returns at once if `*word` is not
+// `expected`.
 inline void FutexWait(std::atomic<std::uint32_t>* word, std::uint32_t expected, std::uint64_t max_ns) {
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(max_ns / 1'000'000'000u);
@@ -22,6 +23,7 @@ inline void FutexWait(std::atomic<std::uint32_t>* word, std::uint32_t expected, 
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, nullptr, 0);
 }
 
+// Wakes all threads of this process that sleep in FutexWait with `word`.
 inline void FutexWakeAll(std::atomic<std::uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }

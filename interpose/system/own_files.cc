@@ -28,7 +28,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kStackBytes = 512 * 1024;  // the writer compresses on this thread
+constexpr std::size_t kStackBytes = 512 * 1024;  // enough for compression, which the writer does on this thread
 constexpr std::uint64_t kLongestSleepNs = 1'000'000'000;
 
 struct Work {
@@ -38,19 +38,19 @@ struct Work {
 };
 
 enum class Turn : std::uint32_t {
-  kNone,
+  kNone,  // the files thread waits for work
   kWork,  // the files thread runs the work
   kCall,  // the waiting caller runs a call that the work made (RunInProgramsFiles)
   kEnd,   // the files thread ends
 };
 
-// The state of one process. A forked child never uses its parent's state, because a thread that does not exist in the
-// child may hold the mutex.
+// The files thread of one process, and the work in progress. A forked child never uses its parent's state, because a
+// thread that does not exist in the child may hold the mutex.
 struct FileThread {
   pid_t owner;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // held during work; guards the fields below
-  int keepers = 0;
-  bool runs = false;
+  int keepers = 0;    // number of callers that need the thread; the thread ends when this becomes 0
+  bool runs = false;  // whether the thread was started and has not ended
   pthread_t thread{};
   std::atomic<std::uint32_t> turn{0};
   Work work{};  // the work to run in this turn
@@ -65,7 +65,8 @@ enum class Place : std::uint8_t {
 constinit thread_local Place place = Place::kProgram;
 constinit thread_local FilesWay way = FilesWay::kShared;
 
-// Returns the state of this process, and creates it first if needed. nullptr without memory.
+// Returns the FileThread of this process. The first call in a process creates it. nullptr if the system has no memory
+// for it.
 FileThread* OfThisProcess() {
   FileThread* known = of_process.load(std::memory_order_acquire);
   if (known != nullptr && known->owner == getpid()) return known;
@@ -77,8 +78,8 @@ FileThread* OfThisProcess() {
   return known;  // another thread created it
 }
 
-// Signals are blocked while the mutex is held, because a handler of the program might leave by a jump and the mutex
-// would stay locked.
+// Locks the mutex and blocks signals. Otherwise a signal handler of the program could leave by siglongjmp, and the
+// mutex would stay locked.
 class FileThreadLock {
  public:
   explicit FileThreadLock(FileThread* files) : files_(files) { pthread_mutex_lock(&files_->mutex); }
@@ -96,7 +97,8 @@ rlim_t MostDescriptors() {
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
 }
 
-// Closes the copies that unshare made. The program's descriptors stay open.
+// Closes all descriptors in this thread's table, which unshare has copied from the program's table. The program's
+// descriptors stay open.
 void CloseAll() {
   constexpr rlim_t kLeast = 65536, kMost = 1u << 20;
   const auto end = static_cast<int>(std::clamp(MostDescriptors(), kLeast, kMost));
@@ -104,7 +106,7 @@ void CloseAll() {
 }
 
 // Opens /dev/null as descriptors 0 to 2, so that no file of Memoir gets these numbers and receives a library's output.
-// With a small limit of descriptors, opens it only as standard error.
+// If the limit of descriptors is less than 8, opens it only as standard error.
 void OccupyStandardStreams() {
   constexpr rlim_t kFew = 8;
   const int least = MostDescriptors() < kFew ? STDERR_FILENO : STDIN_FILENO;
@@ -183,14 +185,14 @@ void DoThere(FileThread& files, const Work& work) {
   }
 }
 
-// Call it under the mutex.
+// Runs `work`. The caller holds the mutex.
 void Do(FileThread& files, const Work& work) {
   Keep(files);
   files.runs ? DoThere(files, work) : DoHere(work);
   Leave(files);
 }
 
-// False, at once, if another caller's work runs.
+// Like Do, but locks the mutex itself. Returns false at once if the work of another caller is running.
 bool TryDo(FileThread& files, const Work& work) {
   const SignalBlocker held;
   if (pthread_mutex_trylock(&files.mutex) != 0) return false;
@@ -227,8 +229,8 @@ void RunInOwnFiles(void (*function)(void*), void* argument) {
   Do(*files, work);
 }
 
-// Signals are blocked during a try, but not between two tries, so that the program can still be interrupted. Time in
-// which the process was stopped does not count.
+// Signals are blocked during a try, but not between two tries, so that the program can still be interrupted. Only the
+// pauses count as waiting time, so time in which the process was stopped (SIGSTOP) does not count.
 bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*function)(void*), void* argument) {
   const ErrnoKeeper errno_keeper;
   const Work work{function, argument};

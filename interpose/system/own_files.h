@@ -1,13 +1,15 @@
-// The thread on which Memoir opens its files. It has a separate table of descriptors. So the program cannot close
-// Memoir's files or reuse their numbers, and Memoir cannot do so with the program's files.
+// Runs work on the files thread, on which Memoir opens, writes and closes its files. This thread has a separate table
+// of descriptors. So the program cannot close Memoir's files or reuse their numbers, and Memoir cannot close the
+// program's files.
 //
-//     any thread ── RunInOwnFiles(work) ──► thread "memoir-files": open, write, close ──► the caller goes on
-//     in that work ── RunInProgramsFiles(line) ──► the caller, which waits: writes to the program's standard error
+//     any thread ── RunInOwnFiles(work) ──► thread "memoir-files": open, write, close ──► the caller continues
+//     inside `work` ── RunInProgramsFiles(print) ──► the waiting caller: writes to the program's standard error
 //
-// A descriptor that is opened in `work` is valid only in such work. If the system refuses a separate table
-// (FilesWay::kShared), the work uses the program's table: docs/decisions/0030-descriptors.md.
+// A descriptor that `work` opens is valid only inside RunInOwnFiles. If the system refuses a separate table, the files
+// thread uses the program's table (FilesWay::kShared, docs/decisions/0030-descriptors.md).
 //
-// libc only. Any thread, if it holds no lock that the work needs; not in a signal handler. errno is kept.
+// This code needs no library except libc. Its functions may be called on any thread that holds no lock that the work
+// needs, but not in a signal handler. They do not change errno.
 #ifndef INTERPOSE_SYSTEM_OWN_FILES_H_
 #define INTERPOSE_SYSTEM_OWN_FILES_H_
 
@@ -19,30 +21,34 @@ namespace memoir {
 
 // How the files thread got its table of descriptors.
 enum class FilesWay : std::uint8_t {
-  kShared,      // refused; the thread uses the program's table
-  kCloseRange,  // close_range with CLOSE_RANGE_UNSHARE: Linux 5.9
-  kUnshare,     // unshare(CLONE_FILES), then every copied descriptor was closed
+  kShared,      // the system refused a separate table; the thread uses the program's table
+  kCloseRange,  // the thread called close_range with CLOSE_RANGE_UNSHARE (Linux 5.9 and later)
+  kUnshare,     // the thread called unshare(CLONE_FILES), and then closed every copied descriptor
 };
 
-// Starts the files thread, and keeps it and its open files until the matching LeaveOwnFiles. Calls nest. Without
-// KeepOwnFiles, each RunInOwnFiles starts a thread and ends it. A forked child starts another thread.
+// Starts the files thread, and keeps the thread and its open files until the matching LeaveOwnFiles. Calls nest.
+// Without KeepOwnFiles, each RunInOwnFiles starts a files thread and ends it. A forked child does not have its parent's
+// files thread; its own calls start another one.
 MEMOIR_INTERPOSE_API void KeepOwnFiles();
+// Undoes one call of KeepOwnFiles. Ends the files thread when all calls of KeepOwnFiles are undone.
 MEMOIR_INTERPOSE_API void LeaveOwnFiles();
 
 // Calls work(argument) on the files thread and waits until `work` returns. Calls `work` on the calling thread if the
-// caller is the files thread, or if no thread can be started. One caller at a time; others wait. `work` must not throw.
+// caller is the files thread, or if no thread can be started. Runs the work of one caller at a time; other callers
+// wait. `work` must not throw.
 MEMOIR_INTERPOSE_API void RunInOwnFiles(void (*work)(void*), void* argument);
-// The same for a program that ends: the files thread may hang in a write, if a file system does not respond. Waits at
-// most `max_wait_ns` for other callers' work. False: `work` was not called.
+// Like RunInOwnFiles, for use while the program ends. The work of another caller may hang in a write if a file system
+// does not respond. So this function waits at most `max_wait_ns` nanoseconds for the work of other callers. Returns
+// false if it has not called `work`.
 MEMOIR_INTERPOSE_API bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*work)(void*), void* argument);
-// On the files thread, calls `work` on the thread that waits in RunInOwnFiles, with the program's descriptors.
-// Elsewhere, calls `work` directly.
+// If called on the files thread, runs `work` on the thread that waits in RunInOwnFiles, which has the program's
+// descriptors. If called on any other thread, runs `work` directly.
 MEMOIR_INTERPOSE_API void RunInProgramsFiles(void (*work)(void*), void* argument);
 
-// Returns how the calling thread got its table of descriptors. kShared on every thread of the program.
+// If called on the files thread, returns how this thread got its table of descriptors. kShared on every other thread.
 MEMOIR_INTERPOSE_API FilesWay WayOfFiles();
 
-// RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles for a lambda.
+// The following functions call RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles with a lambda as the work.
 template <class Work>
 void InOwnFiles(const Work& work) {
   RunInOwnFiles([](void* given) { (*static_cast<const Work*>(given))(); }, const_cast<Work*>(&work));

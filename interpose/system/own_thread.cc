@@ -27,6 +27,7 @@ std::size_t StorageOfAllModules() {
   return bytes;
 }
 
+// Blocks all signals, also those of faults, until the end of the scope.
 class BlockSignals {
  public:
   BlockSignals() {
@@ -44,8 +45,8 @@ class BlockSignals {
 
 }  // namespace
 
-// glibc computes the number in __pthread_get_minstack, which Java and Rust call as well. This function is not public,
-// so it may be missing.
+// glibc computes this number in the function __pthread_get_minstack, which Java and Rust also call. The function is not
+// public, so it may be missing.
 std::size_t StackBytesBesideOwn() {
   const auto least = reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(
       dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
@@ -65,7 +66,7 @@ int StartOwnThread(const OwnThread& thread, pthread_t* made) {
   pthread_t created;
   int failed;
   {
-    const BlockSignals blocked;  // inherited by the thread
+    const BlockSignals blocked;  // the new thread inherits the set of blocked signals
     failed = pthread_create(&created, &attributes, thread.body, thread.argument);
   }
   pthread_attr_destroy(&attributes);

@@ -1,8 +1,8 @@
 // Starts Memoir's own threads in the program. All signals are blocked on them, because signal handlers belong to the
 // program.
 //
-// The stack has room for the static thread-local storage of all loaded objects, which glibc takes from every thread's
-// stack. libc only.
+// The stack of such a thread also has room for the static thread-local storage of all loaded objects, which glibc takes
+// from every thread's stack. This code needs no library except libc.
 #ifndef INTERPOSE_SYSTEM_OWN_THREAD_H_
 #define INTERPOSE_SYSTEM_OWN_THREAD_H_
 
@@ -14,10 +14,11 @@
 
 namespace memoir {
 
+// A thread to start: its function, the argument of this function, and the size of its stack.
 struct OwnThread {
   void* (*body)(void*);
   void* argument;
-  std::size_t stack_bytes;  // stack that `body` needs
+  std::size_t stack_bytes;  // bytes of stack that `body` needs
 };
 
 // Starts the thread. Returns 0, or the error code of the call that failed. The caller must join `*made`; if `made` is

@@ -1,6 +1,7 @@
-// Opens Memoir's own files. They get no descriptors from 0 to 2, because programs write to these numbers even after
-// they have closed them. New files are readable only by their owner, whatever the umask, because a capture describes
-// the program and its data. Cold path. In a recorded program, call these functions inside RunInOwnFiles (own_files.h).
+// Opens Memoir's own files. They get no descriptors from 0 to 2, because some programs close these descriptors and
+// still write to them. New files are readable only by their owner, whatever the umask, because a capture describes the
+// program and its data. Call these functions only on cold paths, and in a recorded program only inside RunInOwnFiles
+// (own_files.h).
 #ifndef INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 #define INTERPOSE_SYSTEM_PRIVATE_FILE_H_
 
@@ -19,7 +20,7 @@ namespace memoir {
 inline constexpr mode_t kPrivateFile = 0600, kPrivateFolder = 0700;
 
 // Opens like open(2); exec closes the file. Never returns 0 to 2, unless Memoir's table has no other number left. A new
-// file gets the mode kPrivateFile. Callers that pass O_CREAT also pass O_EXCL.
+// file gets the mode kPrivateFile. Pass O_EXCL with O_CREAT, because an existing file would also get this mode.
 inline int OpenPrivateFile(const char* path, int flags) {
   const int fd = open(path, flags | O_CLOEXEC, kPrivateFile);
   if (fd >= 0 && (flags & O_CREAT) != 0) fchmod(fd, kPrivateFile);  // restores bits that the umask removed
@@ -33,9 +34,9 @@ inline int OpenPrivateFile(const char* path, int flags) {
 }
 
 // Like OpenPrivateFile, for a file that stays open. If Memoir shares the program's table of descriptors, the file gets
-// the first free number from N - 64 on, where N is the limit of descriptors or 1,024, whichever is less. The number is
-// high because programs close low numbers by habit. It is not higher because the kernel's table grows with the highest
-// number.
+// the first free number from N - 64 on, where N is the limit of descriptors or 1,024, whichever is less. If N is at
+// most 128, or if no such number is free, the file keeps the number from OpenPrivateFile. The number is high because
+// programs close low numbers by habit. It is not higher because the kernel's table grows with the highest number.
 inline int OpenLastingFile(const char* path, int flags) {
   constexpr rlim_t kMost = 1024, kRoom = 64;
   const int fd = OpenPrivateFile(path, flags);
@@ -48,7 +49,7 @@ inline int OpenLastingFile(const char* path, int flags) {
   return moved;
 }
 
-// Whether `path` no longer names the file of `fd`: it names another file, or nothing. False if that cannot be
+// Returns true if `path` names another file than the file of `fd`, or no file at all. False if this cannot be
 // determined.
 inline bool IsGoneFrom(int fd, const char* path) {
   struct stat open, there;

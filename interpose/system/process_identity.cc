@@ -13,8 +13,8 @@
 namespace memoir {
 namespace {
 
-// Reads a file into a terminated text. "" on failure.
-void ReadWhole(const char* path, char* text, std::size_t text_bytes) {
+// Reads the beginning of a file into a text that ends with NUL. "" on failure.
+void ReadBeginning(const char* path, char* text, std::size_t text_bytes) {
   text[0] = '\0';
   const int fd = OpenPrivateFile(path, O_RDONLY);
   if (fd < 0) return;
@@ -23,6 +23,7 @@ void ReadWhole(const char* path, char* text, std::size_t text_bytes) {
   close(fd);
 }
 
+// Some fields of /proc/<pid>/stat.
 struct Stat {
   char state;
   unsigned long threads;
@@ -35,7 +36,7 @@ bool ReadStat(std::uint64_t pid, Stat* stat) {
   char path[64];
   char text[1024];
   std::snprintf(path, sizeof path, "/proc/%llu/stat", static_cast<unsigned long long>(pid));
-  ReadWhole(path, text, sizeof text);
+  ReadBeginning(path, text, sizeof text);
   const char* at = std::strrchr(text, ')');
   if (at == nullptr || at[1] != ' ') return false;
   stat->state = at[2];
@@ -56,7 +57,7 @@ std::uint64_t PidNamespace() {
 }
 
 void ReadBootId(char* boot_id, std::size_t bytes) {
-  ReadWhole("/proc/sys/kernel/random/boot_id", boot_id, bytes);
+  ReadBeginning("/proc/sys/kernel/random/boot_id", boot_id, bytes);
   boot_id[std::strcspn(boot_id, "\n")] = '\0';
 }
 
@@ -81,8 +82,8 @@ bool IsRunning(const ProcessIdentity& identity) {
   if (PidNamespace() != identity.pid_namespace) return false;
   Stat stat{};
   if (!ReadStat(identity.pid, &stat) || stat.start_time != identity.start_time) return false;
-  // A zombie: a dead process whose parent has not waited for it. A process whose main thread has ended but whose other
-  // threads run has the same state, but more than one thread.
+  // A zombie is a dead process whose parent has not waited for it. If only the main thread of a process has ended, the
+  // process has the same state, but more than one thread.
   const bool zombie = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
   return !zombie;
 }

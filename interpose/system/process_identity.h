@@ -1,5 +1,6 @@
 // Identifies a process by its id, start time, boot and pid namespace, so that a later process with the same id is not
-// mistaken for it. Reads /proc, so call it inside RunInOwnFiles (own_files.h). Cold path only; no allocation.
+// mistaken for it. The functions read /proc, so call them inside RunInOwnFiles (own_files.h) and only on cold paths.
+// They allocate nothing.
 #ifndef INTERPOSE_SYSTEM_PROCESS_IDENTITY_H_
 #define INTERPOSE_SYSTEM_PROCESS_IDENTITY_H_
 
@@ -22,7 +23,7 @@ MEMOIR_INTERPOSE_API ProcessIdentity OwnIdentity();
 // Returns the identity of another process in this pid namespace. Start time 0 if there is no such process.
 MEMOIR_INTERPOSE_API ProcessIdentity IdentityOf(std::uint64_t pid);
 
-// Whether the process still runs. False for another boot or pid namespace, and for a zombie.
+// Whether the process still runs. False for a process of another boot or another pid namespace, and for a zombie.
 MEMOIR_INTERPOSE_API bool IsRunning(const ProcessIdentity& identity);
 
 }  // namespace memoir

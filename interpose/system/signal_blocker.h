@@ -1,7 +1,8 @@
 // Blocks all signals except faults on this thread until the end of the scope.
 //
-// A handler of the program may leave by siglongjmp and never return to the interrupted code. So no handler may run
-// while this thread holds a lock of Memoir. Keep the scope short, and do not wait in it without a time limit.
+// A handler of the program may leave by siglongjmp and never return to the interrupted code. If that code held a lock
+// of Memoir, the lock would stay locked. So code that takes such a lock blocks signals first. Keep the scope short, and
+// do not wait in it without a time limit.
 #ifndef INTERPOSE_SYSTEM_SIGNAL_BLOCKER_H_
 #define INTERPOSE_SYSTEM_SIGNAL_BLOCKER_H_
 

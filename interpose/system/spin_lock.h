@@ -1,6 +1,6 @@
 // A lock that is held for microseconds, by code that may not wait in the kernel. A thread that finds the lock taken
 // yields its processor, because the thread that holds the lock may be waiting for a processor. Signals are blocked
-// while the lock is held. Any thread.
+// while the lock is held. The lock may be used on any thread.
 //
 // In a forked child the lock may be held by a thread that does not exist in the child. So the child stores false into
 // the lock before it uses the lock.

@@ -60,8 +60,8 @@ Reading ReadBoth() {
 
 std::uint64_t MeasureTicksPerSecond() {
   const Reading first = ReadBoth();
-  // Sleeps for the whole time: a signal may end a sleep early, and the errors of the readings weigh more over a shorter
-  // time.
+  // Sleeps again if a signal ends the sleep early, because over a shorter time the errors of the two readings have more
+  // effect.
   constexpr std::uint64_t kMeasuredNs = 5'000'000;
   for (std::uint64_t now; (now = MonotonicNs()) - first.ns < kMeasuredNs;) {
     const timespec rest{0, static_cast<long>(kMeasuredNs - (now - first.ns))};

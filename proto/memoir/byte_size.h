@@ -1,7 +1,5 @@
 // Parses sizes in options and environment variables, such as "512MiB". The recorder, the tools and the simulated device
-// use this parser.
-//
-// Includes no other file of Memoir. Any thread.
+// use this parser, so it includes no other file of Memoir. Any thread.
 #ifndef PROTO_MEMOIR_BYTE_SIZE_H_
 #define PROTO_MEMOIR_BYTE_SIZE_H_
 

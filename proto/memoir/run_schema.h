@@ -1,5 +1,6 @@
-// Constants made from proto/memoir/events.def: the columns of a ThreadRun, and the columns that each kind of event has.
-// The recorder and the reader include this file. It contains nothing but constants, so neither depends on the other.
+// Constants that are generated from proto/memoir/events.def: the columns of a run (ThreadRun in capture.proto), and the
+// columns that each kind of event has. The recorder and the reader include this file, so that they need not include
+// each other.
 #ifndef PROTO_MEMOIR_RUN_SCHEMA_H_
 #define PROTO_MEMOIR_RUN_SCHEMA_H_
 
@@ -15,14 +16,14 @@ enum class RunColumn : std::uint8_t {
 };
 
 struct ColumnSchema {
-  const char* name;     // in capture.proto
-  std::uint32_t field;  // number in ThreadRun
+  const char* name;     // name of the field in capture.proto
+  std::uint32_t field;  // number of the field in ThreadRun
   std::uint8_t values;  // number of values of each event that has the column; 0: the event's signature determines it
   bool zeros_left_out;  // the column is empty if all of its values are 0
 };
 
 struct EventSchema {
-  const char* name = nullptr;  // in capture.proto
+  const char* name = nullptr;  // name of the EventKind in capture.proto
   std::uint8_t number = 0;
   std::uint64_t columns = 0;  // bit set of the columns, by RunColumn; without kTickDelta, which all events have
 
@@ -31,6 +32,7 @@ struct EventSchema {
 
 namespace schema_internal {
 
+// The values of `absence` in events.def, as ColumnSchema::zeros_left_out stores them.
 inline constexpr bool Always = false, ZerosLeftOut = true;
 
 #define MEMOIR_COLUMN(Name, name, field, values, absence) \
@@ -49,11 +51,11 @@ inline constexpr EventSchema kEventRows[] = {
 
 }  // namespace schema_internal
 
-// Indexed by RunColumn.
+// The schemas of all columns, indexed by RunColumn.
 inline constexpr auto& kRunColumns = schema_internal::kColumnRows;
 inline constexpr std::size_t kRunColumnCount = std::size(kRunColumns);
 static_assert(kRunColumnCount <= 64);
-// In no particular order.
+// The schemas of all kinds of events, in no particular order.
 inline constexpr auto& kEventSchemas = schema_internal::kEventRows;
 
 constexpr const ColumnSchema& SchemaOf(RunColumn column) { return kRunColumns[static_cast<std::size_t>(column)]; }

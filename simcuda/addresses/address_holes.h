@@ -1,5 +1,5 @@
-// Free ranges of addresses (holes), sorted by address; adjacent holes are merged. The owner chooses the hole to take
-// from.
+// Free ranges of addresses (holes), sorted by address; adjacent holes are merged. The owner of the object chooses the
+// hole from which to take a range.
 //
 // Not thread-safe.
 #ifndef SIMCUDA_ADDRESSES_ADDRESS_HOLES_H_

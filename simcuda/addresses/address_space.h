@@ -22,8 +22,8 @@ class AddressSpace {
   // hole is large enough.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
   // Takes the highest aligned range in the highest hole that has room for `bytes` + `alignment` minus one page. The
-  // bytes that alignment skips stay free. A program that needs aligned memory gets the same address from Linux's mmap.
-  // 0 if no hole is large enough.
+  // bytes that alignment skips stay free. This is the address that a driver gets on Linux if it maps so many bytes,
+  // aligns the address, and unmaps the rest: mmap chooses the highest hole. 0 if no hole is large enough.
   std::uint64_t TakeHighest(std::uint64_t bytes, std::uint64_t alignment);
   // Gives back a taken range, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);

@@ -5,11 +5,12 @@
 //   region   [ .......free....... |chunk 3|.chunk 2.|chunk 1| ]        Linux: the next chunk lies below the others
 //   chunk    [ block, block, .......left over....... ]                 a multiple of 32 MiB
 //
-// A block goes to the newest chunk with enough room, and there to the smallest sufficient hole. If no chunk has room,
-// the driver reserves a new chunk. On Linux it does so by mmap, and gets the highest hole of the address space; under
-// WSL it gets the lowest hole. A chunk without blocks is freed immediately. These rules come from the segment events of
-// published memory snapshots (docs/simulated_device.md). They predict the chunk of each of 1,188 requests. They predict
-// the place of a new chunk only if other mappings of the process left no holes.
+// The driver places a block in the newest chunk with enough room, in the smallest sufficient hole of this chunk. If no
+// chunk has room, the driver reserves a new chunk. On Linux the driver does so by mmap, and gets the highest hole of
+// the address space; under WSL the driver gets the lowest hole. A chunk without blocks is freed immediately. These
+// rules come from the segment events of published memory snapshots (docs/simulated_device.md). For each of 1,188
+// requests in these snapshots, the rules predict the right chunk. They predict the place of a new chunk only if other
+// mappings of the process left no holes.
 //
 // Not thread-safe; a `Device` guards its own.
 #ifndef SIMCUDA_ADDRESSES_BLOCK_ADDRESSES_H_
@@ -30,11 +31,11 @@ class BlockAddresses {
  public:
   static constexpr std::uint64_t kChunkStep = 32u << 20;
 
-  // `space` must outlive this object. Other users may take from it as well.
+  // `space` must outlive this object. Other users may also take ranges from `space`.
   BlockAddresses(AddressSpace& space, AddressOrder order) : space_(space), order_(order) {}
 
   // Takes an address for a block. If the space has no room for a new chunk, takes the lowest hole of the space that is
-  // large enough. 0 if no hole is.
+  // large enough. 0 if no hole is large enough.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
   // Gives back a range that Take returned, as a whole.
   void Give(std::uint64_t address, std::uint64_t bytes);

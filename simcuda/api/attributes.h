@@ -9,7 +9,7 @@
 
 namespace memoir::simcuda {
 
-// The version of CUDA that the stand-ins report: the version of the headers with which they were compiled.
+// The version of CUDA that the simulated libraries report: the version of the headers with which they were compiled.
 constexpr int kCudaVersion = CUDART_VERSION;
 
 // Returns a device attribute. The runtime and the driver use the same numbers. 0 for an attribute that the card lacks.

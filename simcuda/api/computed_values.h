@@ -1,5 +1,6 @@
 /* The interface for the code that computes values of small tensors (simcuda/torch_values/). That code finds these
- * functions by dlsym, and does not link this library. C, any thread. Addresses point into device memory. */
+ * functions by dlsym, and does not link this library. C, any thread. Addresses point into device memory. Bytes are
+ * known if they have the values that a GPU would have; all other bytes are unknown. */
 #ifndef SIMCUDA_API_COMPUTED_VALUES_H_
 #define SIMCUDA_API_COMPUTED_VALUES_H_
 
@@ -7,10 +8,10 @@
 extern "C" {
 #endif
 
-/* Returns 1 if all the bytes have the values that a GPU would have. */
+/* Returns 1 if all the bytes are known. */
 int memoir_simulated_is_known(const void* address, unsigned long long bytes);
-/* Makes the bytes known; the caller then writes them. 0 if there is no room for more pages; the caller must not write
- * the bytes then. */
+/* Makes the bytes known; the caller then writes the values. 0 if there is no room for more pages; the bytes stay
+ * unknown, and the caller must not write them. */
 int memoir_simulated_know(void* address, unsigned long long bytes);
 /* Makes the bytes unknown; they read as zero. For results that are not computed. */
 void memoir_simulated_forget(void* address, unsigned long long bytes);
@@ -34,7 +35,7 @@ struct memoir_simulated_answers {
 void memoir_simulated_answer(const struct memoir_simulated_answers* answers, struct memoir_simulated_answers* before);
 
 /* Counts one shape that the operator `name` determined from unknown values. At the end of the process the counts are
- * appended to the file MEMOIR_SIM_COUNTS, and printed. */
+ * printed, and appended to the file that MEMOIR_SIM_COUNTS names. */
 void memoir_simulated_count_unknown(const char* name);
 /* 1 if shapes that depend on unknown values are the largest possible (MEMOIR_SIM_UNKNOWN=most); 0 if they are the
  * smallest. */

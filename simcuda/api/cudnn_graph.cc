@@ -4,8 +4,9 @@
 //   tensors ─► operation ─► graph ─► heuristics ─► configuration ─► plan
 //                                └─► engine ─────► configuration ─► plan      (the second choice of callers)
 //
-// Only the workspace matters here (workspaces.txt). Each descriptor passes two sizes to the next: the workspace of the
-// algorithm that cuDNN would prefer, and the workspace of an algorithm that needs almost nothing.
+// Only the workspace matters here (workspaces.txt). Each descriptor passes two sizes to the descriptors that are built
+// from it: the workspace of the algorithm that cuDNN would prefer, and the workspace of an algorithm that needs almost
+// nothing.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -221,8 +222,8 @@ SIMULATED cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Engine configurations report a workspace, as plans do, because cudnn_frontend reads it from them. If `count` is 0,
-// cudnn_frontend finds no plan.
+// Engine configurations report a workspace, as plans do, because cudnn_frontend reads the workspace from
+// configurations. If `count` is 0, cudnn_frontend finds no plan.
 SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const handle,
                                                  cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                                                  int64_t wanted, int64_t* count, void* values) {

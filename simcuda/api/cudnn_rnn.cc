@@ -1,9 +1,9 @@
 // cuDNN's recurrent networks: the places of the weights of each layer and gate, and the space that a pass needs.
 //
-// cuDNN documents neither of them. The layout here only has to be consistent with itself, because torch uses the places
+// cuDNN documents neither the places nor the sizes. The places here need not equal cuDNN's, because torch uses them
 // only to copy weights. The reserve space equals, to the byte, the reserve space on an H100 in 126 networks
-// (docs/tested/real_card.md). The work space depends on the kernels that cuDNN chooses, and is within 10 % in most
-// networks.
+// (docs/tested/real_card.md). The work space depends on the kernels that cuDNN chooses; here its size is within 10 % of
+// the real size in most networks.
 #include <cudnn.h>
 
 #include <algorithm>

@@ -45,7 +45,8 @@ CUresult CheckDevice(CUdevice device) {
   return TheMachine().IsDevice(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-// Returns a handle for this library's own symbols, whatever else the process has loaded.
+// Returns a handle of this library for dlsym, so that a look-up finds this library's functions, whatever else the
+// process has loaded.
 void* Self() {
   static constinit std::atomic<void*> self{nullptr};
   if (void* const found = self.load(std::memory_order_acquire)) return found;
@@ -185,18 +186,18 @@ SIMULATED CUresult cuCtxSynchronize_v2(CUcontext context) {
   return result;
 }
 
-// The private tables through which a statically linked runtime uses the driver. All tables are refused, so a library
-// with such a runtime (some extensions) fails with its own error. The first refusal prints one line, which names the
-// refused library. A refusal prints no line for CUPTI, whose failure torch's profiler reports, and for NVIDIA's
+// Refuses the private tables through which a statically linked runtime uses the driver. So a library with such a
+// runtime (some extensions) fails with its own error. The first refusal prints one line, which names the refused
+// library. No line is printed if the library is CUPTI, whose failure torch's profiler reports, or one of NVIDIA's
 // compilers, which need no GPU.
 SIMULATED CUresult cuGetExportTable(const void** table, const CUuuid*) {
-  static std::atomic<bool> said{false};
+  static std::atomic<bool> printed{false};
   *table = nullptr;
   const std::string library = LibraryAt(__builtin_return_address(0));
   for (const char* own : {"libcupti", "libnvrtc", "libnvJitLink"}) {
     if (library.starts_with(own)) return CUDA_ERROR_NOT_FOUND;
   }
-  if (said.exchange(true)) return CUDA_ERROR_NOT_FOUND;
+  if (printed.exchange(true)) return CUDA_ERROR_NOT_FOUND;
   memoir::simcuda::PrintMessage(
       library +
       " is linked with its own CUDA runtime, which works only with a real driver; what it does "

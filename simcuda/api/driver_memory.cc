@@ -194,7 +194,7 @@ SIMULATED CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attrib
   }
 }
 
-// All memory is readable and writable from every device.
+// Does nothing, because all simulated memory is readable and writable from every device.
 SIMULATED CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// The driver's modules (images of compiled kernels), and launches of their kernels. Memoir accepts modules and runs
-// nothing. triton and nvrtc really compile them.
+// The driver's modules (images of compiled kernels), and launches of their kernels. The simulated driver accepts
+// modules and runs nothing. triton and nvrtc compile their modules as for a real GPU.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -32,8 +32,8 @@ CUresult NewModule(CUmodule* module, const void* image) {
   return CUDA_SUCCESS;
 }
 
-// Marks as unknown the bytes that a launch may write (uncomputed_launches.h). A launch passes either an address for
-// each parameter, or one buffer of all parameters.
+// Marks as unknown the bytes that a launch may write (uncomputed_launches.h). A launch passes either the address of
+// each parameter, or one buffer with all parameters.
 void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
   const void* buffer = nullptr;
   std::size_t bytes = 0;
@@ -79,9 +79,9 @@ SIMULATED CUresult cuModuleUnload(CUmodule module) {
 }
 
 SIMULATED CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  const auto& told = *reinterpret_cast<const ModuleParameters*>(module);
-  const auto found = told.find(std::string_view(name));
-  auto parameters = found == told.end() ? std::nullopt : std::optional(found->second);
+  const auto& listed = *reinterpret_cast<const ModuleParameters*>(module);
+  const auto found = listed.find(std::string_view(name));
+  auto parameters = found == listed.end() ? std::nullopt : std::optional(found->second);
   *function = reinterpret_cast<CUfunction>(&memoir::simcuda::NewKernel(name, std::move(parameters)));
   return CUDA_SUCCESS;
 }

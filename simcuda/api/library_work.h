@@ -1,5 +1,5 @@
-// Queues the work of a call of cuBLAS, cuDNN or a similar library: one piece on the stream of the library's handle, as
-// a kernel launch would.
+// Queues the work of a call of cuBLAS, cuDNN or a similar library: one piece of work on the stream of the library's
+// handle, like a kernel launch.
 //
 // A handle of these libraries begins with its stream: In<cudaStream_t>(handle), see handles.h. Any thread.
 #ifndef SIMCUDA_API_LIBRARY_WORK_H_

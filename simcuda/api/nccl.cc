@@ -210,7 +210,8 @@ SIMULATED ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key, nccl
   return NewPart(parent, members, "ncclCommSplit", communicator);
 }
 
-// Excluded ranks do not call ncclCommShrink.
+// Excluded ranks do not call ncclCommShrink, so the other ranks exchange the invitation by sends and receives, not by a
+// collective.
 SIMULATED ncclResult_t ncclCommShrink(ncclComm_t handle, int* excluded, int count, ncclComm_t* communicator,
                                       ncclConfig_t*, int) {
   *communicator = nullptr;

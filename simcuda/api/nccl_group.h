@@ -13,15 +13,15 @@ struct ncclComm;  // the type behind NCCL's handle; here a Communicator
 
 namespace memoir::simcuda {
 
-// Returns nullptr for a handle that is not a simulated communicator.
+// Returns the communicator of a handle. nullptr if the handle does not belong to a simulated communicator.
 std::shared_ptr<Communicator> FindCommunicator(const ncclComm* handle);
 ncclComm* AddCommunicator(std::shared_ptr<Communicator> communicator);
 bool RemoveCommunicator(ncclComm* handle);
 
-// Completes the call. Inside a group, postpones the call to the group's end. False if it failed (LastNcclError).
+// Completes the call. Inside a group, postpones the call to the group's end. False if the call failed (LastNcclError).
 bool Submit(NcclCall call);
 void BeginGroup();
-// Completes the postponed calls when the outermost group ends. Without `run`, drops them.
+// Completes the postponed calls when the outermost group ends. If `run` is false, drops these calls.
 bool EndGroup(bool run);
 
 // The last error of this process; empty at first. Never freed.

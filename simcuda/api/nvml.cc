@@ -1,7 +1,7 @@
-// libnvidia-ml.so.1, as far as torch and programs that watch a GPU use it: the cards, their memory, and the processes
-// that use it. nvml_sensors.cc has the rest. This library is separate from libmemoir_simcuda.so, because programs open
-// it by its name. torch 2.15 calls this library's functions without checking that they exist, because every machine
-// with a GPU has the library.
+// A simulated libnvidia-ml.so.1, with the functions that torch and programs that watch a GPU use: the cards, their
+// memory, and the processes that use the memory. nvml_sensors.cc has the rest. This library is separate from
+// libmemoir_simcuda.so, because programs open it by its name. torch 2.15 calls this library's functions without
+// checking that they exist, because every machine with a GPU has the library.
 //
 // libmemoir_simcuda.so loads this library (management_library.h) and provides all its figures.
 //

@@ -40,8 +40,8 @@ Function* FindSimulated(const char* name) {
 
 // Returns the bytes that `function` of libmemoir_simcuda.so reports for `device`. 0 if that library is not preloaded.
 inline unsigned long long Bytes(const char* function, DeviceHandle device) {
-  auto* const ask = FindSimulated<unsigned long long(int)>(function);
-  return ask == nullptr ? 0 : ask(OrdinalOf(device));
+  auto* const get = FindSimulated<unsigned long long(int)>(function);
+  return get == nullptr ? 0 : get(OrdinalOf(device));
 }
 
 // Copies `text` into `buffer` of `length` bytes.

@@ -1,5 +1,6 @@
-// libnvidia-ml.so.1: versions, and the sensors of an idle card. Kernels take no time on the simulated device, so the
-// card is always idle, and its sensors report constants. Clocks and compute capability come from profiles.txt.
+// More of the simulated libnvidia-ml.so.1 (nvml.cc): versions, and the sensors of an idle card. Kernels take no time on
+// the simulated device, so the card is always idle, and its sensors report constants. Clocks and compute capability
+// come from profiles.txt.
 //
 // In Python, a function that is missing here raises FUNCTION_NOT_FOUND, as with an older driver.
 #include "simcuda/api/exported.h"
@@ -40,7 +41,7 @@ int AttributeOf(DeviceHandle device, Attribute attribute) {
 }
 
 template <typename Value>
-NvmlResult Give(DeviceHandle device, Value* to, Value value) {
+NvmlResult Set(DeviceHandle device, Value* to, Value value) {
   if (device == nullptr || to == nullptr) return nvml::kInvalidArgument;
   *to = value;
   return nvml::kSuccess;
@@ -86,17 +87,17 @@ SIMULATED const char* nvmlErrorString(NvmlResult result) {
 }
 
 SIMULATED int nvmlDeviceGetCudaComputeCapability(DeviceHandle device, int* major, int* minor) {
-  const NvmlResult result = Give(device, major, AttributeOf(device, kComputeMajor));
-  return result != nvml::kSuccess ? result : Give(device, minor, AttributeOf(device, kComputeMinor));
+  const NvmlResult result = Set(device, major, AttributeOf(device, kComputeMajor));
+  return result != nvml::kSuccess ? result : Set(device, minor, AttributeOf(device, kComputeMinor));
 }
 
 SIMULATED int nvmlDeviceGetUtilizationRates(DeviceHandle device, Utilization* utilization) {
-  return Give(device, utilization, Utilization{0, 0});
+  return Set(device, utilization, Utilization{0, 0});
 }
 
 SIMULATED int nvmlDeviceGetEncoderUtilization(DeviceHandle device, unsigned* percent, unsigned* period) {
-  const NvmlResult result = Give(device, percent, 0u);
-  return result != nvml::kSuccess ? result : Give(device, period, kSamplingPeriod);
+  const NvmlResult result = Set(device, percent, 0u);
+  return result != nvml::kSuccess ? result : Set(device, period, kSamplingPeriod);
 }
 
 SIMULATED int nvmlDeviceGetDecoderUtilization(DeviceHandle device, unsigned* percent, unsigned* period) {
@@ -104,30 +105,30 @@ SIMULATED int nvmlDeviceGetDecoderUtilization(DeviceHandle device, unsigned* per
 }
 
 SIMULATED int nvmlDeviceGetTemperature(DeviceHandle device, unsigned, unsigned* degrees) {
-  return Give(device, degrees, kTemperature);
+  return Set(device, degrees, kTemperature);
 }
 
 SIMULATED int nvmlDeviceGetTemperatureV(DeviceHandle device, Temperature* temperature) {
   if (temperature == nullptr) return nvml::kInvalidArgument;
-  return Give(device, &temperature->degrees, static_cast<int>(kTemperature));
+  return Set(device, &temperature->degrees, static_cast<int>(kTemperature));
 }
 
 SIMULATED int nvmlDeviceGetPowerUsage(DeviceHandle device, unsigned* milliwatts) {
-  return Give(device, milliwatts, kPower);
+  return Set(device, milliwatts, kPower);
 }
 
 SIMULATED int nvmlDeviceGetPowerManagementLimit(DeviceHandle device, unsigned* milliwatts) {
-  return Give(device, milliwatts, kPowerLimit);
+  return Set(device, milliwatts, kPowerLimit);
 }
 
 SIMULATED int nvmlDeviceGetEnforcedPowerLimit(DeviceHandle device, unsigned* milliwatts) {
-  return Give(device, milliwatts, kPowerLimit);
+  return Set(device, milliwatts, kPowerLimit);
 }
 
 // Returns a clock in MHz. CUDA reports it in kHz.
 SIMULATED int nvmlDeviceGetClockInfo(DeviceHandle device, unsigned clock, unsigned* megahertz) {
   const int kilohertz = AttributeOf(device, clock == kMemoryClock ? kMemoryClockRate : kClockRate);
-  return Give(device, megahertz, static_cast<unsigned>(kilohertz / 1000));
+  return Set(device, megahertz, static_cast<unsigned>(kilohertz / 1000));
 }
 
 SIMULATED int nvmlDeviceGetMaxClockInfo(DeviceHandle device, unsigned clock, unsigned* megahertz) {
@@ -135,12 +136,12 @@ SIMULATED int nvmlDeviceGetMaxClockInfo(DeviceHandle device, unsigned clock, uns
 }
 
 // Returns P0, the highest performance state.
-SIMULATED int nvmlDeviceGetPerformanceState(DeviceHandle device, unsigned* state) { return Give(device, state, 0u); }
+SIMULATED int nvmlDeviceGetPerformanceState(DeviceHandle device, unsigned* state) { return Set(device, state, 0u); }
 
-// Many processes may use the card.
-SIMULATED int nvmlDeviceGetComputeMode(DeviceHandle device, unsigned* mode) { return Give(device, mode, 0u); }
+// Returns the default mode, in which many processes may use the card.
+SIMULATED int nvmlDeviceGetComputeMode(DeviceHandle device, unsigned* mode) { return Set(device, mode, 0u); }
 
-SIMULATED int nvmlDeviceGetPersistenceMode(DeviceHandle device, unsigned* mode) { return Give(device, mode, 1u); }
+SIMULATED int nvmlDeviceGetPersistenceMode(DeviceHandle device, unsigned* mode) { return Set(device, mode, 1u); }
 
 // A data-centre card has no fan, and a simulated card is never divided (MIG).
 SIMULATED int nvmlDeviceGetFanSpeed(DeviceHandle, unsigned*) { return nvml::kNotSupported; }

@@ -36,10 +36,10 @@ PeerAccess& Peers() { return peers.Get(); }
 
 // If the device `asked` does not exist, prints how many devices are simulated. Prints this line once, because programs
 // retry, also on several threads. Prints nothing if no device is simulated, because the cause has been printed already.
-void SayHowMany(int asked) {
-  static std::atomic<bool> said{false};
+void PrintHowMany(int asked) {
+  static std::atomic<bool> printed{false};
   const int devices = TheMachine().devices();
-  if (devices == 0 || asked < devices || said.exchange(true)) return;
+  if (devices == 0 || asked < devices || printed.exchange(true)) return;
   memoir::simcuda::PrintMessage("device " + std::to_string(asked) + " was asked for, but " + std::to_string(devices) +
                                 (devices == 1 ? " is simulated" : " are simulated") +
                                 ", numbered from 0; simulate more (run --sim-devices, fit --devices)");
@@ -61,11 +61,11 @@ SIMULATED cudaError_t cudaGetDevice(int* device) {
 
 SIMULATED cudaError_t cudaSetDevice(int device) {
   if (!TheMachine().IsDevice(device)) {
-    SayHowMany(device);
+    PrintHowMany(device);
     return Return(cudaErrorInvalidDevice);
   }
   memoir::simcuda::SetCurrentDevice(device);
-  // creates the context, as CUDA 12 and later do
+  // Creates the context, as CUDA 12 and later do.
   return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);
 }
 

@@ -6,7 +6,8 @@
 
 namespace memoir::simcuda {
 
-// Stores an error as the thread's last one, which cudaGetLastError reports, and returns it.
+// Returns `error`. Stores it as the thread's last error, which cudaGetLastError reports, unless it is cudaSuccess or
+// cudaErrorNotReady.
 cudaError_t Return(cudaError_t error);
 
 // Returns success if `condition` is true, else `error`.

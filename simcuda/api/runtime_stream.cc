@@ -159,7 +159,7 @@ SIMULATED cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t star
   if (!IsEvent(from) || !IsEvent(to) || !from->recorded || !to->recorded) return Return(cudaErrorInvalidResourceHandle);
   if ((from->flags & cudaEventDisableTiming) != 0 || (to->flags & cudaEventDisableTiming) != 0)
     return Return(cudaErrorInvalidResourceHandle);
-  // The host's time, because kernels take no time.
+  // The time between the two calls of cudaEventRecord on the host, because kernels take no time.
   *milliseconds =
       static_cast<float>(static_cast<double>(to->nanoseconds) - static_cast<double>(from->nanoseconds)) / 1e6f;
   return cudaSuccess;

@@ -19,9 +19,9 @@ unsigned long long memoir_simulated_peak(int device);
 unsigned long long memoir_simulated_launches(void);
 unsigned long long memoir_simulated_calls(const char* function);
 
-/* Only for a process that represents a whole world. The first function sets how many ranks a split puts into the group
- * of `color`; -1 stands for any colour. Call it before ncclCommSplit, which does not receive the number. split_size
- * returns the number that was set; 0 if no number was set. */
+/* Only for a process that represents all ranks of a job (MEMOIR_SIM_WORLD). split: sets how many ranks ncclCommSplit
+ * puts into the group of `color`; -1 stands for any colour. Call it before ncclCommSplit, which does not receive the
+ * number. split_size: returns the number that was set; 0 if no number was set. */
 void memoir_simulated_split(int color, int ranks);
 int memoir_simulated_split_size(int color);
 
@@ -36,7 +36,7 @@ int memoir_simulated_card(int device);
 
 /* Sets the observer of the memory that NVIDIA's libraries take for their own use. The observer is called immediately
  * for each existing charge, and later for each change: the charge `id` of `library` ("libnccl.so.2") is now `bytes`; 0
- * bytes end the charge. One observer, until the process ends. */
+ * bytes end the charge. If `id` is 0, a charge of `bytes` was refused. One observer, until the process ends. */
 void memoir_simulated_observe(void (*observer)(int device, const char* library, unsigned long long id,
                                                unsigned long long bytes));
 

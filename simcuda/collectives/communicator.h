@@ -10,7 +10,8 @@
 // `patience_seconds`. If the process of an awaited rank ends, the call fails within about a second. The thread does not
 // wait for ranks to which it only sends.
 //
-// This file does not depend on CUDA, nor on where a call's bytes are. Any thread.
+// This file does not depend on CUDA: `give` and `finish` read and write the bytes of a call, in device memory or
+// elsewhere. Any thread.
 #ifndef SIMCUDA_COLLECTIVES_COMMUNICATOR_H_
 #define SIMCUDA_COLLECTIVES_COMMUNICATOR_H_
 
@@ -46,7 +47,7 @@ struct NcclCall {
   std::size_t takes = 0;                         // bytes of each needed part
   std::function<void(const RankParts&)> finish;  // parts that are not needed are nullptr
 
-  // Progress.
+  // Progress. `posted`: this rank's part is on the board.
   std::uint64_t number = 0;
   bool posted = false, done = false;
 };
@@ -61,7 +62,8 @@ class Communicator {
   int device() const { return device_; }
   bool has_peers() const { return board_.joined(); }
 
-  // Gives the communicator its peers. The caller must then complete `call` (CompleteCalls). Returns "" or an error.
+  // Joins the other ranks, which become this rank's peers. The caller must then complete `call` (CompleteCalls).
+  // Returns "" or an error.
   std::string Meet(const Invitation& invitation, int physical_device, int node, NcclCall* call);
 
   // Makes current and later calls end with an error.
@@ -69,11 +71,11 @@ class Communicator {
   void Fail(const std::string& line);
   std::string error() const;  // "" if there is no error
 
-  // Gives `call` the next place in the order of this communicator's calls. As in NCCL, all ranks must enqueue their
-  // calls in the same order.
+  // Sets the number of `call`: its place in the order of this communicator's calls. As in NCCL, all ranks must enqueue
+  // their calls in the same order.
   void Enqueue(NcclCall& call);
 
-  // Advances a call as far as possible without waiting. True if anything moved. For CompleteCalls.
+  // Advances a call as far as possible without waiting. Returns true if the call advanced. For CompleteCalls.
   bool Advance(NcclCall& call);
   std::string DescribeProblem(const NcclCall& call) const;  // compares `call` with the calls of other ranks
   std::vector<int> AwaitedRanks(const NcclCall& call) const;

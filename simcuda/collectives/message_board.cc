@@ -98,7 +98,7 @@ struct MessageBoard::Member {
 
 struct MessageBoard::Lane {
   std::atomic<std::uint64_t> posted;             // messages so far
-  std::atomic<std::uint64_t> taken[kMostRanks];  // messages that each reader took; one reader: only [0] is used
+  std::atomic<std::uint64_t> taken[kMostRanks];  // messages that each reader took; a lane with one reader uses only [0]
   std::size_t bytes[kDepth];
 };
 

@@ -6,7 +6,8 @@
 // small.
 //
 // Known bytes have the values that a GPU would have: copies, fills, or the caller of MarkKnown wrote them. A copy
-// within the device copies this state. Bytes become unknown by MarkUnknown, or if a dropped copy overwrites them.
+// within the device makes its target known or unknown, like its source. Bytes become unknown by MarkUnknown, or if a
+// dropped copy overwrites them.
 //
 // Any thread; one lock, held during a copy.
 #ifndef SIMCUDA_CONTENTS_CONTENTS_H_
@@ -37,10 +38,10 @@ class Contents {
   bool IsDeviceMemory(const void* address) const;
   std::vector<ByteRange> Regions() const;
 
-  // Copies like memmove between any two places, as far as contents are kept. False if it copied unknown bytes to the
-  // host, and wrote no answer (copy_answers.h) in their place.
+  // Copies like memmove between any two places, as far as the copied bytes are kept. False if it copied unknown bytes
+  // to the host, and wrote no answer (copy_answers.h) in their place.
   bool Copy(void* to, const void* from, std::size_t bytes);
-  // Fills like memset, as far as contents are kept.
+  // Fills like memset, as far as the bytes are kept.
   void Fill(void* to, int value, std::size_t bytes);
   // Makes the bytes unknown; they read as zero. For bytes that are freed or newly allocated.
   void MarkUnknown(std::uint64_t address, std::uint64_t bytes);

@@ -35,7 +35,7 @@ void AppendRows(Rows rows, const char* what, std::string& text) {
   }
 }
 
-void SayUnknownShapes() {
+void PrintUnknownShapes() {
   const char* const quiet = std::getenv("MEMOIR_QUIET");
   if (quiet != nullptr && *quiet != '\0' && *quiet != '0') return;
   if (UnknownShapes().empty()) return;
@@ -45,7 +45,7 @@ void SayUnknownShapes() {
 // Programs that only inherited LD_PRELOAD (a shell, a compiler) made no call, and write nothing.
 __attribute__((destructor)) void WriteCountsAtExit() {
   if (std::getenv("MEMOIR_SIM_COUNTS") != nullptr) WriteCounts();
-  SayUnknownShapes();
+  PrintUnknownShapes();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Counts the calls of each stub, the launches of each kernel, and each operator's shapes that depend on unknown values.
-// `MEMOIR_SIM_COUNTS=FILE` writes the counts at exit.
+// If MEMOIR_SIM_COUNTS names a file, the process appends the counts to this file at exit.
 //
 // Any thread, also before main. Counting is one relaxed addition.
 #ifndef SIMCUDA_KERNELS_COUNTS_H_
@@ -26,7 +26,7 @@ struct StubCall {
   }
 };
 
-// Returns all generated tables.
+// Returns the tables of counters in all generated files.
 std::span<const std::span<StubCall>> StubTables();
 
 // Returns the number of calls of the stub `name`. 0 if the stub was not called or does not exist.

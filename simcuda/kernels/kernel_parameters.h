@@ -18,7 +18,7 @@
 namespace memoir::simcuda {
 
 // For each parameter, how many of its bytes may contain addresses of memory that the kernel writes. From an image: the
-// parameter's length. From a name: 0 for numbers and for pointers to const numbers.
+// parameter's length. From a name: 8 for a pointer, but 0 for numbers and for pointers to const numbers.
 using KernelParameters = std::vector<std::uint32_t>;
 
 // Parameters by kernel name. Empty for images in other forms (fat binaries, whose parts may be compressed).

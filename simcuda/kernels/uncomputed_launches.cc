@@ -14,7 +14,7 @@ namespace {
 std::atomic<bool> values_are_computed{false};
 thread_local int operators_begun = 0;
 
-bool IsSomebodysOwn() { return operators_begun > 0 || !values_are_computed.load(std::memory_order_relaxed); }
+bool MayIgnoreLaunch() { return operators_begun > 0 || !values_are_computed.load(std::memory_order_relaxed); }
 
 // Makes the range unknown. If the stream is being captured, each replay makes it unknown again.
 void Void(ByteRange range, Stream& stream) {
@@ -58,18 +58,18 @@ bool EndOperator(std::uint64_t begun) {
 
 void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream) {
   ++work_in_operator;
-  if (IsSomebodysOwn()) return;
-  const auto told = kernel.parameters.has_value() ? kernel.parameters : ParametersOfName(kernel.name);
-  if (!told.has_value() || (parameters == nullptr && !told->empty())) {
+  if (MayIgnoreLaunch()) return;
+  const auto known = kernel.parameters.has_value() ? kernel.parameters : ParametersOfName(kernel.name);
+  if (!known.has_value() || (parameters == nullptr && !known->empty())) {
     VoidEverything(stream);
     return;
   }
-  for (std::size_t i = 0; i < told->size(); ++i) VoidAddressesIn(parameters[i], (*told)[i], stream);
+  for (std::size_t i = 0; i < known->size(); ++i) VoidAddressesIn(parameters[i], (*known)[i], stream);
 }
 
 void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream) {
   ++work_in_operator;
-  if (!IsSomebodysOwn()) VoidAddressesIn(buffer, bytes, stream);
+  if (!MayIgnoreLaunch()) VoidAddressesIn(buffer, bytes, stream);
 }
 
 void VoidWritten(std::uint64_t address, std::uint64_t bytes) {

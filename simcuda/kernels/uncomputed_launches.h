@@ -1,9 +1,10 @@
 // Handles launches of kernels whose results are not computed: the bytes that they may write become unknown.
 //
 // A kernel that is launched within an operator of torch belongs to this operator, and the code that computes values
-// (simcuda/torch_values/) decides about its results. Any other kernel (of triton or an extension) may write to
-// everything that it receives: the blocks whose addresses are among its parameters, or all memory if the parameters are
-// unknown. Bytes that it only reads also become unknown. Addresses that it loads from memory are not detected.
+// (simcuda/torch_values/) decides which of its results are known. Any other kernel (of triton or an extension) may
+// write to everything that it receives: the blocks whose addresses are among its parameters, or all memory if the
+// parameters are unknown. Bytes that such a kernel only reads also become unknown. Addresses that the kernel loads from
+// memory are not detected.
 //
 // Captured work writes at every replay, so its graph stores the ranges that it writes (graph_capture.h).
 //
@@ -20,7 +21,8 @@
 namespace memoir::simcuda {
 
 // Begin and end an operator whose written bytes the caller reports. Operators nest: pass the result of BeginOperator to
-// EndOperator. EndOperator returns true if work was queued in this operator itself, not only in an inner one.
+// EndOperator. EndOperator returns true if work was queued in this operator itself, not only in an operator that it
+// called.
 std::uint64_t BeginOperator();
 bool EndOperator(std::uint64_t begun);
 

@@ -1,4 +1,5 @@
-// One simulated device's memory: its budget, its addresses, and its blocks. A block is what one call of CUDA allocates.
+// One simulated device's memory: its budget, its addresses, and its blocks. A block is the memory that one call of CUDA
+// allocates.
 //
 //   total = other processes' + unowned + context + blocks of cudaMalloc + physical memory of cuMemCreate
 //           + reserved bytes of pools + charges of libraries + free

@@ -25,7 +25,7 @@ constinit LazyObject<LibraryObservation> the_observation;
 LibraryObservation& TheObservation() { return the_observation.Get(); }
 
 // Reports while holding the lock, so that a new observer receives each charge exactly once.
-void Tell(unsigned long long id, const LibraryUse& held) {
+void Report(unsigned long long id, const LibraryUse& held) {
   LibraryObservation& observed = TheObservation();
   const std::lock_guard lock(observed.mutex);
   if (held.bytes == 0) {
@@ -36,7 +36,7 @@ void Tell(unsigned long long id, const LibraryUse& held) {
   if (observed.observer != nullptr) observed.observer(held.device, held.library, id, held.bytes);
 }
 
-void TellRefused(int device, const char* library, std::uint64_t bytes) {
+void ReportRefused(int device, const char* library, std::uint64_t bytes) {
   LibraryObservation& observed = TheObservation();
   const std::lock_guard lock(observed.mutex);
   if (observed.observer != nullptr) observed.observer(device, library, 0, bytes);
@@ -53,19 +53,19 @@ void ObserveLibraries(LibraryObserver observer) {
 
 LibraryCharge::~LibraryCharge() {
   if (bytes_ == 0) return;
-  Tell(reinterpret_cast<std::uintptr_t>(this), {device_->ordinal(), library_, 0});
+  Report(reinterpret_cast<std::uintptr_t>(this), {device_->ordinal(), library_, 0});
   device_->Refund(bytes_, BudgetHolder::kLibraries);
 }
 
 bool LibraryCharge::Add(Device& device, std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (!device.Charge(bytes, BudgetHolder::kLibraries)) {
-    TellRefused(device.ordinal(), library_, bytes);
+    ReportRefused(device.ordinal(), library_, bytes);
     return false;
   }
   device_ = &device;
   bytes_ += bytes;
-  Tell(reinterpret_cast<std::uintptr_t>(this), {device.ordinal(), library_, bytes_});
+  Report(reinterpret_cast<std::uintptr_t>(this), {device.ordinal(), library_, bytes_});
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Charges for memory that NVIDIA's libraries take for their own use. No CUDA call allocates it, so each charge is
-// reported to an observer.
+// Charges for memory that NVIDIA's libraries take for their own use. No CUDA call allocates this memory, so each charge
+// is reported to an observer.
 //
 // Any thread. Sizes are bytes.
 #ifndef SIMCUDA_MACHINE_LIBRARY_CHARGES_H_
@@ -27,8 +27,8 @@ class LibraryCharge {
   LibraryCharge(const LibraryCharge&) = delete;
   LibraryCharge& operator=(const LibraryCharge&) = delete;
 
-  // Adds to the charge. False if the device has too little memory left. All calls use the same device; not on two
-  // threads at once.
+  // Adds to the charge. False if the device has too little memory left. All calls on one object must use the same
+  // device, and must not run on two threads at once.
   bool Add(Device& device, std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
 

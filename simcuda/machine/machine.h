@@ -1,7 +1,7 @@
 // The simulated machine: its devices, their memory, and the current device of each thread.
 //
 // Created at the first call of CUDA on any thread, and never destroyed, because programs call CUDA until they end. Any
-// thread. A forked child has a copy of its parent's machine and shares nothing with it, as with real CUDA.
+// thread. A forked child has a copy of its parent's machine.
 #ifndef SIMCUDA_MACHINE_MACHINE_H_
 #define SIMCUDA_MACHINE_MACHINE_H_
 

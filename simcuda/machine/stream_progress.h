@@ -1,13 +1,13 @@
-// Decides which queued work of a device is complete. Kernels take no time, so all work could complete at once; but on a
-// busy GPU the program runs ahead. With `late` N, a piece of work completes when N pieces were queued after it on its
-// device, when the program waits for it, or when no more work comes.
+// Decides which queued work of a device is complete. Kernels take no time here, so all work could complete at once. But
+// a program runs ahead of a real, busy GPU. With `late` N, a piece of work is complete when N pieces were queued after
+// it on its device, when the program has waited for it, or when no more work is queued.
 //
 //   stream A ── work ── Record: a mark ─ ─ ─ ─ ┐
 //   stream B ──────────────────────── Wait(B, mark) ── work ── FinishStream(B): the mark and all before it are done
 //
-// Nothing depends on time, so a program that makes the same queries gets the same answers in each run. "No more work
-// comes" means that a mark or a stream was queried kPatience times while nothing was queued on its device. The last of
-// these queries completes this mark alone, or all work of this stream.
+// Nothing depends on time, so a program that makes the same queries gets the same answers in each run. "No more work is
+// queued" means that a mark (the position of an event in its stream) or a stream was queried kPatience times while
+// nothing was queued on its device. The last of these queries completes this mark alone, or all work of this stream.
 //
 // Any thread; one lock. Nothing is stored if `late` is 0.
 #ifndef SIMCUDA_MACHINE_STREAM_PROGRESS_H_
@@ -34,7 +34,7 @@ struct StreamMark {
   QueuePosition position = 0;
   std::map<StreamNumber, QueuePosition> others;
   QueuePosition asked_at = 0;  // pieces queued on the device at the last query
-  int asked = 0;
+  int asked = 0;               // number of queries since the last piece was queued
 };
 
 class StreamProgress {

@@ -1,8 +1,8 @@
 // Virtual memory management (cuMemCreate, cuMemMap ...), on which torch's expandable segments depend.
 //
-// Physical memory is a number in a device's budget. A mapping is only an entry in a table, because the addresses can be
-// read with or without a mapping. Physical memory is charged from its creation until its handle is released and its
-// last mapping is removed.
+// Physical memory is only a number of bytes in a device's budget. A mapping is only an entry in a table, because the
+// addresses can be read with or without a mapping. Physical memory is charged from its creation until its handle is
+// released and its last mapping is removed.
 //
 // Any thread.
 #ifndef SIMCUDA_MACHINE_VIRTUAL_MEMORY_H_

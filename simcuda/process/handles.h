@@ -1,5 +1,5 @@
 // Opaque handles of objects without behaviour: descriptors of cuBLAS, cuDNN and similar libraries. A handle points to
-// 256 zero bytes, in which a stand-in may store state.
+// 256 bytes, first all zero, in which the simulated library may store the object's state.
 #ifndef SIMCUDA_PROCESS_HANDLES_H_
 #define SIMCUDA_PROCESS_HANDLES_H_
 
@@ -12,8 +12,8 @@ constexpr std::size_t kHandleBytes = 256;
 
 inline void* NewHandle() { return std::calloc(1, kHandleBytes); }
 
-// Sets an output parameter of a generated stub, which knows only the parameter's type: a pointer is a handle and gets a
-// new one; any other type gets zero.
+// Sets an output parameter of a generated stub, by the parameter's type alone: a pointer is a handle, and is set to a
+// new handle; any other type is set to zero.
 template <typename T>
 void OutHandle(T* handle) {
   if (handle == nullptr) return;

@@ -8,8 +8,8 @@
 //   a thread     Enter ── lock ── ... ── unlock ── Leave      inside, a thread locks further mutexes directly
 //   a fork       close, wait until the gate is empty ── fork ── parent and child: open
 //
-// A thread inside the gate may wait only for other Mutexes: not for the loader's lock, nor for a lock that a fork
-// takes.
+// A thread inside the gate may wait only for other Mutexes: not for the loader's lock, nor for a lock that a handler of
+// forks takes (pthread_atfork).
 #ifndef SIMCUDA_PROCESS_MUTEX_H_
 #define SIMCUDA_PROCESS_MUTEX_H_
 

@@ -1,5 +1,5 @@
-// Prints the simulated device's messages, each a line on standard error: "memoir: simulated GPU: ...". All its messages
-// go through here.
+// Prints the simulated device's messages, each a line on standard error: "memoir: simulated GPU: ...". The simulated
+// device prints all its messages through PrintMessage.
 //
 // Any thread. Uses no stdio: it may run before main and while the program holds stdio's locks.
 #ifndef SIMCUDA_PROCESS_SIMULATION_MESSAGE_H_

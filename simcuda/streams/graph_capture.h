@@ -2,10 +2,10 @@
 //
 //   BeginCapture(s) ── work on s; a stream joins if it waits for an event of s ── EndCapture(s): the graph
 //
-// A graph stores only the number of its nodes, and the bytes that they write. After a replay these bytes are unknown,
-// because kernels do nothing. Two things are exact: the state that programs query (whether a stream is capturing, and
-// in which capture), and the errors of calls that CUDA forbids during a capture. CUDA's error for a stream that joined
-// a capture and was not joined back is not simulated.
+// A graph stores only the number of its nodes, and the ranges of bytes that they write. After a replay these bytes are
+// unknown (contents.h), because kernels do nothing. Two things are exact: the state that programs query (whether a
+// stream is capturing, and in which capture), and the errors of calls that CUDA forbids during a capture. CUDA's error
+// for a stream that joined a capture and was not joined back is not simulated.
 //
 // Any thread.
 #ifndef SIMCUDA_STREAMS_GRAPH_CAPTURE_H_

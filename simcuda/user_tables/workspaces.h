@@ -30,7 +30,8 @@ class Workspaces {
   // with its line number; the formulas before the error stay.
   std::string Parse(std::string_view text);
 
-  // Returns the bytes of the workspace `name`, at most 2^62. 0 if there is no formula.
+  // Returns the bytes of the workspace `name`, at most 2^62. 0 if there is no formula. `figures`: the values of the
+  // formula's variables; a variable that is not listed is 0.
   std::uint64_t Bytes(std::string_view name, std::initializer_list<WorkspaceFigure> figures) const;
 
   std::size_t size() const { return formulas_.size(); }

@@ -27,7 +27,8 @@ std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& fo
   return first;
 }
 
-// Counts the missing parts. A gap in the part numbers counts only if chunk numbers are also missing there.
+// Counts the missing parts. A gap in the part numbers counts only if chunk numbers are also missing there, because a
+// writer skips the number of a file that already exists.
 std::uint64_t CountMissingParts(const ProcessFiles& files, std::uint64_t first_number) {
   std::uint64_t missing = 0;
   std::uint64_t expected_part = first_number;
@@ -67,8 +68,9 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   return summary;
 }
 
-// A kill can cut the last chunk of a part. memoir-drain copies the records of this chunk from the ring to the next
-// part. If no chunk number is missing between the two parts, removes the damage of the cut part.
+// Removes the damage of each part whose cut last chunk was recovered. If a process is killed, the last chunk of its
+// part may be cut. memoir-drain then copies the records of this chunk from the ring to the next part. The chunk is
+// recovered if no chunk number is missing between the two parts.
 void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damage) {
   for (const ProcessFiles& process : folder.processes) {
     for (std::size_t i = 0; i + 1 < process.parts.size(); ++i) {

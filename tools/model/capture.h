@@ -1,5 +1,6 @@
-// A capture: the recordings of all processes in a folder. Opening a capture reads the chunk headers of every part. The
-// events stay in the files, and Replay streams them. Therefore memory does not grow with the number of events.
+// A capture: the recordings of all processes in a folder. Opening a capture reads only the chunk headers of every part.
+// Replay reads the events from the files, and passes them to a Visitor (event/event.h) one after another. Therefore
+// memory does not grow with the number of events.
 //
 // A Capture is immutable once it is open. Several threads may replay it at the same time, each with its own visitor.
 #ifndef TOOLS_MODEL_CAPTURE_H_
@@ -49,16 +50,17 @@ struct ReplayOptions {
   bool modules = false;    // find the module and phase of ranges and blocks
   std::optional<std::uint32_t> rank;     // replay only the processes of this rank
   std::function<void(double)> progress;  // called from time to time with the finished fraction, 0..1
-  // Called after each chunk, and after each process, loss, evicted part and damage. Returns false to stop the replay
-  // early.
+  // Called after each of the following: a chunk, the begin or end of a process, a place where chunks are missing (lost
+  // or evicted), and damage. Returns false to stop the replay early.
   std::function<bool()> go_on;
 };
 
-// The report of a replay about the capture. It is complete when the replay calls Visitor::OnEnd.
+// The counts, damage and gaps that a replay found in a capture. The report is complete when the replay calls
+// Visitor::OnEnd.
 struct ReplayReport {
   std::uint64_t events = 0;                   // decoded events
   std::uint64_t lost_records = 0;             // missing records (gaps in the record indices)
-  std::uint64_t repeated_records = 0;         // records that more than one run contains (overlaps of record indices)
+  std::uint64_t repeated_records = 0;         // records that two runs of a thread contain (overlaps of record indices)
   std::uint64_t lost_chunks = 0;              // missing chunks (gaps in the chunk numbers)
   std::uint64_t late_events = 0;              // events visited after an event with a later tick
   std::uint64_t replaced_blocks = 0;          // blocks that ended with DeallocateCause::kReplaced
@@ -66,14 +68,16 @@ struct ReplayReport {
   std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals differ from the replay's
   std::uint64_t statistics_mismatches = 0;    // allocator statistics that differ from the replay's totals
   std::vector<Damage> damage;  // damage that opening and replaying found, in the parts of replayed processes
+  // The part of the report about one process.
   struct Process {
     bool replayed = false;  // false: the process does not have the requested rank, and all other fields are unset
     v1::Counters counters;  // the newest counters in the parts
     v1::End end;            // End::UNKNOWN: the recording did not end in an orderly way
     std::uint64_t duration_ns = 0;  // time from the start of the process to its last event
-    // The newest reading of the realtime clock, ns since 1970; 0: none. The process was alive then, because its writer
-    // reads the clock.
+    // The newest reading of the realtime clock, in ns since 1970. The process was alive at that time, because its
+    // writer reads the clock. 0: no reading.
     std::uint64_t last_clock_ns = 0;
+    // The most allocated bytes of one device, and when they were reached.
     struct EvictedPeak {
       std::string device;  // as ToString(DeviceInfo) prints it: "cpu"
       std::uint64_t bytes = 0, ns = 0;
@@ -89,7 +93,9 @@ struct ReplayReport {
     std::vector<Gap> gaps;        // in the order of time, at most kMaxGaps
     std::uint64_t gap_count = 0;  // number of gaps, including those beyond kMaxGaps
     RepeatedStepCounts repeated_steps;
-    std::uint64_t unknown_blocks = 0, unknown_bytes = 0;  // blocks that ended with DeallocateCause::kUnknown
+    // Blocks that ended with DeallocateCause::kUnknown on devices without a caching allocator. The blocks of a caching
+    // allocator do not count: it lists its live blocks when recording resumes, so it is known which were freed.
+    std::uint64_t unknown_blocks = 0, unknown_bytes = 0;
     // A span whose events were evicted (--max-size), before or between the remaining parts.
     struct Span {
       std::uint64_t begin_ns = 0;
@@ -97,7 +103,7 @@ struct ReplayReport {
     };
     std::vector<Span> evicted;               // in the order of time, at most kMaxGaps
     bool evicted_at_start = false;           // true: the first span of `evicted` begins at the start of the recording
-    std::vector<EvictedPeak> evicted_peaks;  // peaks until the end of the last evicted span
+    std::vector<EvictedPeak> evicted_peaks;  // peaks from the recording's start to the end of the last evicted span
     // A span in which the recorder could not see the events that `what` names.
     struct UnrecordedSpan {
       v1::Unrecorded::What what = v1::Unrecorded::UNKNOWN;
@@ -107,15 +113,17 @@ struct ReplayReport {
       std::string why;     // one line
     };
     std::vector<UnrecordedSpan> unrecorded;  // in the order of time
-    // Return a span without CUDA memory events: the first such span, or the one at the end. nullptr: no such span.
+    // Returns the first span in which the memory of CUDA devices was not recorded. nullptr if there is no such span.
     const UnrecordedSpan* UnknownCudaMemory() const;
+    // Returns such a span that lasts until the end of the recording. nullptr if there is no such span.
     const UnrecordedSpan* UnknownCudaMemoryAtEnd() const;
   };
   std::vector<Process> processes;  // by ProcessId
 };
 
 // Queries that a visitor may make during a replay. Blocks, bytes, memory and driver allocations belong to the current
-// process, and include the effect of the current event.
+// process, and include the effect of the current event. Exception: while a DeallocateEvent is visited, its block still
+// is in the set of live blocks, and live_bytes includes it.
 class ReplayState {
  public:
   virtual ~ReplayState() = default;
@@ -124,7 +132,8 @@ class ReplayState {
   virtual std::uint64_t Nanoseconds(ProcessId process, Tick tick) const = 0;
   virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;
   virtual std::uint64_t live_bytes(DeviceId device) const = 0;
-  // Returns the live block that begins at `address`. nullptr if no block begins there. Valid during the current event.
+  // Returns the live block that begins at `address`. nullptr if no block begins there. The pointer is valid during the
+  // current event.
   virtual const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const = 0;
   // Returns the thread whose open ranges surround the events of `thread`. If `thread` works in a parallel region of
   // another thread, this is the other thread, otherwise `thread` itself.
@@ -167,7 +176,7 @@ class Capture {
   // Streams all events through `visitor`. Damage is not an error; the report lists it.
   absl::StatusOr<ReplayReport> Replay(Visitor& visitor, const ReplayOptions& options = {}) const;
 
-  // While a SharedDecoding exists, decoded chunks are kept for later replays, up to a bound (decoded_chunks.h).
+  // While a SharedDecoding exists, decoded chunks are kept for later replays, up to a bound (parts/decoded_chunks.h).
   // Analyses that replay a capture several times use a SharedDecoding. The capture must outlive the SharedDecoding and
   // must not be moved.
   class SharedDecoding {

@@ -1,4 +1,5 @@
-// The contents of an open capture. Only the two sources of Capture use it: capture.cc, and replay/capture_replay.cc.
+// The private members of an open Capture. Only the two files that define its functions include this file: capture.cc,
+// and replay/capture_replay.cc.
 #ifndef TOOLS_MODEL_CAPTURE_CONTENTS_H_
 #define TOOLS_MODEL_CAPTURE_CONTENTS_H_
 
@@ -21,7 +22,7 @@ struct Capture::Contents {
   std::uint32_t run = kAllRuns;
 };
 
-// Removes the damage of one process from `damage`.
+// Removes the damage of the parts of `process` from `damage`.
 inline void ForgetDamageOf(const ProcessFiles& process, std::vector<Damage>* damage) {
   for (const PartFile& part : process.parts) {
     if (part.damage) std::erase(*damage, *part.damage);

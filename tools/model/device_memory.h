@@ -1,8 +1,8 @@
-// The allocated, active and reserved bytes of one device, as the caching allocator of the device counts them. The bytes
-// are counted in total, and for the pools of small and large blocks. They are rebuilt from events. docs/event_schema.md
-// defines PyTorch's terms.
+// The allocated, active and reserved bytes of one device, as the device's caching allocator counts them: in total, and
+// for the pools of small and large blocks. A replay computes them from events. docs/event_schema.md defines the three
+// terms.
 //
-// The replayer has one object for each device. Not thread-safe.
+// A replay has one DeviceMemory for each device. Not thread-safe.
 #ifndef TOOLS_MODEL_DEVICE_MEMORY_H_
 #define TOOLS_MODEL_DEVICE_MEMORY_H_
 
@@ -14,6 +14,7 @@
 
 namespace memoir {
 
+// A sum of bytes, and how many of them belong to the pool of small blocks.
 struct PoolBytes {
   std::uint64_t all = 0;
   // In a sum of blocks: bytes of blocks of up to 1 MiB. In a sum of segments: bytes of the segments for such blocks.
@@ -33,7 +34,7 @@ struct PoolBytes {
 struct ReservedPiece {
   std::uint64_t bytes = 0;
   std::uint64_t stream = 0;
-  std::uint32_t pool_graph = 0;  // private pool, with `pool_user`; both 0: the default pool
+  std::uint32_t pool_graph = 0;  // identifies a private pool, together with `pool_user`; both 0: the default pool
   std::uint32_t pool_user = 0;
   bool small = false;   // true: the memory is for blocks of up to 1 MiB
   bool mapped = false;  // true: part of an expandable segment; false also if unknown (SEGMENT_FOUND, keyframes)
@@ -50,11 +51,13 @@ class DeviceMemory {
   std::uint64_t alloc_retries() const { return alloc_retries_; }
   std::uint64_t ooms() const { return ooms_; }
 
+  // Adds a block to the allocated and the active bytes.
   void Allocate(std::uint64_t bytes, std::uint64_t requested);
   // Subtracts a block from the allocated bytes when the program has freed the block. The block stays active until
   // CompleteFree.
   void RequestFree(std::uint64_t address, std::uint64_t bytes, std::uint64_t requested, std::uint64_t serial);
-  // Removes a block whose free was lost.
+  // Removes a block from the allocated and the active bytes. Called for a block that ends without a recorded free: its
+  // free was lost, or recording was off.
   void ForgetBlock(std::uint64_t bytes, std::uint64_t requested);
   struct FreedBlock {
     std::uint64_t bytes;
@@ -64,14 +67,18 @@ class DeviceMemory {
   // most `serial` is pending at `address`.
   std::optional<FreedBlock> CompleteFree(std::uint64_t address, std::uint64_t serial);
 
+  // True if torch's allocator uses a segment of this size for blocks of up to 1 MiB.
   static bool IsSmallSegment(std::uint64_t bytes);
   void AddSegment(std::uint64_t address, const ReservedPiece& piece);
+  // Removes the reserved pieces in the `bytes` from `address` on. A piece that lies partly outside is cut.
   void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
-  // Forgets all segments and pending frees, because their state is unknown. Allocated blocks stay.
+  // Forgets all segments and pending frees. Allocated blocks stay. Called before a keyframe restores the segments and
+  // pending frees. Also called when recording resumes, because they may have changed while it was off.
   void ForgetSegments();
-  // Between BeginFinding and EndFinding, one thread adds, one by one, the segments and blocks that existed when the
-  // recording began or resumed (found ones). The sums are incomplete during this time. `by` is the number of the
-  // thread. Finding ends at this thread's next event on this device that adds no found segment or block.
+  // When a recording begins or resumes, one thread records the segments and blocks that already exist, one event for
+  // each. DeviceMemories::NoteFinding calls BeginFinding at each of these events, and EndFinding at other events.
+  // Between the two calls, the sums are incomplete. `by` is the number of the thread of the event. EndFinding has no
+  // effect if the last BeginFinding was for another thread.
   void BeginFinding(std::uint32_t by) { finder_ = by; }
   void EndFinding(std::uint32_t by) {
     if (finder_ == by) finder_.reset();

@@ -1,7 +1,7 @@
 // The live driver allocations of one process: blocks of cudaMalloc and similar calls, pinned host memory, contexts, and
 // loaded code (docs/event_schema.md, "Driver allocations").
 //
-// The replayer has one object, for the current process. Not thread-safe.
+// A replay has one DriverMemory, for the current process. Not thread-safe.
 #ifndef TOOLS_MODEL_DRIVER_MEMORY_H_
 #define TOOLS_MODEL_DRIVER_MEMORY_H_
 
@@ -34,12 +34,12 @@ class DriverMemory {
   // Removes the blocks that were allocated before `tick`. Recording was off until `tick`, so they may have been freed
   // during that time.
   void ForgetBefore(Tick tick);
-  // Sets the live blocks to `live`. A block of `live` that is already known keeps the ranges that are known for it. If
-  // `complete` is false, the known blocks that are missing in `live` also stay.
+  // Sets the live blocks to `live`. A block that was live before keeps its names of ranges and its module, which `live`
+  // lacks. If `complete` is false, blocks that were live before and are missing in `live` also stay.
   void Replace(absl::Span<const DriverBlock> live, bool complete);
   void Clear();
 
-  // The sums by device, call and library.
+  // A key of totals(), which sums the live blocks by device, call and library.
   struct AllocationGroup {
     DeviceId device;
     v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
@@ -52,8 +52,8 @@ class DriverMemory {
   };
   const std::map<AllocationGroup, GroupTotal>& totals() const { return totals_; }
 
-  std::uint64_t forgotten_bytes() const { return forgotten_bytes_; }
-  std::uint64_t unmatched_frees() const { return unmatched_frees_; }
+  std::uint64_t forgotten_bytes() const { return forgotten_bytes_; }  // bytes that ForgetBefore removed so far
+  std::uint64_t unmatched_frees() const { return unmatched_frees_; }  // frees so far whose block was not live
   std::size_t size() const { return blocks_.size(); }
   // Calls `function` with each live block, in the order of device and address.
   template <class Function>
@@ -67,12 +67,12 @@ class DriverMemory {
   void RemoveFromTotals(const DriverBlock& block);
 
   std::map<BlockKey, DriverBlock> blocks_;
-  std::map<AllocationGroup, GroupTotal> totals_;  // of blocks_; without empty groups
+  std::map<AllocationGroup, GroupTotal> totals_;  // sums of blocks_; contains no empty group
   // The newest free of each address. It ends every block at the address with a smaller serial, even if that block's
   // allocation is visited after the free.
   struct NewestFree {
     std::uint64_t serial = 0;
-    bool unmatched = false;  // true: no block was live at the address
+    bool unmatched = false;  // true: the allocation of the freed block is not visited so far
   };
   std::map<BlockKey, NewestFree> newest_frees_;
   std::uint64_t forgotten_bytes_ = 0;

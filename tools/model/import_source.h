@@ -30,11 +30,13 @@ std::string DescribeImport(ImportSource import);
 std::string NotInImport(const Capture& capture, const std::string& what);
 
 // HasSegments is false for traces, because a trace contains only the sum of its segments, without addresses.
+// HasOperatorCalls is false for memory snapshots, because their ranges are not single calls (see above).
 inline bool HasSegments(const Capture& capture) { return ImportSourceOf(capture) != ImportSource::kTrace; }
 inline bool HasOperatorCalls(const Capture& capture) { return ImportSourceOf(capture) != ImportSource::kSnapshot; }
 
-// HasCutHistory: memory was in use before the history in the file began. A block from the time before the history is
-// known only if it was live when the history began.
+// The history of a file is its list of allocations and frees.
+// HasCutHistory: memory was in use before the history began. A block from the time before the history is known only if
+// it was live when the history began.
 // HasNoHistory: the file contains no history, so blocks that were freed before the snapshot are unknown.
 bool HasCutHistory(const ProcessSummary& process);
 bool HasNoHistory(const ProcessSummary& process);

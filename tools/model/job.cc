@@ -38,10 +38,10 @@ bool IsIdle(const Capture& capture, ProcessId process) {
   const ProcessSummary& own = all[process.value];
   if (own.events > 0) return false;
   // A process that a rank starts inherits the environment of the rank, including the rank's number, but is not a rank.
-  const bool shadow = std::any_of(all.begin(), all.end(), [&](const ProcessSummary& other) {
+  const bool only_inherits = std::any_of(all.begin(), all.end(), [&](const ProcessSummary& other) {
     return SameRank(own, other) && (other.events > 0 || other.id.value < own.id.value);
   });
-  return !own.is_rank || shadow;
+  return !own.is_rank || only_inherits;
 }
 
 Job DescribeJob(const Capture& capture) {

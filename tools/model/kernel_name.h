@@ -21,8 +21,8 @@ std::string ShortKernelName(std::string_view mangled);
 // the arguments.
 std::string KernelSignature(std::string_view mangled);
 
-// Removes an identifier such as "6native" from the front of `text` and returns "native". nullopt if `text` does not
-// begin with an identifier.
+// Removes a mangled identifier, its length and its text ("6native"), from the front of `text`, and returns its text
+// ("native"). nullopt if `text` does not begin with an identifier.
 std::optional<std::string_view> TakeIdentifier(std::string_view& text);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// Counts of repeated steps and of their inferred blocks, in a recording with detail=auto (matching_blocks.h).
+// Counts of a recording with detail=auto: its steps, and the blocks of steps that were recorded without operators
+// (repeats/matching_blocks.h).
 #ifndef TOOLS_MODEL_REPEATED_STEP_COUNTS_H_
 #define TOOLS_MODEL_REPEATED_STEP_COUNTS_H_
 
@@ -18,12 +19,14 @@ struct RepeatedStepCounts {
   std::uint64_t inferred_blocks = 0, inferred_bytes = 0;
   std::uint64_t unknown_blocks = 0, unknown_bytes = 0;
 
+  // Adds the counts of `other`, multiplied by `times`.
   void Add(const RepeatedStepCounts& other, std::uint64_t times) {
     for (std::uint64_t RepeatedStepCounts::*const of :
          {&RepeatedStepCounts::steps, &RepeatedStepCounts::full_steps, &RepeatedStepCounts::inferred_blocks,
           &RepeatedStepCounts::inferred_bytes, &RepeatedStepCounts::unknown_blocks, &RepeatedStepCounts::unknown_bytes})
       this->*of += times * (other.*of);
   }
+  // Returns the counts minus `before`.
   RepeatedStepCounts Since(const RepeatedStepCounts& before) const {
     RepeatedStepCounts since = *this;
     since.Add(before, ~std::uint64_t{0});  // subtracts `before` once

@@ -1,9 +1,9 @@
 // Maps autograd sequence numbers of one thread to values, such as the forward operator with the number. Several
-// operators can have the same number, because only an operator that creates an autograd node increases the number. The
-// map then contains the value of the last operator.
+// operators can have the same number, because only an operator that creates an autograd node increases the number. For
+// such a number, the map contains the value of the last operator.
 //
-// The map stores up to 2^20 numbers, more than a graph usually has. If there are more, a newer number replaces an older
-// one.
+// The map stores up to 2^20 numbers, more than an autograd graph usually has. If there are more, a newer number
+// replaces an older number.
 #ifndef TOOLS_MODEL_SEQUENCE_MAP_H_
 #define TOOLS_MODEL_SEQUENCE_MAP_H_
 
@@ -19,7 +19,7 @@ class SequenceMap {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 20;  // 24 MiB for ForwardOperators
 
-  // `sequence` must not be negative.
+  // Stores `value` for the number `sequence`, which must not be negative.
   void Note(std::int64_t sequence, Value value) {
     if (entries_.empty()) entries_.resize(kFirst);
     while (At(sequence).sequence >= 0 && At(sequence).sequence != sequence && entries_.size() < kMost) Grow();

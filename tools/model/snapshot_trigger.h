@@ -1,7 +1,8 @@
-// Determines whether a capture is a snapshot: the state of a process at one instant, which the recorder of the process
-// wrote (memoir.snapshot()).
+// Determines whether a capture is a snapshot, and the trigger of the snapshot. A snapshot is the state of a process at
+// one instant, which the recorder of the process wrote (memoir.snapshot()).
 //
-// A snapshot begins with a keyframe and has no operators. It contains earlier events only as sums.
+// A snapshot begins with a keyframe and has no operators. It contains no events from before the keyframe, only their
+// sums.
 #ifndef TOOLS_MODEL_SNAPSHOT_TRIGGER_H_
 #define TOOLS_MODEL_SNAPSHOT_TRIGGER_H_
 
@@ -11,8 +12,8 @@
 
 namespace memoir {
 
-// Returns the cause of the snapshot: "program", "signal", "control file", "oom", "exception" or "exit". Empty for a
-// recording.
+// Returns the trigger of the snapshot: "program", "signal", "control file", "oom", "exception" or "exit". Empty if the
+// process belongs to a recording and not to a snapshot.
 std::string SnapshotTrigger(const ProcessSummary& process);
 // True if all processes of the capture are snapshots.
 bool IsSnapshot(const Capture& capture);

@@ -1,6 +1,6 @@
-/* Finds Memoir from a program that was not started by `memoir run`, and fills a table of the functions of memoir.h. C99
- * and C++, header only. A program that includes this file links no library of Memoir, runs the same if Memoir is
- * not installed, and works with every torch that has a tracker.
+/* Finds Memoir while a program runs, and fills a table with functions of memoir.h. Header only, for C99 and C++. A
+ * program that includes this file links no library of Memoir, runs the same if Memoir is not installed, and works with
+ * every version of torch for which Memoir has a tracker.
  *
  *     struct memoir_functions memoir;
  *     char message[1024];
@@ -8,7 +8,8 @@
  *     const char* settings[] = {"output=run1", NULL};
  *     memoir.start(settings, message, sizeof message);
  *
- * Needs dlopen. With glibc before 2.34, the program must link libdl. Any thread.
+ * This header calls dlopen and dlsym. With glibc before 2.34, the program must therefore link libdl. The functions may
+ * be called on any thread.
  */
 #ifndef TRACKER_CLIENT_LOAD_H_
 #define TRACKER_CLIENT_LOAD_H_
@@ -28,6 +29,7 @@
   X(recording) X(output) X(torch_version) X(snapshot) X(coordinates)
 /* clang-format on */
 
+/* The functions of memoir.h, named without their prefix: `start` is memoir_start. */
 struct memoir_functions {
 #define MEMOIR_POINTER(name) __typeof__(&memoir_##name) name;
   MEMOIR_FUNCTIONS(MEMOIR_POINTER)
@@ -40,7 +42,9 @@ static inline const char* memoir_loader_says(void) {
   return why == NULL ? "it cannot be loaded" : why;
 }
 
-/* __extension__: ISO C has no casts from object pointers to function pointers; POSIX requires them. */
+/* Fills the table with the functions of a loaded tracker. Returns 0; -1 if the tracker lacks a function, with one line
+ * in `message`. ISO C has no casts from object pointers to function pointers, but POSIX requires them; `__extension__`
+ * prevents the warning of the compiler. */
 static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
   const char* lacks = NULL;
 #define MEMOIR_LOOK_UP(name)                                                                    \
@@ -53,6 +57,8 @@ static inline int memoir_fill_from(void* tracker, struct memoir_functions* funct
   return -1;
 }
 
+/* Fills the table with the functions of the tracker that the interposer finds. If `load` is not 0, the interposer first
+ * loads the tracker if necessary. Returns 0; -1 on failure, with one line in `message`. */
 static inline int memoir_fill(void* interposer, int load, struct memoir_functions* functions, char* message,
                               size_t size) {
   typedef void* (*memoir_tracker_of)(int, char*, size_t);
@@ -67,7 +73,7 @@ static inline int memoir_fill(void* interposer, int load, struct memoir_function
 }
 
 /* Finds the functions of a Memoir that is already in this process: under `memoir run`, in a recorded Python program, or
- * after memoir_load. -1 if Memoir is not in this process. */
+ * after memoir_load. Returns 0; -1 if Memoir or its tracker is not loaded in this process, or lacks a function. */
 static inline int memoir_find(struct memoir_functions* functions) {
   char message[1024];
   void* interposer = dlopen("libmemoir_interpose.so", RTLD_NOW | RTLD_NOLOAD);
@@ -78,9 +84,9 @@ static inline int memoir_find(struct memoir_functions* functions) {
 
 /* Like memoir_find, but first loads Memoir if it is not in this process, with the tracker for this process's libtorch.
  * If the environment variable MEMOIR_HOME is set, the interposer is loaded from lib/memoir of that folder. Otherwise
- * dlopen searches for it in the run path of the object that contains this code (the CMake package and memoir.pc set
- * this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. -1, with one line (cause and
- * remedy) in `message`, which is cut to `size`. */
+ * dlopen searches for the interposer in the run path of the object that contains this code (the CMake package and
+ * memoir.pc set this path to the installed tree), in LD_LIBRARY_PATH, and in the system's folders. Returns 0. On
+ * failure returns -1, and writes one line (cause and remedy), cut to `size` bytes, into `message`. */
 static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {
   static const char name[] = "libmemoir_interpose.so";
   const char* home = getauxval(AT_SECURE) != 0 ? NULL : getenv("MEMOIR_HOME"); /* ignored in a setuid program */

@@ -8,10 +8,10 @@
 //     }
 //     memoir::Mark("trained");
 //
-// The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the places) and starts a
-// recording. Everything else uses the running recording, which `memoir run` or the Python package may also have
-// started. Without a running recording, only a Session has an effect. Only std::bad_alloc is thrown. No error ends the
-// program. Any thread.
+// The program links no library of Memoir. A Session loads Memoir (memoir/load.h lists the folders that are searched)
+// and starts a recording. The other functions and classes use the recording that runs, which `memoir run` or the Python
+// package may also have started. If no recording runs, they do nothing. The only exception that they throw is
+// std::bad_alloc. No error ends the program. They may be used on any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -35,11 +35,12 @@ namespace internal {
 
 using Functions = memoir_functions;
 
-// The functions of Memoir in this process, found once and kept.
+// The state of this header in the process: the functions of Memoir, searched for once and kept, and the Session that
+// records.
 struct Client {
   std::atomic<const Functions*> functions{nullptr};
-  std::atomic<bool> looked{false};
-  std::atomic<int> session_of{0};  // id of the process whose Session records; 0: no Session records
+  std::atomic<bool> looked{false};  // Find has searched for Memoir
+  std::atomic<int> session_of{0};   // id of the process whose Session records; 0: no Session records
   std::atomic<std::uint64_t> next_step{0};
   std::atomic<void (*)()> describe{nullptr};  // set by torch.hpp: reports the tensors of modules and optimizers
 
@@ -52,6 +53,8 @@ struct Client {
   }
 };
 
+// Stores `found` for the whole process, unless another thread has already stored the functions. Returns the stored
+// functions.
 inline const Functions* Keep(const Functions& found) {
   Client& client = Client::Get();
   auto fresh = std::make_unique<Functions>(found);
@@ -103,14 +106,14 @@ class Status {
   std::string problem_;
 };
 
-// Names and values as memoir.start() of Python has them: {{"max_size", "2GiB"}, {"stacks", "native"}}.
+// Names and values of options, as for memoir.start() in Python: {{"max_size", "2GiB"}, {"stacks", "native"}}.
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // Records this process from the constructor to End(), the end of the scope, or exit(). An error is printed as one line
 // on standard error and stored in status(); the program continues unrecorded.
 //
-//   under `memoir run`                 that recording continues, and this session does nothing; a line is printed
-//   while another Session records      this one does not record
+//   under `memoir run`                 the recording of `memoir run` continues; this Session only prints a line
+//   while another Session records      this Session does not record, and a line is printed
 //   in a forked child                  the parent's Session does nothing; the child may have its own
 //   left by an exception               the capture has a mark "exception", and ends normally
 //   std::terminate, a signal, _exit    `memoir show`, on this machine, finds all recorded events
@@ -144,7 +147,7 @@ class Session {
     // This session did not start the recording, or it is the copy in a forked child.
     if (owner == kJoined || owner != getpid()) return Status();
     internal::Client& client = internal::Client::Get();
-    if (client.session_of.exchange(0) != owner) return Status();  // EndAtExit has ended it
+    if (client.session_of.exchange(0) != owner) return Status();  // EndAtExit has ended the recording
     client.Describe();
     char message[1024] = "";
     if (internal::Find()->stop(MEMOIR_STOPPED, message, sizeof message) != 0) Set(message, "");
@@ -195,14 +198,14 @@ class Session {
     [[maybe_unused]] static const int registered = std::atexit(&internal::EndAtExit);
   }
 
-  int owner_ = 0;  // id of the process that this session records; kJoined: another recording continues; 0: none
+  int owner_ = 0;  // id of the process that this session records; kJoined: another recording continues; 0: no recording
   bool ended_ = false;
   int exceptions_ = std::uncaught_exceptions();
   Status status_;
 };
 
-// Begins the training step `number`. Call it first in the body of the loop. Without a number, the step follows the
-// previous one; the first is step 0.
+// Begins the training step `number`. Call it first in the body of the loop. Step() without a number begins the step
+// after the previous step, or step 0.
 inline void Step(std::uint64_t number) {
   internal::Client& client = internal::Client::Get();
   client.next_step = number + 1;
@@ -236,12 +239,13 @@ class Range {
   void* range_ = nullptr;
 };
 
-// Pauses the recording until Resume(). With `keep_memory`, allocations are still recorded. False if this process is not
-// recorded, or if its recording has ended.
+// Pauses the recording until Resume(). With `keep_memory`, allocations are still recorded. Returns false if no
+// recording runs, or if the pause could not be recorded.
 inline bool Pause(bool keep_memory = false) {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->pause(keep_memory ? 1 : 0) == 0;
 }
+// Ends a pause. Returns false for the same reasons as Pause().
 inline bool Resume() {
   const internal::Functions* functions = internal::Find(true);
   return functions != nullptr && functions->resume() == 0;
@@ -253,7 +257,7 @@ inline bool IsRecording() {
   return functions != nullptr && functions->recording() == 1;
 }
 
-// Returns when all events so far are in the capture.
+// Waits until the capture contains all events that were recorded before this call.
 inline void Flush() {
   if (const internal::Functions* functions = internal::Find(true)) functions->flush();
 }

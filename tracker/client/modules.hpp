@@ -1,5 +1,5 @@
-// The modules that a libtorch program watches, and their tensors. A part of memoir/torch.hpp; include torch.hpp
-// instead.
+// Reports the modules that a libtorch program watches, with their tensors. A part of memoir/torch.hpp; include
+// torch.hpp instead.
 #ifndef TRACKER_CLIENT_MODULES_HPP_
 #define TRACKER_CLIENT_MODULES_HPP_
 
@@ -22,18 +22,20 @@ namespace internal {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-// A module of a model, of any kind. The module's calls identify it by the address `module`.
+// Describes one module of a model, whether from torch::nn or from TorchScript. `module` is the address that
+// memoir::Call passes to Modules::NumberOf for this module.
 struct ModuleDescription {
   const void* module;
   std::string path;  // from the root; "" is the root itself
   std::string class_name;
-  NamedTensors parameters, buffers;  // without the children's tensors
+  NamedTensors parameters, buffers;  // without the tensors of modules inside of this module
 };
 
 // Describes a root and all modules below it: first the root, then each other module once.
 using ModuleDescriber = std::function<std::vector<ModuleDescription>()>;
 
-// The watched modules. Maps their addresses to their numbers in the running recording. One object per process.
+// The watched modules; one object per process. Maps the address of each module to its number in the running recording,
+// the result of memoir_define_module.
 class Modules {
  public:
   static Modules& Get() {
@@ -41,6 +43,7 @@ class Modules {
     return *modules;
   }
 
+  // Begins to watch the model with this root. Reports its modules if a recording runs.
   void Add(const void* root, std::string class_name, ModuleDescriber describe) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Functions* functions = Find(true) == nullptr ? nullptr : Recording();
@@ -56,7 +59,7 @@ class Modules {
     if (known != roots_.end()) roots_.erase(known);
     const auto named = named_.find(root);
     if (named == named_.end()) return;
-    for (const Part& part : named->second) Forget(part);
+    for (const ReportedModule& part : named->second) Forget(part);
     named_.erase(named);
   }
 
@@ -80,7 +83,7 @@ class Modules {
     std::string class_name;
     ModuleDescriber describe;
   };
-  struct Part {
+  struct ReportedModule {
     const void* module;
     std::uint32_t number;
     std::vector<std::uint64_t> parameters;
@@ -103,18 +106,19 @@ class Modules {
     return records_modules_;
   }
 
+  // Reports the root and all modules below it, except for modules that were reported with another root.
   void Name(const Functions& functions, const Root& root) {
-    std::vector<Part>& parts = named_[root.module];
+    std::vector<ReportedModule>& parts = named_[root.module];
     const std::string label = LabelOf(root);
     for (const ModuleDescription& one : root.describe()) {
-      if (numbers_.find(one.module) == numbers_.end()) parts.push_back(NamePart(functions, label, one));
+      if (numbers_.find(one.module) == numbers_.end()) parts.push_back(ReportModule(functions, label, one));
     }
   }
 
-  Part NamePart(const Functions& functions, const std::string& root, const ModuleDescription& one) {
+  ReportedModule ReportModule(const Functions& functions, const std::string& root, const ModuleDescription& one) {
     const std::uint32_t number = functions.define_module(root.c_str(), one.path.c_str(), one.class_name.c_str());
     numbers_[one.module] = number;
-    Part part{one.module, number, {}};
+    ReportedModule part{one.module, number, {}};
     const std::vector<memoir_held> held = HeldTensors(one.parameters), others = HeldTensors(one.buffers);
     for (const memoir_held& tensor : held) part.parameters.push_back(reinterpret_cast<std::uint64_t>(tensor.tensor));
     functions.module_holds(number, held.data(), held.size(), others.data(), others.size());
@@ -139,7 +143,7 @@ class Modules {
     return number == 1 ? root.class_name : root.class_name + "#" + std::to_string(number);
   }
 
-  void Forget(const Part& part) {
+  void Forget(const ReportedModule& part) {
     numbers_.erase(part.module);
     const Functions* functions = Find();
     if (functions == nullptr) return;
@@ -149,7 +153,7 @@ class Modules {
   std::mutex mutex_;
   std::vector<Root> roots_;
   std::unordered_map<const void*, std::uint32_t> numbers_;
-  std::unordered_map<const void*, std::vector<Part>> named_;  // key: address of the root
+  std::unordered_map<const void*, std::vector<ReportedModule>> named_;  // key: address of the root
   std::uint64_t recording_ = 0, parts_ = 0;
   bool records_modules_ = false;
 };

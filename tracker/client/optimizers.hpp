@@ -1,4 +1,4 @@
-// The tensors of an optimizer of torch's C++ interface: its parameters and their state. A part of memoir/torch.hpp;
+// Reports the tensors of optimizers of torch's C++ interface: parameters and their state. A part of memoir/torch.hpp;
 // include torch.hpp instead.
 #ifndef TRACKER_CLIENT_OPTIMIZERS_HPP_
 #define TRACKER_CLIENT_OPTIMIZERS_HPP_
@@ -15,8 +15,8 @@
 namespace memoir {
 namespace internal {
 
-// The tensors that an optimizer of any class keeps as the state of a parameter. Addresses of tensors in lists have the
-// lowest bit set (memoir.h).
+// The tensors that an optimizer keeps as the state of one parameter. Empty for an optimizer whose class is not one of
+// torch's own. Addresses of tensors in lists have the lowest bit set (memoir_optimizer_holds in memoir.h).
 class OptimizerStateTensors {
  public:
   explicit OptimizerStateTensors(const torch::optim::OptimizerParamState& state) {
@@ -61,7 +61,7 @@ class OptimizerStateTensors {
   std::vector<const void*> tensors_;
 };
 
-// Reports the tensors of an optimizer, in as many calls as necessary.
+// Reports the tensors of one optimizer, in as many calls of memoir_optimizer_holds as necessary.
 class OptimizerHoldings {
  public:
   OptimizerHoldings(const Functions& functions, torch::optim::Optimizer& optimizer)
@@ -103,9 +103,9 @@ class OptimizerHoldings {
   int more_ = 0;
 };
 
-// The watched optimizers; one object per process. The tensors of an optimizer are recorded when the next training step
-// begins, and when its watch ends. If memoir::Step runs the optimizer's steps, its tensors are recorded at the end of
-// each of these steps instead.
+// The watched optimizers; one object per process. The tensors of an optimizer are recorded when a training step
+// (memoir::Step()) or a Session begins, when a Session ends, and when the optimizer's memoir::Watch is destroyed. If
+// the program runs the optimizer with memoir::Step(optimizer), that function records the tensors instead.
 class Optimizers {
  public:
   static Optimizers& Get() {
@@ -126,7 +126,7 @@ class Optimizers {
   }
   void NoteStep(const torch::optim::Optimizer* optimizer) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto known = Find(optimizer); known != watched_.end()) known->says_itself = true;
+    if (const auto known = Find(optimizer); known != watched_.end()) known->is_reported_by_step = true;
   }
   void ReportAll() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -136,7 +136,7 @@ class Optimizers {
  private:
   struct WatchedOptimizer {
     torch::optim::Optimizer* optimizer;
-    bool says_itself;
+    bool is_reported_by_step;
   };
 
   std::vector<WatchedOptimizer>::iterator Find(const torch::optim::Optimizer* optimizer) {
@@ -144,7 +144,7 @@ class Optimizers {
                         [=](const WatchedOptimizer& w) { return w.optimizer == optimizer; });
   }
   static void Report(const WatchedOptimizer& watched) {
-    const Functions* functions = watched.says_itself ? nullptr : Recording();
+    const Functions* functions = watched.is_reported_by_step ? nullptr : Recording();
     if (functions != nullptr) OptimizerHoldings(*functions, *watched.optimizer);
   }
 

@@ -51,6 +51,7 @@ struct WatchTraits<torch::jit::Module> {
 
 }  // namespace internal
 
+// Runs `module.forward(inputs)` inside of a memoir::Call.
 inline torch::jit::IValue Forward(torch::jit::Module& module, std::vector<torch::jit::IValue> inputs) {
   const Call call(module);
   return module.forward(std::move(inputs));

@@ -2,7 +2,7 @@
 // so that a recording has the same names and categories as for a Python program. Header only; includes memoir.hpp,
 // modules.hpp and optimizers.hpp.
 //
-//     const memoir::Watch watch(net), watched(optimizer);  // names of modules, parameters; the optimizer's tensors
+//     const memoir::Watch watch(net), watched(optimizer);  // recordings contain both until the end of the scope
 //     torch::Tensor NetImpl::forward(torch::Tensor x) {
 //       const memoir::Call call(*this);                     // this module runs until the end of the scope
 //       return memoir::Forward(fc2, torch::relu(memoir::Forward(fc1, x)));
@@ -10,8 +10,8 @@
 //     memoir::ZeroGrad(optimizer);                          // optimizer.zero_grad(), as a range
 //     memoir::Step(optimizer);                              // optimizer.step(), as a range, with its tensors
 //
-// Any thread. If several threads watch, call or destroy one module, torch's own rules apply. While nothing is recorded,
-// each call tests one pointer.
+// May be used on any thread. If several threads use one module, torch's own rules for threads apply. While nothing is
+// recorded, each of these functions and classes costs a few instructions.
 #ifndef TRACKER_CLIENT_TORCH_HPP_
 #define TRACKER_CLIENT_TORCH_HPP_
 
@@ -57,8 +57,8 @@ inline ModuleDescription DescribeOne(const std::string& path, const torch::nn::M
           Named(module.named_buffers(false))};
 }
 
-// Describes the kinds of objects that can be watched: a torch::nn::Module, a holder such as torch::nn::Linear, or a
-// pointer to a module. memoir/script.hpp adds modules of TorchScript.
+// Adapts each kind of object that can be watched to the class Modules: a torch::nn::Module, a holder such as
+// torch::nn::Linear, or a pointer to a module. memoir/script.hpp adds modules of TorchScript.
 template <class ModuleOrHolder>
 struct WatchTraits {
   static auto& ModuleOf(ModuleOrHolder& module) {
@@ -94,8 +94,8 @@ constexpr bool kIsOptimizer = std::is_base_of_v<torch::optim::Optimizer, std::re
 
 // Watches a model or an optimizer: recordings contain it while this object exists. Destroy this object before the model
 // or the optimizer. Modules that are added to the model later are missing until you make a new Watch. The tensors of an
-// optimizer are recorded when a training step begins (memoir::Step()) and when this object is destroyed. If
-// memoir::Step(optimizer) is used, it records them instead.
+// optimizer are recorded when a training step (memoir::Step()) or a Session begins, when a Session ends, and when this
+// object is destroyed. If the program calls memoir::Step(optimizer), that function records the tensors instead.
 class Watch {
  public:
   template <class Watched>
@@ -143,13 +143,15 @@ class Call {
   std::uint32_t number_ = 0;
 };
 
-// Calls the forward of a module whose code makes no memoir::Call, such as a module of torch.
+// Runs `module.forward(arguments...)` inside of a memoir::Call. Use it for modules whose own code makes no
+// memoir::Call, such as modules of torch.
 template <class ModuleOrHolder, class... Arguments>
 auto Forward(ModuleOrHolder& module, Arguments&&... arguments) {
   const Call call(module);
   return internal::WatchTraits<ModuleOrHolder>::ModuleOf(module).forward(std::forward<Arguments>(arguments)...);
 }
 
+// Runs `optimizer.step(closure)` as a range, then records the optimizer's tensors. Returns the loss.
 template <class Optimizer, class = std::enable_if_t<internal::kIsOptimizer<Optimizer>>>
 torch::Tensor Step(Optimizer& optimizer, torch::optim::Optimizer::LossClosure closure = nullptr) {
   const Range range("Optimizer.step#" + internal::ClassName(typeid(optimizer)) + ".step");
@@ -159,6 +161,7 @@ torch::Tensor Step(Optimizer& optimizer, torch::optim::Optimizer::LossClosure cl
   return loss;
 }
 
+// Runs `optimizer.zero_grad(set_to_none)` as a range.
 template <class Optimizer, class = std::enable_if_t<internal::kIsOptimizer<Optimizer>>>
 void ZeroGrad(Optimizer& optimizer, bool set_to_none = true) {
   const Range range("Optimizer.zero_grad#" + internal::ClassName(typeid(optimizer)) + ".zero_grad");

@@ -8,6 +8,7 @@ namespace memoir {
 namespace {
 
 // Two versions of CUPTI's struct for a kernel: the oldest one in CUDA 12, and the newest one in this build's headers.
+// The fields that are read have the same offset in both structs.
 using OldKernel = CUpti_ActivityKernel8;
 using NewKernel = CUpti_ActivityKernel10;
 #define MEMOIR_SAME_PLACE(Old, New, field) static_assert(offsetof(Old, field) == offsetof(New, field))

@@ -11,8 +11,9 @@ constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
 const void* FirstDefinition() { return FindDefinition("cuptiGetVersion"); }
 
-// Loads CUPTI from the wheels: from the runtime's folder (CUDA 13), or from the folder of nvidia-cuda-cupti (CUDA 12).
-void LoadBesideRuntime() {
+// Loads CUPTI. Tries NVIDIA's Python wheels first, in the folder of CUDA's runtime (CUDA 13) and in the folder of the
+// wheel nvidia-cuda-cupti (CUDA 12), and then the loader's usual folders.
+void LoadCupti() {
   Dl_info runtime{};
   if (const void* function = FindDefinition("cudaGetDevice"); function == nullptr || dladdr(function, &runtime) == 0)
     runtime.dli_fname = nullptr;
@@ -43,7 +44,7 @@ void Find(const char* name, const void* object, Function* function) {
 }  // namespace
 
 std::string FindCupti(CuptiLibrary* library) {
-  if (FirstDefinition() == nullptr) LoadBesideRuntime();
+  if (FirstDefinition() == nullptr) LoadCupti();
   const void* const object = ObjectOf(FirstDefinition());
   if (object == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
 #define MEMOIR_CUPTI_FUNCTION(name) Find("cupti" #name, object, &library->name);

@@ -1,8 +1,9 @@
-// CUPTI's functions in this process; Memoir does not link CUPTI.
+// Finds CUPTI's functions in this process, because Memoir does not link CUPTI.
 //
 // The first loaded object that defines CUPTI's functions provides all of them, because this object also receives the
 // program's calls. With a simulated device, this object is the simulated device's library. If no loaded object defines
-// them, the CUPTI in the folder of CUDA's runtime is loaded. Any thread that holds no lock of the loader.
+// the functions, CUPTI is loaded from the folder of CUDA's runtime or from the loader's usual folders. Call FindCupti
+// on a thread that holds no lock of the loader.
 #ifndef TRACKER_CUPTI_CUPTI_LIBRARY_H_
 #define TRACKER_CUPTI_CUPTI_LIBRARY_H_
 
@@ -26,10 +27,11 @@ struct CuptiLibrary {
 #undef MEMOIR_CUPTI_FUNCTION
 };
 
-// The version of CUPTI in CUDA 12. In earlier versions the record of a kernel is another struct.
+// The oldest version of CUPTI that Memoir can use: the version in CUDA 12. Earlier versions have another struct for the
+// record of a kernel.
 inline constexpr std::uint32_t kOldestCupti = 19;
 
-// Returns one line with the reason why CUPTI cannot be used. Empty if `library` is complete.
+// Fills `library`. Returns one line with the reason why CUPTI cannot be used. Empty if `library` is complete.
 std::string FindCupti(CuptiLibrary* library);
 
 // Returns the text of an error, such as "cuptiSubscribe: CUPTI_ERROR_NOT_INITIALIZED".

@@ -20,13 +20,14 @@
 namespace memoir {
 namespace {
 
-// Phases: kAsked ──► kStarting ──► kOn ──► kLeaving ──► kOff. If the start fails, kStarting ──► kOff. Only the thread
-// whose change of the phase succeeds does the work of the new phase.
+// The phases of the subscription, in order: kNone, kAsked (times are requested), kStarting, kOn (subscribed), kLeaving,
+// kOff. If the start fails, kOff follows kStarting. Several threads may try to change the phase. The thread that
+// succeeds does the work of the new phase.
 enum class Phase : std::uint8_t { kNone, kAsked, kStarting, kOn, kLeaving, kOff };
 constinit std::atomic<Phase> phase{Phase::kNone};
-// Process to which `phase` belongs; in a forked child the phase is still the parent's.
+// The process that set `phase`. In a forked child, `phase` is a copy of the parent's phase, and is not valid.
 constinit std::atomic<pid_t> owner{0};
-constinit CuptiLibrary cupti{};  // used by the starting thread, then by recording threads
+constinit CuptiLibrary cupti{};  // filled by the thread that subscribes, then used by all threads
 constinit CUpti_SubscriberHandle subscriber = nullptr;
 constinit double ticks_per_ns = 1;
 
@@ -43,19 +44,21 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 
                                          CUPTI_ACTIVITY_KIND_MEMSET};
 constexpr std::uint32_t kFlushMs = 200;  // CUPTI delivers records of finished work within this time
 
-// Whether each recent launch was recorded, indexed by the low bits of the launch's correlation id. While recording is
-// off, or outside of windows such as --steps, neither launches nor their times are recorded.
+// True for each recent call (launch, copy or fill) that was recorded, indexed by the low bits of the call's correlation
+// id. Calls that the program makes while operators are not recorded, for example outside of the steps that `--steps`
+// selects, are not recorded. The times of such calls are not recorded either.
 constexpr std::size_t kLaunches = 65536;
 constinit std::atomic<bool> launch_is_recorded[kLaunches]{};
 
-// 1.5 MiB of the program's memory (docs/architecture.md). A page uses memory only after the first write to it.
+// The buffers for CUPTI's records: 1.5 MiB of the program's memory (docs/architecture.md). A page uses memory only
+// after the first write to it.
 constexpr std::size_t kBuffers = 6, kBufferBytes = 256 * 1024;
 alignas(64) constinit std::uint8_t buffers[kBuffers][kBufferBytes]{};
 constinit std::atomic<bool> buffer_is_taken[kBuffers]{};
 
-void Note(const char* why) {
+void SetProblem(const char* why) {
   problem_since.store(Tick(), std::memory_order_release);
-  problem.store(why, std::memory_order_release);  // last: a reader of `problem` then finds `problem_since`
+  problem.store(why, std::memory_order_release);  // after problem_since, so that readers of `problem` see it
 }
 
 void CountLost(std::uint64_t records) {
@@ -66,11 +69,11 @@ void CountLost(std::uint64_t records) {
 
 void Refuse(const std::string& why) {
   std::snprintf(refusal, sizeof refusal, "%s", why.c_str());
-  Note(refusal);
+  SetProblem(refusal);
 }
 
-// Called inside of a CUDA call, on the thread of the call. If a call of the runtime calls the driver, only the
-// runtime's call is recorded.
+// CUPTI's callback: called inside of a CUDA call, on the thread of the call. Stores the call's correlation id. If a
+// call of CUDA's runtime calls the driver, CUPTI calls back twice; the id of the runtime's call then stays.
 void CUPTIAPI SeeCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {
   const auto& call = *static_cast<const CUpti_CallbackData*>(data);
   if (call.callbackSite != CUPTI_API_ENTER) return;
@@ -79,7 +82,7 @@ void CUPTIAPI SeeCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, cons
     memoir_cuda_correlation = call.correlationId;
 }
 
-// Gives CUPTI a buffer for its records. If no buffer is free, CUPTI drops and counts the records.
+// Provides a buffer in which CUPTI stores records. If no buffer is free, CUPTI drops and counts the records.
 void CUPTIAPI GiveBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *buffer = nullptr;
   *size = *most_records = 0;
@@ -117,7 +120,8 @@ void Record(const ActivityRun& run, const ClockPair& clocks) {
     CountLost(1);
 }
 
-// Called on a thread of CUPTI, or on a thread that flushes CUPTI's buffers.
+// Reads the records of a buffer that CUPTI returns, and frees the buffer. Called on a thread of CUPTI, or on a thread
+// that flushes CUPTI's buffers.
 void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                          std::size_t valid) {
   if (buffer == nullptr) return;
@@ -134,7 +138,7 @@ void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* 
   if (number < kBuffers) buffer_is_taken[number].store(false, std::memory_order_release);
 }
 
-// Stops the activities and unsubscribes. Call it only while Memoir is subscribed.
+// Disables CUPTI's records of kernels, copies and fills, and unsubscribes. Call it only while Memoir is subscribed.
 void Leave() {
   for (const CUpti_ActivityKind kind : kKinds) cupti.ActivityDisable(kind);
   cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -142,7 +146,8 @@ void Leave() {
   cupti.Unsubscribe(subscriber);
 }
 
-// Enables the activities. Returns one line with CUPTI's first error; empty on success.
+// Enables the callbacks, and CUPTI's records of kernels, copies and fills. Returns one line with CUPTI's first error;
+// empty on success.
 std::string Enable() {
   const auto failed = [](const char* call, CUptiResult result) {
     return result == CUPTI_SUCCESS ? "" : "CUPTI refuses: " + CuptiErrorText(cupti, call, result);
@@ -162,7 +167,7 @@ bool Start() {
   if (!missing.empty()) return Refuse(missing), false;
   const CUptiResult result = cupti.Subscribe(&subscriber, &SeeCall, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED)
-    return Note(kBusy), false;
+    return SetProblem(kBusy), false;
   if (result != CUPTI_SUCCESS)
     return Refuse("CUPTI refuses: " + CuptiErrorText(cupti, "cuptiSubscribe", result)), false;
   const std::string why = Enable();
@@ -171,18 +176,20 @@ bool Start() {
   return Refuse(why), false;
 }
 
-// Changes this process's phase from `from` to `to`. False, without a change, if the phase is not `from`.
+// Changes this process's phase from `from` to `to`. False, without a change, if the phase is not `from`, or if it is
+// the copy of the parent's phase in a forked child.
 bool Change(Phase from, Phase to) {
   return owner.load(std::memory_order_acquire) == getpid() && phase.compare_exchange_strong(from, to);
 }
 
 // Waits while another thread subscribes to CUPTI or leaves it. The wait is bounded, because a signal handler of the
-// program may have left CUPTI on that thread with a jump, and then the phase never changes.
+// program may have interrupted that thread inside of CUPTI and left with a jump (longjmp). The phase then never
+// changes.
 void WaitForOthers() {
   constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
   const std::uint64_t begin = MonotonicNs();
   for (Phase now = phase.load(); now == Phase::kStarting || now == Phase::kLeaving; now = phase.load()) {
-    if (MonotonicNs() - begin >= kMaxWaitNs) return Note(kHeldByAnother);
+    if (MonotonicNs() - begin >= kMaxWaitNs) return SetProblem(kHeldByAnother);
     sched_yield();
   }
 }
@@ -194,7 +201,7 @@ void StepAside() {
   if (!Change(Phase::kOn, Phase::kLeaving)) return;
   const OwnWork own;
   Leave();
-  Note(kAside);
+  SetProblem(kAside);
   FollowProfilers(nullptr);
   phase.store(Phase::kOff);
 }

@@ -7,7 +7,7 @@
 namespace memoir {
 namespace {
 
-constinit std::atomic<std::uint64_t> since{0};
+constinit std::atomic<std::uint64_t> since{0};  // tick at which the times were requested; 0: not requested
 
 }  // namespace
 

@@ -178,10 +178,10 @@ ScannedCapture ScanCapture(const std::string& folder, const std::string& stem, c
                                      [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
-  // If the capture counts evicted parts or lost chunks, these counts account for all records that the process's writer
-  // had consumed and that no part contains. So these records are not written again. This is also true if a
-  // newer part with a thread's later records was evicted, and an older part was kept for its peak. If both counts are 0
-  // and records are missing, somebody has deleted parts. Then the records that are still in the ring are written again.
+  // The process's writer may have consumed records that no part contains. If the capture counts evicted parts or lost
+  // chunks, these counts include such records, so the records are not written again. (Eviction may keep an older part
+  // for its peak, and remove a newer part with later records of the same thread.) If both counts are 0 and records are
+  // missing, a user has deleted parts. Then the records that are still in the ring are written again.
   const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
   for (const auto& [thread, consumed] : threads) {
     std::uint64_t& next = on_file.next_record[thread];

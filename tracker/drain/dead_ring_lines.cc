@@ -35,7 +35,8 @@ std::string Describe(const DeadRing& ring, bool clean) {
 }  // namespace
 
 std::string DeadRingLines(const std::string& folder, bool clean) {
-  // Collects all rings before it changes any: reading a folder that changes may return a name twice.
+  // Collects all rings before it removes any ring: if a folder changes while it is read, readdir may return a name
+  // twice.
   std::vector<DeadRing> rings;
   FindDeadRings(folder, [&rings](const DeadRing& ring) {
     if (!ring.is_locked) rings.push_back(ring);

@@ -1,5 +1,5 @@
-// The output of memoir-drain for `memoir doctor`: the rings of dead processes in some folders, and what memoir-drain
-// did with each ring.
+// Makes the output of memoir-drain --list and memoir-drain --clean, which `memoir doctor` reads: the rings of dead
+// processes in some folders, and the action of memoir-drain for each ring.
 //
 // One line for each ring, with five fields separated by tabs: path, bytes, process id, state, text.
 //

@@ -52,8 +52,8 @@ void LeaveRoomForParts(std::uint64_t parts, ScannedCapture* on_file) {
   on_file->next_part = std::max({on_file->next_part, std::uint32_t{1}, static_cast<std::uint32_t>(parts)});
 }
 
-// Returns the ring's ProcessInfo, encoded. If the process died before it stored one, makes a ProcessInfo from the
-// ring's header, because each part needs one.
+// Returns the ring's ProcessInfo, encoded. If the process died before it stored its ProcessInfo, makes one from the
+// ring's header, because each part contains a ProcessInfo.
 std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) {
   std::size_t size = 0;
   const void* bytes = ring.process_info(&size);
@@ -75,8 +75,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const Scanne
   return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
 }
 
-// Returns true if a process of this pid namespace holds the ring's lock, or if the lock was released meanwhile. The
-// holder is a drainer, because the search for dead rings would have found the ring's own process running.
+// Returns true if a process of this pid namespace holds the ring's lock, or if the lock has just been released. The
+// holder is another drainer, because memoir-drain is not started on the ring of a running process.
 bool IsLockedByADrainer(const std::string& ring_path) {
   const int file = OpenPrivateFile(ring_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return false;
@@ -85,7 +85,7 @@ bool IsLockedByADrainer(const std::string& ring_path) {
   lock.l_whence = SEEK_SET;
   const bool known = fcntl(file, F_GETLK, &lock) == 0;
   close(file);
-  return known && (lock.l_type == F_UNLCK || lock.l_pid > 0);  // F_UNLCK: the lock was released meanwhile
+  return known && (lock.l_type == F_UNLCK || lock.l_pid > 0);  // F_UNLCK: the lock has just been released
 }
 
 // Opens the ring. nullptr with one line in `error` on failure. nullptr with an empty `error` if another drainer has

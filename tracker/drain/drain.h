@@ -10,9 +10,9 @@ namespace memoir {
 // Whether to keep or to remove a ring if the folder of its capture no longer exists.
 enum class WithoutCapture { kKeep, kRemove };
 
-// Returns "" if the ring was merged by this call, or had been merged earlier and no longer exists; otherwise one line
-// with the error. After an error the ring still exists, and can be drained again. Waits at most 20 s for another
-// drainer of this ring. `signal`: the signal that killed the process; 0: unknown.
+// Returns "" if the ring no longer exists: this call or another process has merged it, or this call has removed it
+// (kRemove). Otherwise returns one line with the error; the ring then still exists, and can be drained again. Waits at
+// most 20 s for another process that drains this ring. `signal`: the signal that killed the process; 0: unknown.
 std::string DrainRing(const std::string& ring_path, WithoutCapture without, std::uint32_t signal = 0);
 
 }  // namespace memoir

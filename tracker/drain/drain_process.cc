@@ -34,7 +34,7 @@ struct Command {
 // are blocked, so no handler of the program runs here.
 int Become(void* given) {
   auto* command = static_cast<Command*>(given);
-  setsid();  // a ^C at the terminal then does not reach this process
+  setsid();  // starts a new session, so that a ^C at the terminal does not reach this process
   const int null = open("/dev/null", O_RDWR);
   for (int stream = 0; null >= 0 && stream <= 2; ++stream) dup2(null, stream);
 #ifdef SYS_close_range
@@ -54,9 +54,9 @@ int StartAndLeave(void* given) {
   _exit(0);
 }
 
-// Starts the process so that no signal reports its end to the program. The clone flags name no signal in their lowest
-// byte, but exec would set the signal to SIGCHLD again. So an intermediate process starts the new one and ends. This
-// thread waits until the new process has called exec.
+// Starts the process so that no signal reports its end to the program. The lowest byte of clone's flags is the signal
+// that a process sends to its parent when it ends. The byte is 0 here, but exec sets the signal to SIGCHLD again. So an
+// intermediate process starts the new process and ends. This thread waits until the new process has called exec.
 pid_t StartWithoutSignal(Command* command) {
   const std::unique_ptr<char[]> stacks(new char[2 * kStackBytes]);
   command->inner_stack = stacks.get() + 2 * kStackBytes;

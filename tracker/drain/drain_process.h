@@ -1,7 +1,8 @@
-// Runs memoir-drain as a process that the program does not notice. The program gets no SIGCHLD, and its wait() does not
-// return the process. The process does not inherit the program's descriptors, streams, signals or preloaded libraries.
+// Runs memoir-drain as a process that the program does not notice. The program receives no SIGCHLD for this process,
+// and wait() in the program does not return it. The process does not inherit the program's descriptors, standard
+// streams, environment (so no preloaded libraries) or terminal.
 //
-// Runs one process at a time. One thread.
+// An object runs one memoir-drain at a time. One thread.
 #ifndef TRACKER_DRAIN_DRAIN_PROCESS_H_
 #define TRACKER_DRAIN_DRAIN_PROCESS_H_
 
@@ -22,11 +23,13 @@ class DrainProcess {
   DrainProcess& operator=(const DrainProcess&) = delete;
 
   // Starts memoir-drain on `ring`. `may_remove`: memoir-drain removes the ring if its capture's folder no longer
-  // exists. False if the program memoir-drain does not exist, if no process can be started, or if orphaned processes
-  // become children of this process.
+  // exists. False if `program` was empty, if the previous memoir-drain still runs, or if no process can be started.
+  // Also false if orphaned processes become children of this process, because the program would then notice
+  // memoir-drain.
   bool Start(const std::string& ring, bool may_remove);
   enum class State { kNone, kRunning, kDone, kFailed };
-  // Returns the state. kDone (the ring no longer exists) and kFailed are returned once; later calls return kNone.
+  // Returns the state of the started memoir-drain. kDone: it has ended, and the ring no longer exists. kFailed: it has
+  // ended, and the ring still exists. kDone and kFailed are returned once; later calls return kNone.
   State Look();
 
  private:

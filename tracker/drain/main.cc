@@ -69,7 +69,7 @@ int List(int folder_count, char** folders, bool clean) {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  sigset_t none;  // a recording process starts this program with all signals blocked
+  sigset_t none;  // unblocks the signals: a recording process starts this program with all signals blocked
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGXFSZ, SIG_IGN);  // so that a write beyond the limit of file sizes returns an error

@@ -22,8 +22,8 @@ namespace {
 // Bytes of the header before its counters. Among these fields only the clock changes during a recording.
 constexpr std::size_t kHeadBytes = offsetof(RingHeader, dropped_records);
 
-// Reads the process from the name of a ring file: "memoir-ring-PID-START.ring", or "memoir-ring-PID-START.N.ring" if
-// the first name was in use. False if `name` has another form.
+// Reads the pid and start time of a ring's process from the name of the ring file: "memoir-ring-PID-START.ring", or
+// "memoir-ring-PID-START.N.ring" if the first name was in use. False if `name` has another form.
 bool ReadName(const char* name, ProcessIdentity* process) {
   constexpr std::string_view kBegin = "memoir-ring-";
   const std::string_view whole = name;
@@ -80,7 +80,7 @@ void FindDeadRings(const std::string& folder, const std::function<bool(const Dea
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (entries == nullptr) return;
   const ProcessIdentity own = OwnIdentity();
-  if (own.start_time == 0) return;  // without /proc, Memoir cannot know that a process is dead
+  if (own.start_time == 0) return;  // without /proc, Memoir cannot determine whether a process has ended
   while (const dirent* entry = readdir(entries.get())) {
     ProcessIdentity process = own;
     if (!ReadName(entry->d_name, &process) || IsRunning(process)) continue;

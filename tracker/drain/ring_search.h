@@ -1,7 +1,7 @@
 // Finds this user's rings whose process has ended. Each such ring occupies memory (36.5 MiB of /dev/shm) until
-// memoir-drain has merged it into its capture.
+// memoir-drain has merged the ring into its capture.
 //
-// Reads only the file's name and its header, and checks each field of the header. Any thread.
+// Reads only the name and the header of each ring file, and checks each field of the header. Any thread.
 #ifndef TRACKER_DRAIN_RING_SEARCH_H_
 #define TRACKER_DRAIN_RING_SEARCH_H_
 
@@ -24,7 +24,9 @@ struct DeadRing {
   // Set only if `is_whole` is true:
   std::string capture_folder;
   std::uint64_t last_seen_ns = 0;  // realtime clock when the process's writer last read the ring, ns; 0: never
-  bool same_view = false;          // the ring's process had this boot and pid namespace, so it has certainly ended
+  // True if the ring's process ran since this boot of the machine, and in this pid namespace. Then it has certainly
+  // ended, because this namespace has no process with its pid and start time.
+  bool same_view = false;
 };
 
 // Calls `visit` with each dead ring in `folder`, until `visit` returns false. The ring of a process that runs in

@@ -1,4 +1,4 @@
-// Reads the numbers of a host sample from their sources.
+// Reads the numbers of a host sample (host_readings.h) from /proc and from the cgroup.
 #ifndef TRACKER_HOST_HOST_NUMBER_SOURCES_H_
 #define TRACKER_HOST_HOST_NUMBER_SOURCES_H_
 
@@ -7,6 +7,7 @@
 
 namespace memoir {
 
+// Returns numbers that are all kNotKnown.
 HostNumbers UnknownHostNumbers();
 // Reads the numbers that all processes of the cgroup, or of the machine, share.
 void ReadSurroundings(const MemoryGroup& group, HostNumbers* numbers);

@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::uint64_t kLookNs = 250'000'000;
 constexpr std::uint64_t kRegularNs = 10'000'000'000;
+// A number differs if it changed by more than 16 MiB and by more than a fiftieth.
 constexpr std::uint64_t kSmallestChange = 16u << 20;
-constexpr std::uint64_t kShare = 50;    // a number differs if it changed by more than a fiftieth
+constexpr std::uint64_t kShare = 50;
 constexpr std::uint64_t kCosts = 1000;  // reading the memory of child processes takes at most 1/1000 of elapsed time
 constexpr std::uint64_t kLongestMallocNs = 1'000'000;
 
@@ -77,7 +78,8 @@ void HostReadings::Record(ReadingCause cause, std::uint64_t now_ns) {
   ReadOwnMemory(&numbers);
   ReadSurroundings(group_, &numbers);
   if (!malloc_is_slow_ || at_an_end) ReadMalloc(&numbers);
-  // This read locks the process's mappings for about a millisecond per 100 MiB.
+  // Only at the start and at the end, because this read locks the process's mappings for about a millisecond per 100
+  // MiB.
   if (at_an_end) numbers.proportional_bytes = ReadProportionalBytes("/proc/self");
   if (now_ns >= next_children_ns_) {
     children_ = ReadChildrenMemory("/proc", static_cast<std::uint64_t>(getpid()));

@@ -2,8 +2,8 @@
 // ring.
 //
 // Samples are taken at the start and at the end of a recording, every ten seconds, and when the memory of the process
-// or of its cgroup has changed by more than a fiftieth and by more than 16 MiB. A call of Look that records no sample
-// takes some ten microseconds. Any thread.
+// or of its cgroup has changed since the last sample by more than a fiftieth and by more than 16 MiB. A call of Look
+// that records no sample takes some ten microseconds. Any thread.
 #ifndef TRACKER_HOST_HOST_READINGS_H_
 #define TRACKER_HOST_HOST_READINGS_H_
 
@@ -33,9 +33,11 @@ class HostReadings {
   std::mutex mutex_;
   const MemoryGroup group_;
   std::uint64_t next_look_ns_ = 0, last_ns_ = 0;
-  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;  // bytes in the last sample; `highest_`: in all samples
-  // The time before which the children are not read again, ns. If there are many processes, reading the children takes
-  // long, and they are read less often.
+  // In bytes: the resident memory of the process and the used memory of its cgroup in the last sample, and the largest
+  // resident memory in any sample.
+  std::uint64_t resident_ = 0, used_ = 0, highest_ = 0;
+  // The time before which the memory of the child processes is not read again, ns. On a machine with many processes,
+  // this reading takes long, so it is done less often.
   std::uint64_t next_children_ns_ = 0;
   ChildrenMemory children_;
   bool malloc_is_slow_ = false;  // reading malloc's numbers would delay the program

@@ -26,7 +26,8 @@ MallocState ReadMallocState() {
   const char* const other = LibraryOf(dlsym(RTLD_DEFAULT, "malloc"));
   if (one == nullptr || other == nullptr || std::strcmp(one, other) != 0) return {};
   const Counts now = reinterpret_cast<Counts (*)()>(counts)();
-  return {now.uordblks + now.hblkhd, now.fordblks};  // uordblks: bytes in arenas; hblkhd: bytes in separate mappings
+  // uordblks: bytes in use in arenas. hblkhd: bytes in separate mappings. fordblks: free bytes in arenas.
+  return {now.uordblks + now.hblkhd, now.fordblks};
 }
 
 }  // namespace memoir

@@ -8,13 +8,13 @@
 
 namespace memoir {
 
-// Bytes; kNotKnown if malloc belongs to another library, or if glibc is older than 2.33.
+// Bytes; kNotKnown if the program uses another malloc than glibc's, or if glibc is older than 2.33.
 struct MallocState {
   std::uint64_t used_bytes = kNotKnown;
   std::uint64_t free_bytes = kNotKnown;  // freed by the program, and kept by malloc
 };
-// Takes the lock of each arena and walks the arena's free chunks. This takes milliseconds for a heap of a million
-// chunks.
+// Calls mallinfo2, which takes the lock of each of malloc's arenas and walks the arena's free chunks. This takes
+// milliseconds for a heap of a million chunks.
 MallocState ReadMallocState();
 
 }  // namespace memoir

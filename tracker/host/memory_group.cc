@@ -11,8 +11,8 @@
 namespace memoir {
 namespace {
 
-// A limit above this value means that there is no limit. In this case version 1 of cgroups reports the greatest
-// multiple of the page size, and version 2 reports "max".
+// A limit that is not below this value means that there is no limit. Without a limit, version 1 of cgroups reports the
+// greatest multiple of the page size below 2^63. Version 2 reports "max", which NumberOf reads as kNotKnown.
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
 std::string_view Field(std::string_view line, std::size_t number) {

@@ -48,7 +48,9 @@ ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid) {
   for (const auto& [child, parent] : Parents(proc)) children.emplace(parent, child);
   ChildrenMemory memory;
   if (children.empty()) return memory;
-  std::vector<std::uint64_t> descendants{pid};  // parents form a cycle only if processes changed meanwhile
+  std::vector<std::uint64_t> descendants{pid};
+  // The limit `children.size()` ends the loop if the parents form a cycle. That happens only if processes end and
+  // others get their pids while the parents are read.
   for (std::size_t at = 0; at < descendants.size() && at <= children.size(); ++at) {
     const auto [begin, end] = children.equal_range(descendants[at]);
     for (auto child = begin; child != end; ++child) descendants.push_back(child->second);

@@ -22,14 +22,16 @@ struct ProcessMemory {
 // Reads the memory of a process. `process`: the folder of the process, such as "/proc/self". Takes some ten
 // microseconds.
 ProcessMemory ReadProcessMemory(const std::string& process);
-// Returns the PSS: each page is divided by the number of processes that share it. The kernel walks all pages of the
-// process and locks the process's mappings, for about a millisecond per 100 MiB.
+// Returns the PSS (proportional set size), in which the bytes of each page are divided by the number of processes that
+// share the page. The kernel walks all pages of the process and locks the process's mappings, for about a millisecond
+// per 100 MiB.
 std::uint64_t ReadProportionalBytes(const std::string& process);
 
 // The memory of all descendants of a process, usually workers of data loaders.
 struct ChildrenMemory {
   std::uint64_t count = kNotKnown;
-  std::uint64_t anonymous_bytes = kNotKnown;  // sum over all descendants; kNotKnown if it is unknown for each of them
+  // Sum over all descendants whose memory is known. kNotKnown if it is known for no descendant.
+  std::uint64_t anonymous_bytes = kNotKnown;
 };
 // Reads all processes in the folder `proc`, such as "/proc". `pid`: the process whose descendants are counted.
 ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid);

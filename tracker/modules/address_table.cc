@@ -13,7 +13,7 @@ std::size_t Next(std::size_t slot) { return (slot + 1) % AddressTable::kSlots; }
 
 }  // namespace
 
-// Returns the slot of the address, or the free slot where it belongs.
+// Returns the slot that contains `address`; if there is no such slot, the free slot for it.
 std::size_t AddressTable::Probe(std::uint64_t address) const {
   std::size_t at = Home(address);
   for (;; at = Next(at)) {
@@ -27,7 +27,8 @@ std::uint32_t AddressTable::Find(std::uint64_t address) const {
   if (slot.address.load(std::memory_order_acquire) != address) return kUnknown;
   const std::uint32_t value = slot.value.load(std::memory_order_acquire);
   // Reads the address again, because another thread may have reused the slot meanwhile. Close writes the address of a
-  // moved entry before its value. Set writes the value of a new entry before its address.
+  // moved entry before its value. Set writes the value of a new entry before its address. So if `value` belongs to
+  // another entry, the slot no longer has this address.
   return slot.address.load(kRelaxed) == address ? value : kUnknown;
 }
 

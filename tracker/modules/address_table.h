@@ -18,10 +18,11 @@ class AddressTable {
  public:
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
   static constexpr std::size_t kSlots = 1u << 16;
-  static constexpr std::size_t kMost = kSlots / 4 * 3;
+  static constexpr std::size_t kMost = kSlots / 4 * 3;  // maximum number of entries
 
+  // Returns the value of `address`; kUnknown if the table has no entry for it.
   std::uint32_t Find(std::uint64_t address) const;
-  // False if the table is full. `address` is not 0.
+  // Adds the entry of `address`, which is not 0, or replaces its value. False if the table is full.
   bool Set(std::uint64_t address, std::uint32_t value);
   // Removes the entry of `address` if its value is `value`. Another value means that another object now has the
   // address, so the entry stays. With kUnknown the entry is removed in any case.

@@ -1,9 +1,9 @@
 // Records the work of torch.compile itself as ranges of the thread that compiles, such as "torch.compile:
 // entire_frame_compile". With these ranges, readers distinguish the compiler's work from the model's work.
 //
-// The Python package receives the events from the event logger of torch's compilers. Implemented in tracker/torch,
-// which records ranges. Call these functions on the compiling thread; they record nothing while ranges are not
-// recorded.
+// The Python package receives events from the event logger of torch's compilers, and calls these functions on the
+// thread that compiles. tracker/torch implements the functions, because it records ranges. They record nothing while
+// ranges are not recorded.
 #ifndef TRACKER_MODULES_COMPILER_WORK_H_
 #define TRACKER_MODULES_COMPILER_WORK_H_
 
@@ -11,8 +11,9 @@
 
 namespace memoir {
 
-// This thread is now inside of `depth` nested events of the compilers. `begun`: the name of the innermost of them if it
-// has just begun; nullptr if an event has ended.
+// Called when an event of the compilers begins or ends on this thread. `depth`: number of nested events that are open
+// after that. `begun`: the name of the event that begins; nullptr if an event ends, or if an event begins during which
+// the program itself runs.
 void FollowCompiler(std::uint32_t depth, const char* begun);
 
 // Records a compilation as a range whose name is `text`. The range has no length and lies inside of the compiler's

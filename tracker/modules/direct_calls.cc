@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// Maximum number of frames that are read; a module's forward is usually near its operators.
+// Maximum number of frames that are read. Usually few frames lie between a module's forward and the operators that it
+// calls.
 constexpr int kFramesLookedAt = 16;
 constexpr std::size_t kMost = 3;  // maximum number of nested direct calls
 
@@ -23,10 +24,11 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-// The open direct calls of this thread, outermost first, and the epoch in which they began.
+// The open direct calls of this thread, outermost first. If `epoch` is not the current RangeEpoch(), no direct call is
+// open.
 struct Calls {
-  std::uint32_t epoch;
-  std::uint16_t level;
+  std::uint32_t epoch;  // RangeEpoch() in which the calls began
+  std::uint16_t level;  // number of open calls through __call__
   std::uint16_t count;
   Call open[kMost];
 };
@@ -39,6 +41,8 @@ Calls& CallsNow() {
   return calls;
 }
 
+// Returns the id of the module that is the first argument of the frame's function; kUnknown if this argument is not a
+// module with an id.
 std::uint32_t ModuleOf(const memoir_python_frames& frames, const char* frame) {
   const char* self = ObjectAt(frame, frames.first_local);
   if (self != nullptr && PointerAt(self, frames.type) == frames.cell)
@@ -46,6 +50,7 @@ std::uint32_t ModuleOf(const memoir_python_frames& frames, const char* frame) {
   return self == nullptr ? AddressTable::kUnknown : module_tables.modules.Find(reinterpret_cast<std::uint64_t>(self));
 }
 
+// Returns true if `code` belongs to a function of torch through which __call__ calls forward.
 bool IsTorchsCaller(const memoir_python_frames& frames, const void* code) {
   return std::find(std::begin(frames.callers), std::end(frames.callers), code) != std::end(frames.callers);
 }
@@ -65,7 +70,7 @@ std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::
     if (PointerAt(code, frames.name) != frames.forward) continue;
     const std::uint32_t module = ModuleOf(frames, frame);
     if (module == 0 || module == AddressTable::kUnknown) continue;
-    // super().forward(x): only the outer forward is a call.
+    // The module's forward has called super().forward(x). Only the outer forward is a module call.
     if (count > 0 && found[count - 1].module == module) --count;
     candidate = {frame, module, level};
   }

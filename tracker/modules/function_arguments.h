@@ -1,6 +1,7 @@
-// The arguments of a Python Function (torch.autograd.Function). Without torch.profiler's `record_shapes`, the
-// Function's range contains only the arguments that are tensors. With it, the range also contains None, numbers, and
-// tuples and lists of these. Memoir reads these arguments from the frame of Function.apply, in which the range begins.
+// Reads the argument kinds (docs/capture_format.md, "Argument kinds") of a torch.autograd.Function that is written in
+// Python: which of its arguments are tensors, numbers, None, and so on. torch adds arguments that are not tensors to
+// the Function's range only for torch.profiler with `record_shapes`. So Memoir reads the arguments from the frame of
+// Function.apply, in which the range begins.
 #ifndef TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 #define TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 
@@ -11,10 +12,12 @@
 
 namespace memoir {
 
-// Argument kinds as in the record of a range (docs/capture_format.md, "Argument kinds").
+// The argument kinds of one call. Arguments that torch.profiler does not show are left out.
 struct FunctionArguments {
-  std::uint16_t count = 0;  // 0: the thread is not in Function.apply, or there are more than kMaxArguments
-  std::uint16_t tensors = 0;
+  // Number of elements of `kinds`. Also 0 if the thread is not in Function.apply, or if there are more than
+  // kMaxArguments.
+  std::uint16_t count = 0;
+  std::uint16_t tensors = 0;  // number of arguments that are tensors
   std::uint8_t kinds[kMaxArguments];
 };
 

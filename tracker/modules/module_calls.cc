@@ -51,8 +51,8 @@ void RecordModuleExit(std::uint32_t module) {
 void RecordGradientOf(const void* parameter) {
   const std::uint32_t module = module_tables.parameters.Find(reinterpret_cast<std::uint64_t>(parameter));
   if (module != AddressTable::kUnknown && module != 0) return Record(RecordKind::kModuleEnter, module);
-  // The parameter was added after the tensors of its module were read, or it belongs to no module. Requests that the
-  // tensors are read again, at most `looks_left` more times.
+  // The table lacks this parameter: it was added after the tensors of its module were read, or it belongs to no module.
+  // So the next module call must read the tensors again. `looks_left` limits the number of such requests.
   const std::uint32_t left = module_tables.looks_left.load(std::memory_order_relaxed);
   if (left == 0) return;
   module_tables.looks_left.store(left - 1, std::memory_order_relaxed);

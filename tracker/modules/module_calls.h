@@ -1,7 +1,7 @@
-// Records when calls of modules begin and end, and which module a parameter's gradient belongs to.
+// Records when calls of modules begin and end, and to which module a parameter's gradient belongs.
 //
-// Calls nothing of Python: a module is an address, for which the Python package has set an id (memoir_python.h). Any
-// thread. Does nothing while ranges are not recorded.
+// Modules are identified by an id in the ring's table of names, so these functions need no Python. They may be called
+// on any thread, and record nothing while ranges are not recorded.
 #ifndef TRACKER_MODULES_MODULE_CALLS_H_
 #define TRACKER_MODULES_MODULE_CALLS_H_
 
@@ -11,15 +11,21 @@
 
 namespace memoir {
 
+// The modules and parameters of this recording.
 struct ModuleTables {
-  AddressTable modules;  // the id of the module, by the address of the Python object; 0: not recorded
-  // The FingerprintParameters() of each module's newest record, by the address of the module's Python object.
+  // The module's id, by the address of its Python object, as memoir_set_module has set it (memoir_python.h). 0: calls
+  // of the module are not recorded.
+  AddressTable modules;
+  // The result of FingerprintParameters (named_tensors.h) for each module's newest record, by the address of the
+  // module's Python object.
   AddressTable holdings;
   AddressTable parameters;  // the id of the parameter's module, by the address of the TensorImpl
-  // How often a parameter without a known module may still request that the tensors of modules are read again.
+  // How often look_wanted may still be set in this recording.
   std::atomic<std::uint32_t> looks_left;
+  // True if the next module call must read the tensors of modules again. RecordGradientOf sets it if the module of a
+  // parameter is unknown.
   std::atomic<bool> look_wanted;
-  std::atomic<std::uint64_t> times_forgotten;
+  std::atomic<std::uint64_t> times_forgotten;  // number of calls of ForgetModules, which identifies the recording
 };
 extern constinit ModuleTables module_tables;
 
@@ -27,12 +33,13 @@ extern constinit ModuleTables module_tables;
 // invalid.
 void ForgetModules();
 
-// Record the begin and the end of a call. `module`: id in the ring's table of names.
+// Record the begin (RecordModuleEnter) and the end (RecordModuleExit) of a call. `module`: the module's id.
 void RecordModuleEnter(std::uint32_t module);
 void RecordModuleExit(std::uint32_t module);
 
-// Called inside the range that accumulates a parameter's gradient, directly after its begin. Records that the
-// parameter's module is entered, but not that it is left: for the reader, the end of the range ends the module too.
+// The range hook calls this directly after the range that accumulates a parameter's gradient has begun. Records that a
+// call of the parameter's module begins. The end of this call is not recorded: for readers, the call ends with the
+// range. `parameter`: address of its TensorImpl.
 void RecordGradientOf(const void* parameter);
 
 }  // namespace memoir

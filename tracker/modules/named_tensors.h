@@ -1,8 +1,8 @@
 // Records the tensors of modules and optimizers: parameters, their gradients, a module's buffers, an optimizer's state.
 //
-// tracker/torch implements these functions, because only it has torch's headers. IsPlainTensor and LocalImpl are the
-// exceptions: python_interface.cc implements them. Tensors are passed as addresses of their TensorImpls. Call with the
-// GIL held, so that Python's tensors stay alive.
+// tracker/torch implements these functions, because the code of this folder includes no header of torch. Only
+// IsPlainTensor and LocalImpl are implemented in python_interface.cc. Tensors are passed as addresses of their
+// TensorImpls. The caller keeps the tensors alive; for tensors of Python, it holds the GIL.
 #ifndef TRACKER_MODULES_NAMED_TENSORS_H_
 #define TRACKER_MODULES_NAMED_TENSORS_H_
 

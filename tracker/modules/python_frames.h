@@ -1,7 +1,7 @@
-// The layout of Python frames, and the innermost frame of the calling thread. Memoir reads frames in place. The frames
-// do not change while the thread runs a function of Memoir. Reading needs no GIL, and calls no function of Python
-// except for the look-up of the thread's state. The Python package passes the layouts of the versions that it supports
-// (python/_torch_memoir/_frames.py); without a layout nothing is read. Any thread.
+// The layout of Python frames, and the innermost frame of the calling thread. Memoir reads frames in place, which is
+// safe because a thread's frames do not change while the thread runs a function of Memoir. Reading needs no GIL, and
+// calls no function of Python except for the look-up of the thread's state. The Python package passes the layouts of
+// the versions that it supports (python/_torch_memoir/_frames.py); without a layout nothing is read. Any thread.
 #ifndef TRACKER_MODULES_PYTHON_FRAMES_H_
 #define TRACKER_MODULES_PYTHON_FRAMES_H_
 

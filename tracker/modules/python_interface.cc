@@ -19,8 +19,8 @@ namespace {
 
 constinit memoir_python python{};
 constinit std::size_t impl_offset = 0;  // offset of the TensorImpl's address in a Python tensor; 0: unknown
-// `calls`: number of module calls, inexact if Python has no GIL. `parts`: number of parts when PartBegan last compared
-// it.
+// `calls`: number of module calls, inexact if Python has no GIL. `parts`: number of the capture's parts when PartBegan
+// last compared it.
 constinit std::atomic<std::uint32_t> calls{0};
 constinit std::atomic<std::uint64_t> parts{0};
 
@@ -31,8 +31,8 @@ void* None() {
 
 std::uint64_t AddressOf(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
 
-// Calls a function of the Python package. False: an exception such as KeyboardInterrupt is set; the package handles
-// other exceptions itself.
+// Calls a function of the Python package. False if an exception is set. This is an exception such as KeyboardInterrupt,
+// because the package handles other exceptions itself.
 bool Call(void* function, void* argument) { return memoir::CallUnseen(function, argument, python.set_eval_frame); }
 
 void* TypeOf(const void* object) { return static_cast<void* const*>(object)[1]; }  // after the reference count
@@ -53,13 +53,14 @@ void* OwnDict(void* module, void* name) {
   return nullptr;
 }
 
-// Returns the TensorImpl of a Python tensor. nullptr if Memoir does not read objects of this class.
+// Returns the TensorImpl of a Python tensor. nullptr if `object` is not a tensor.
 const void* ImplOf(void* object) {
   if (!IsTensor(object)) return nullptr;
   return *reinterpret_cast<void* const*>(static_cast<const char*>(object) + impl_offset);
 }
 
-// Combines the addresses of the first kMostHeld tensors in `dict` into one number. Sets *count to their number.
+// Returns the result of FingerprintParameters for the first kMostHeld tensors in `dict`. Sets *count to the number of
+// these tensors.
 std::uint32_t Fingerprint(void* dict, std::size_t* count) {
   const void* impls[memoir::kMostHeld];
   *count = 0;
@@ -91,7 +92,8 @@ bool Take(void* dict, std::intptr_t* position, memoir::NamedTensors* held) {
   return false;
 }
 
-// A separate function, because its stack frame is large and most module calls do not need it.
+// Records the tensors in a module's dicts. This is a separate function, because its stack frame is large, and most
+// module calls do not need it.
 [[gnu::noinline]] void RecordHeld(void* parameters, void* buffers, std::uint32_t id) {
   memoir::NamedTensors own_parameters, own_buffers;
   std::intptr_t parameter = 0, buffer = 0;

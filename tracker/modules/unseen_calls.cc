@@ -44,7 +44,8 @@ Python FindPython() {
   return found;
 }
 
-// A Python program has called this library, so the interpreter is loaded.
+// Returns the functions and objects of the interpreter, which the first call looks up. The interpreter is loaded by
+// then, because only Python programs call the functions of this file.
 const Python& Interpreter() {
   static const Python python = FindPython();
   return python;
@@ -78,8 +79,8 @@ bool CallUnseen(void* function, void* arguments, void* named, void* set_eval_fra
   void* answer = python.call(function, arguments, named);
   if (answer != nullptr) python.dec_ref(answer);
   if (before == nullptr) return answer != nullptr;
-  // While an exception is set, set_eval_frame must not be called. So dynamo then stays off until the compiled function
-  // returns.
+  // While an exception is set, set_eval_frame must not be called. So after an exception dynamo stays off until the
+  // compiled function that contains this call ends.
   void* after = answer == nullptr ? nullptr : python.call_with(set_eval_frame, before, nullptr);
   if (after != nullptr) python.dec_ref(after);
   python.dec_ref(before);

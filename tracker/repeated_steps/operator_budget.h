@@ -20,14 +20,14 @@ namespace memoir {
 class OperatorBudget {
  public:
   struct Limits {
-    double share = 0.05;
-    std::uint64_t unbounded_ns = 60'000'000'000;
+    double share = 0.05;                          // share of the recording's time that operators may take
+    std::uint64_t unbounded_ns = 60'000'000'000;  // time after the recording's start in which there is no limit
   };
   OperatorBudget(const Limits& limits, std::uint64_t now_ns, std::uint64_t extents)
       : limits_(limits), begin_ns_(now_ns), counted_from_ns_(now_ns), extents_(extents) {}
 
-  // `extents`: number of ring extents filled with operators so far. Returns true if operators must not be recorded
-  // until a later call returns false.
+  // `extents`: number of ring extents that were filled so far while operators were recorded. Returns true if operators
+  // must not be recorded until a later call returns false.
   bool IsSpent(std::uint64_t now_ns, std::uint64_t extents);
 
  private:
@@ -39,7 +39,7 @@ class OperatorBudget {
   bool is_spent_ = false;
 };
 
-inline constexpr double kNsPerExtent = 200'000;
+inline constexpr double kNsPerExtent = 200'000;  // time that the program spends to fill one ring extent
 
 }  // namespace memoir
 

@@ -15,7 +15,8 @@ constexpr unsigned kIndexBits = 20;
 constexpr std::size_t kSlots = 1u << kIndexBits;
 constexpr std::size_t kSlotMask = kSlots - 1;
 constexpr std::size_t kMostProbes = 64;
-// More than 1, because sequences of several devices are interleaved in the list.
+// Number of words of the list that a look-up tries. More than 1, because sequences of several devices are interleaved
+// in the list.
 constexpr std::uint32_t kLookAhead = 4;
 
 // A word of the list. Its low kCountBits bits are the count of a number; the other bits are the high bits of the

@@ -25,7 +25,7 @@ using reference_numbers::Count;
 using reference_numbers::TimesSeen;
 
 constinit std::atomic<void (*)()> deviation{nullptr};
-constinit std::atomic<std::uint64_t> step{0};
+constinit std::atomic<std::uint64_t> step{0};  // running number of the current step
 constinit std::atomic<Mode> mode{Mode::kPassed};
 constinit std::atomic<std::uint32_t> step_thread{0};
 
@@ -33,7 +33,7 @@ constinit std::atomic<std::uint32_t> step_thread{0};
 // 0: unknown.
 constinit std::atomic<std::uint64_t> last_deviation{0}, between_deviations{0};
 
-// Maps the number of a step to the number of the step that followed it the last time.
+// Maps the number (the hash of all allocations) of a step to the number of the step that followed it the last time.
 struct Successor {
   std::atomic<std::uint64_t> step{0}, next{0};
 };
@@ -42,10 +42,11 @@ constinit std::array<Successor, kSuccessors> successors{};
 constinit std::atomic<std::uint64_t> last_step{0};
 
 // A sequence of allocations. Only one thread at a time adds to it: a thread that holds the lock of the device's
-// allocator, or the step thread. If a step begins while a thread adds an allocation, that step counts as new.
+// allocator, or the step thread. If a step begins while a thread adds an allocation, the number may mix allocations of
+// both steps. Then it equals no earlier number, so the step does not repeat.
 struct alignas(64) Sequence {
-  std::atomic<std::uint64_t> number{0};
-  std::atomic<std::uint64_t> step{0};
+  std::atomic<std::uint64_t> number{0};  // number for the allocations since the step began
+  std::atomic<std::uint64_t> step{0};    // running number of the step with the last allocation
   reference_numbers::Cursor cursor{0};
 };
 constexpr std::size_t kDevices = 32;
@@ -81,7 +82,7 @@ void Follow(std::size_t which, std::uint64_t allocation) {
     Deviate();
 }
 
-// Returns the number of the step that ends.
+// Returns the number of the step that ends, which combines the last number of each sequence.
 std::uint64_t StepNumber() {
   std::uint64_t number = 0x5bd1e9955bd1e995u;
   const std::uint64_t now = step.load(std::memory_order_relaxed);
@@ -106,9 +107,9 @@ bool SuccessorIsRepeated(std::uint64_t ends) {
 }
 
 // Returns true if the step that begins is expected to deviate, because its distance from the last deviation equals the
-// distance between the last two. `begins`: running number of the step that begins. `learned`: how often the step that
-// ends was counted; 0 if it was not learned. If the step that ends is the last deviation and was counted kTimesInFull
-// times, it is a repeated step from now on, and no further deviation is expected at this distance.
+// distance between the last two deviations. `begins`: running number of the step that begins. `learned`: how often the
+// step that ends was counted; 0 if it was not learned. If the step that ends is the last deviation and was counted
+// kTimesInFull times, it is a repeated step from now on, and no further deviation is expected at this distance.
 bool MayDeviate(std::uint64_t begins, std::uint32_t learned) {
   const std::uint64_t between = between_deviations.load(std::memory_order_relaxed);
   const std::uint64_t last = last_deviation.load(std::memory_order_relaxed);

@@ -1,10 +1,10 @@
 // Repeated steps (detail=auto). A step that repeats a reference step is recorded without its operators, because readers
 // find them in the reference step, at the same positions (tools/model/repeats/matching_blocks.h).
 //
-// The allocations of a step form sequences: one for the host's step thread (BeginFollowedStep), and one for each CUDA
-// device. After each allocation, a hash identifies all allocations of its sequence since the step mark: their requested
-// sizes and streams, in order. This hash is called a number. A table has the count of each number: in how many steps
-// with operators it occurred, at most kTimesInFull (reference_numbers.h).
+// The allocations of a step form sequences: one with the host blocks of the step thread (the thread that called
+// BeginFollowedStep), and one for each CUDA device. After each allocation, a hash identifies all allocations of its
+// sequence since the step mark: their requested sizes and streams, in order. This hash is called a number. A table
+// counts in how many steps with operators each number occurred; counts stop at kTimesInFull (reference_numbers.h).
 //
 //     step mark ─► allocations a, b, c of the step thread:   numbers of a ─ ab ─ abc
 //                  allocations d, e of a CUDA device:        numbers of d ─ de
@@ -14,8 +14,9 @@
 // is not true. Frees are not part of the numbers. Neither are host blocks of other threads, because their order is
 // random.
 //
-// When a step ends, Memoir expects the step that followed it last time. If the expected step has no reference step yet,
-// the next step is recorded with operators from its begin on.
+// When a step ends, Memoir looks for the last earlier step with the same allocations, and expects that the step after
+// it follows again. If the expected step has no reference step yet, the next step is recorded with operators from its
+// begin on.
 //
 // Some steps deviate now and then: for example, every tenth step writes a log. Such a step begins without operators, so
 // it would never become a reference step. So after two deviations Memoir expects the third at the same distance, and
@@ -24,7 +25,7 @@
 // One table for each process, of fixed size. When the table is full, no further step becomes a reference step, and all
 // steps are recorded without operators.
 //
-// Threads: BeginRepeatedSteps and EndRepeatedSteps belong to the session. Any thread may call the other functions,
+// Threads: only the session calls BeginRepeatedSteps and EndRepeatedSteps. Any thread may call the other functions,
 // which take no lock and do not allocate.
 #ifndef TRACKER_REPEATED_STEPS_REPEATED_STEPS_H_
 #define TRACKER_REPEATED_STEPS_REPEATED_STEPS_H_
@@ -51,8 +52,8 @@ void ForgetReferenceSteps() noexcept;
 
 // Ends a step and begins the next one. `thread` is the calling thread's number in the ring; from now on it is the step
 // thread, whose host blocks count. Returns true if operators need not be recorded in the new step. `in_full`: true if
-// the caller will record all operators of the new step unless the result is true. Only a step that is recorded with all
-// its operators can become a reference step.
+// the caller will record all operators of the new step unless the function returns true. Only a step that is recorded
+// with all its operators can become a reference step.
 bool BeginFollowedStep(std::uint32_t thread, bool in_full) noexcept;
 
 // Call it if the level changes for a reason other than repeated steps. The current step then counts neither as a
@@ -62,9 +63,9 @@ void IgnoreFollowedStep() noexcept;
 // Returns true if the table is full.
 bool ReferenceStepsAreFull() noexcept;
 
-// Functions for hooks. A hook calls them before it records the block.
+// If StepsAreFollowed(), a hook calls the function for its kind of block before it records an allocation.
 namespace repeated_steps {
-extern constinit std::atomic<bool> followed;
+extern constinit std::atomic<bool> followed;  // true from BeginRepeatedSteps until EndRepeatedSteps
 void FollowHostBlock(std::uint32_t thread, std::uint8_t device_type, std::uint64_t bytes) noexcept;
 void FollowDeviceBlock(std::int8_t device_index, std::uint64_t requested, std::uint64_t stream) noexcept;
 }  // namespace repeated_steps

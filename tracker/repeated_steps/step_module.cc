@@ -10,8 +10,9 @@ std::size_t Spread(std::uint64_t address) { return static_cast<std::size_t>((add
 }  // namespace
 
 // Returns the module's candidate. If the module has no candidate, makes a new one in the first of kMostProbes places
-// whose calls no longer count; if there is no such place, at the index `home`. So a module that is called often usually
-// stays a candidate, even if the program has many modules.
+// whose calls no longer count. If there is no such place, replaces the candidate at `home`, the first of these places.
+// The other places keep their candidates. So a module that is called often usually stays a candidate, even if the
+// program has many modules.
 StepModule::Candidate& StepModule::Find(std::uint64_t module) {
   const std::size_t home = Spread(module);
   Candidate* free = nullptr;

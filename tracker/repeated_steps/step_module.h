@@ -1,5 +1,5 @@
-// Chooses the module whose calls begin steps, in a program that marks no steps. This is the first module that had
-// kCallsOfStepModule outermost calls.
+// Chooses the module whose calls begin steps, in a program that marks no steps. This is the first module of which
+// kCallsOfStepModule outermost calls have begun.
 //
 //     text encoder ─ U-Net ─ U-Net ─ ··· ─ U-Net ─ decoder       the U-Net is chosen
 //     encoder ─ decoder ─ encoder ─ decoder ─ ···                 the encoder is chosen
@@ -9,7 +9,7 @@
 // chosen instead. So if a program loads one model after another, the calls of each model become steps.
 //
 // Modules are identified by address, so a module at the address of a freed module continues the freed module's count.
-// One thread at a time.
+// Call it on one thread at a time.
 #ifndef TRACKER_REPEATED_STEPS_STEP_MODULE_H_
 #define TRACKER_REPEATED_STEPS_STEP_MODULE_H_
 
@@ -30,7 +30,8 @@ class StepModule {
   std::optional<std::uint64_t> NoteCall(std::uint64_t module);
 
  private:
-  // The number of calls of `module` since the step with number `step`.
+  // A module that is not chosen. `calls`: number of its calls while `step` was the number of the next step. These calls
+  // no longer count once the chosen module is called, because the next step then has another number.
   struct Candidate {
     std::uint64_t module = 0, step = 0;
     std::uint32_t calls = 0;

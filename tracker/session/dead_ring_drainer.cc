@@ -10,7 +10,7 @@ namespace memoir {
 namespace {
 
 constexpr std::uint64_t kBetweenLooksNs = 5'000'000'000;
-constexpr std::uint64_t kStrangersRestNs = 60'000'000'000;
+constexpr std::uint64_t kOtherCapturesWaitNs = 60'000'000'000;
 constexpr std::uint64_t kMaxFinishNs = 3'000'000'000;
 constexpr std::size_t kMostRefused = 1000;  // with more refused rings, this process stops draining
 
@@ -32,7 +32,7 @@ bool DeadRingDrainer::IsForUs(const DeadRing& ring) const {
   if (!ring.is_whole || ring.is_locked || std::ranges::find(refused_, ring.inode) != refused_.end()) return false;
   if (ring.capture_folder == capture_folder_) return true;
   const std::uint64_t now = RealtimeNs();
-  return ring.last_seen_ns != 0 && ring.last_seen_ns < now && now - ring.last_seen_ns > kStrangersRestNs;
+  return ring.last_seen_ns != 0 && ring.last_seen_ns < now && now - ring.last_seen_ns > kOtherCapturesWaitNs;
 }
 
 // Starts memoir-drain on the next dead ring. If the capture's folder no longer exists, memoir-drain removes the ring

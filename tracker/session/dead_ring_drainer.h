@@ -3,7 +3,7 @@
 //
 //     at the start and every few seconds ──► a dead ring in the folder of this process's ring ──► memoir-drain
 //
-// Only one memoir-drain runs at a time.
+// This process runs only one memoir-drain at a time.
 //
 // Rings of this capture are merged at once. Rings of other captures are merged after their processes have been dead for
 // a minute, because the program that started these processes may be about to merge the rings. Call the functions inside
@@ -43,7 +43,7 @@ class DeadRingDrainer {
   DrainProcess process_;
   bool can_drain_;
   std::uint64_t look_at_ns_ = 0;
-  ino_t at_work_ = 0;
+  ino_t at_work_ = 0;           // inode of the ring that memoir-drain merges
   std::vector<ino_t> refused_;  // inodes of rings that are still in use, or whose captures cannot be written
 };
 

@@ -12,6 +12,8 @@ struct EndSnapshot {
   std::string wrong;
 };
 
+// exit() calls this function with the exit code `status` and the EndSnapshot `argument`. Keeps and reports the snapshot
+// if the code is not 0; otherwise removes it.
 void KeepWhereItFailed(int status, void* argument) {
   constexpr int kSeenByParent = 0xff;  // the parent sees 0 after exit(256)
   const std::unique_ptr<const EndSnapshot> made(static_cast<const EndSnapshot*>(argument));

@@ -1,4 +1,5 @@
-// Makes a snapshot at the end of a program: when an exception ends it, or when its exit code is not 0.
+// Makes a snapshot at the end of a program: when an exception ends the program, or when the program's exit code is not
+// 0.
 //
 // The exit code is known only inside of exit(), when the interpreter and the last tensors no longer exist. So the
 // snapshot is made earlier, and removed in exit() if the code is 0. A program that ends by _exit() or by a signal does

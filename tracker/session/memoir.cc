@@ -1,3 +1,6 @@
+// Implements tracker/memoir.h and tracker/memoir_python.h, except for modules and optimizers
+// (tracker/modules/c_interface.cc, tracker/modules/python_interface.cc) and for calls of Python functions
+// (tracker/stacks/call_events.cc).
 #include "tracker/memoir.h"
 
 #include <pthread.h>
@@ -77,8 +80,8 @@ constinit char uncaught[16 * 1024] = "";
 bool Start(const char* const* given, std::string* error) {
   const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
   if (!settings) return false;
-  // A program whose recording began before main may contain an interpreter. If that interpreter imports torch, its
-  // events go into the running recording.
+  // A program whose recording began before main may embed a Python interpreter. If the interpreter imports torch, the
+  // Python package calls this function, and the running recording continues.
   if (settings->automatic && program_records.load(std::memory_order_relaxed) && memoir_recording() == 1) return true;
   for (const std::string& warning : settings->warnings) memoir::PrintLine("%s", warning.c_str());
   return memoir::StartSession(*settings, error);
@@ -161,7 +164,7 @@ void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, 
     for (size_t i = 0; i < std::min(count, kMost); ++i)
       coordinates.push_back({dimensions[i] == nullptr ? "" : dimensions[i], indices[i], sizes[i]});
     memoir::SetCoordinates(std::move(coordinates));
-  } catch (...) {  // the capture keeps the previous places
+  } catch (...) {  // the capture keeps the previous coordinates
   }
 }
 

@@ -5,8 +5,8 @@
 namespace memoir {
 
 bool OpenOwnRing(const Settings& settings, const std::string& stem, std::string* error) {
-  // This reference also makes the loader look up the symbol, which an interposer of another version of Memoir does not
-  // define.
+  // The loader must find memoir_ring_layout_13, because this line uses it. So this library does not load with an
+  // interposer of another version of Memoir that does not define the symbol.
   if (memoir_ring_layout_13 != kRingVersion) {
     *error = "the interposer that is loaded is another Memoir's; install Memoir again";
     return false;

@@ -1,5 +1,5 @@
-// Collects the facts about this process that the capture contains (ProcessFacts). Their values are those at the start
-// of the recording. Any thread.
+// Collects the facts about this process that the capture contains (ProcessFacts), as they are when the recording
+// starts. Any thread.
 #ifndef TRACKER_SESSION_PROCESS_FACTS_AT_START_H_
 #define TRACKER_SESSION_PROCESS_FACTS_AT_START_H_
 

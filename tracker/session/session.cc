@@ -55,7 +55,7 @@ struct Session {
   std::optional<ProcessGroup> group;
   bool quiet = false;
   bool child = false;
-  bool said_unrecorded = false;
+  bool unrecorded_is_printed = false;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -71,11 +71,12 @@ Session& OwnOrNew() {
   if (known != nullptr && known->owner == getpid()) return *known;
   auto fresh = std::make_unique<Session>();
   if (session.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
-  return *known;  // another thread has made one
+  return *known;  // another thread has made the session
 }
 
-// If this process has rank 0, prints the contradiction between sources of its rank (rank.h), which the capture has too.
-void SayConflict(const Session& own) {
+// If this process has rank 0, prints the contradiction between the sources of its rank (rank.h). The capture contains
+// it too.
+void PrintConflict(const Session& own) {
   if (own.quiet || own.facts.rank != 0 || own.facts.rank_conflict.empty()) return;
   PrintLine("%s", own.facts.rank_conflict.c_str());
 }
@@ -85,21 +86,22 @@ void FindRankAgain(Session& own) {
   const Rank rank = FindRank(own.given_rank, own.group);
   const bool known = rank.rank == own.facts.rank && rank.world_size == own.facts.world_size &&
                      rank.source == own.facts.rank_source && rank.conflict == own.facts.rank_conflict;
-  // If no source is left, the earlier rank stays: a program may have removed its launcher's variables (Ray).
+  // If no source is left, the earlier rank stays: a program may have removed its launcher's variables, as with Ray.
   if (known || rank.source == "none") return;
-  const bool said = rank.conflict == own.facts.rank_conflict;
+  const bool is_printed = rank.conflict == own.facts.rank_conflict;
   CopyRank(rank, &own.facts);
-  if (!said) SayConflict(own);
+  if (!is_printed) PrintConflict(own);
   own.controls->SetJob(!own.child && own.facts.rank == 0, own.facts.world_size);
   own.snapshots->SetReporting(!own.quiet && !own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
 }
 
-// Call it under the mutex, with a writer. Prints the first unrecorded events only; `memoir run` prints a summary.
+// Finds unrecorded events (unrecorded.h), and passes changes to the writer. Prints at most one line in a recording,
+// about the first of these events; the capture contains all of them. Call it under the mutex, while a writer exists.
 void NoteUnrecorded(Session& own, bool is_last = false) {
   const bool is_reporting = !own.quiet && !own.child && own.facts.rank == 0;
   PrintUnpublished(is_reporting, is_last);
-  if (TakeUnrecorded(&own.facts, own.writer.get()) && is_reporting && !std::exchange(own.said_unrecorded, true))
+  if (TakeUnrecorded(&own.facts, own.writer.get()) && is_reporting && !std::exchange(own.unrecorded_is_printed, true))
     PrintLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
 }
 
@@ -132,7 +134,7 @@ OperatorHook ChooseOperatorHook(const Settings& settings) {
 
 // Calls `work` with the controls of this process. For the writer's thread.
 template <class Work>
-void OfControls(const Work& work) {
+void WithControls(const Work& work) {
   const auto done = [&](RecordingControls& controls) {
     work(controls);
     return true;
@@ -151,7 +153,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.given_rank = settings.rank;
   own.group.reset();
   own.quiet = settings.quiet;
-  own.said_unrecorded = false;
+  own.unrecorded_is_printed = false;
   own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
   if (!OpenOwnRing(settings, options.stem, error)) return false;
@@ -166,7 +168,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
     if (CudaIsInUse()) StartKernelTimes();
-    OfControls([](RecordingControls& controls) { controls.Look(); });
+    WithControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
   };
   if (settings.controls.detail == Detail::kAuto)
@@ -174,7 +176,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.snapshots = std::make_shared<RecordingSnapshots>(settings.output, options.stem, settings.snapshots);
   own.snapshots->SetReporting(!own.quiet && !own.child && own.facts.rank == 0);
   options.snapshots = HooksOf(own.snapshots);
-  options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
+  options.on_failure = [] { WithControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
 }
@@ -186,7 +188,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   FollowParallelRegions();
   InstallTorchHooks(operators, settings.publishes);
   KeepForChildren(settings);
-  if (!own.child) SayConflict(own);  // in a child, the parent prints the same line
+  if (!own.child) PrintConflict(own);  // in a child, the parent prints the same line
   std::string warning;
   ControlOptions controls = settings.controls;
   controls.is_reporting = !own.child && own.facts.rank == 0;
@@ -213,6 +215,7 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
+// Determines the rank and the unrecorded events for the last time, before the recording ends.
 void LookLast(Session& own) {
   try {
     FindRankAgain(own);
@@ -237,7 +240,7 @@ bool StartSession(const Settings& settings, std::string* error) {
     return false;
   }
   try {
-    own.controls = nullptr;  // belongs to the previous recording; the new recording frees it
+    own.controls = nullptr;  // the previous recording's controls, which the new recording frees
     const OperatorHook operators = ChooseOperatorHook(settings);
     PrepareStacks(settings.stacks, settings.native_stacks);
     ForgetModules();
@@ -269,7 +272,8 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   LookLast(*own);
   const SessionCloser last{*own};
   ReadDevicesLast();
-  // If the files thread is busy for so long, the capture lacks this sample. If it hangs, Stop reports it.
+  // If the files thread is busy for longer than kMaxLockWaitNs, the capture lacks this sample. If the files thread
+  // hangs, Writer::Stop returns false.
   InOwnFilesThrowingWithin(kMaxLockWaitNs, [own] { own->host->RecordLast(); });
   LeaveDriver();
   reason == EndReason::kExited ? own->controls->Leave() : own->controls->End();

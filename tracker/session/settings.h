@@ -19,7 +19,7 @@ struct Settings {
   std::string ring_dir;         // absolute path; "": the ring chooses a folder
   std::uint64_t ring_size = 0;  // bytes
   std::optional<std::uint32_t> rank;
-  bool dispatched_operators = false;  // the dispatcher's fallback records operators, instead of the range hook
+  bool dispatched_operators = false;  // record operators below autograd, in torch's dispatcher, instead of as ranges
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;

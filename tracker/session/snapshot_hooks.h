@@ -1,5 +1,6 @@
-// The causes of snapshots for which no thread waits: requests by a signal or by the control file, and out-of-memory
-// errors.
+// Makes the functions that a writer calls for snapshots for which no thread waits. Such a snapshot is requested by a
+// signal or by the control file, or made at an out-of-memory error. The functions return the snapshots that the writer
+// must write now, and print their results.
 #ifndef TRACKER_SESSION_SNAPSHOT_HOOKS_H_
 #define TRACKER_SESSION_SNAPSHOT_HOOKS_H_
 

@@ -18,8 +18,8 @@ namespace {
 
 struct Standby {
   Settings settings;
-  pid_t recorder;  // the process that records with these settings; 0: no process
-  std::atomic<bool> taken{false};
+  pid_t recorder;                  // the process that records with these settings; 0: no process
+  std::atomic<bool> taken{false};  // a thread has taken the settings, to start the recording
 
   bool stands_by() const { return recorder != getpid() && !taken.load(std::memory_order_acquire); }
 };
@@ -30,12 +30,13 @@ void Keep(const Settings& settings, pid_t recorder) {
   standby.Put(std::unique_ptr<Standby>(new Standby{settings, recorder}));
 }
 
+// Removes the range hook, and starts to watch for the begin of training.
 void Watch() {
   EnableRangeHook(false);
   WatchTraining(&BeginFromStandbyOrPrint);
 }
 
-// The settings for a standby process. Only the first thread that needs them can take them.
+// A copy of the settings, for the thread that starts the recording. TakeSettings returns it to the first caller only.
 struct StandbySettings {
   Settings settings;
   pid_t recorder;

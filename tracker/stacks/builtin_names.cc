@@ -24,8 +24,8 @@ constinit NamedBuiltin named_builtins[kSlots] = {};
 constinit std::size_t used = 0;
 constinit std::uint64_t generation = 0;  // identifies the recording for which the names were defined
 
-// When a type or a PyMethodDef is freed, a new one may get its address. The name of the new one almost certainly has
-// another address than the old name. So the key includes the addresses of the names.
+// When a type or a PyMethodDef is freed, a new type or PyMethodDef may get its address. But the text of the new name
+// almost certainly has another address than the text of the old name. So the key includes the addresses of the names.
 std::uint64_t KeyOf(const char* definition, const char* type) {
   std::uint64_t key = 0;
   const char* const parts[] = {definition, PointerAt(definition, kDefinitionName), type,

@@ -1,5 +1,5 @@
 // Names of C functions as Python's repr writes them, but without the address: "<built-in function len>", "<built-in
-// method add of type object>". Called with the GIL held.
+// method add of type object>". Call BuiltinName with the GIL held.
 #ifndef TRACKER_STACKS_BUILTIN_NAMES_H_
 #define TRACKER_STACKS_BUILTIN_NAMES_H_
 

@@ -1,6 +1,7 @@
-// Functions with which the Python package records calls of Python functions. Before Python 3.12,
-// memoir_python_trace_calls sets profile functions (call_tracer.h). From 3.12 on, the package registers the last four
-// functions as callbacks of sys.monitoring. Built without Python's headers; part of the tracker.
+// Implements the functions of tracker/memoir_python.h with which the Python package records calls of Python functions.
+// Before Python 3.12, memoir_python_trace_calls sets profile functions (call_tracer.h). From 3.12 on, the package
+// registers the last four functions of this file as callbacks of sys.monitoring. This file is part of the tracker, and
+// is built without Python's headers.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -23,6 +24,7 @@ struct PythonObjects {
 };
 constinit PythonObjects python_objects{};
 
+// Calls `record` with the innermost frame of a Python function on this thread, if there is such a frame. Returns None.
 template <class Record>
 void* OnFrame(Record record) {
   const memoir::FrameLayout* layout = memoir::stack_layout.load(std::memory_order_acquire);
@@ -32,9 +34,9 @@ void* OnFrame(Record record) {
   return python_objects.none;  // None needs no reference count: it is immortal from Python 3.12 on
 }
 
-// Returns true, and sets *call, for calls that a profile function of sys.setprofile would see: calls of C functions,
-// and of methods of C types on objects. `arguments`: the arguments of the event CALL: code, instruction, callable,
-// first argument.
+// Returns true and sets *call if a profile function of sys.setprofile would receive the call: a call of a C function,
+// or of a method that a C type defines. `arguments`: the arguments of the event CALL (code, instruction, callable,
+// first argument).
 bool IsBuiltin(void* const* arguments, std::ptrdiff_t count, memoir::BuiltinCall* call) {
   if (count < 4) return false;
   const auto* called = static_cast<const char*>(arguments[2]);

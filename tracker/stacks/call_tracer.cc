@@ -69,7 +69,7 @@ const char* FrameIn(void* frame) {
 void TraceAllThreads();
 
 // Records the event. Returns true if the event must be hidden from the other profile function.
-bool See(void* frame, int what, void* argument) {
+bool RecordEvent(void* frame, int what, void* argument) {
   const FrameLayout* layout = stack_layout.load(std::memory_order_acquire);
   if (layout == nullptr || !calls_are_traced.load(std::memory_order_relaxed)) return false;
   const char* at = FrameIn(frame);
@@ -94,9 +94,11 @@ bool See(void* frame, int what, void* argument) {
   }
 }
 
+// The profile functions of Memoir. Each function records the event. All except the function with kNumber 0 then call
+// the function in others[kNumber].
 template <std::size_t kNumber>
 int Profile(void* object, void* frame, int what, void* argument) {
-  const bool hidden = See(frame, what, argument);
+  const bool hidden = RecordEvent(frame, what, argument);
   if constexpr (kNumber == 0) return 0;
   const ProfileFunction other = others[kNumber].load(std::memory_order_relaxed);
   return hidden || other == nullptr ? 0 : other(object, frame, what, argument);
@@ -133,6 +135,7 @@ ProfileFunction FunctionOf(void* state) {
   return reinterpret_cast<ProfileFunction>(const_cast<char*>(PointerAt(state, python.function)));
 }
 
+// Sets the profile function of the thread `state`, and keeps the function's argument. False if the program refused it.
 bool Set(void* state, ProfileFunction function) {
   auto* object = const_cast<char*>(PointerAt(state, python.object));
   if (object != nullptr) python.inc_ref(object);  // because set_profile first releases the thread's reference to it
@@ -142,6 +145,8 @@ bool Set(void* state, ProfileFunction function) {
   return done;
 }
 
+// Puts a function of Memoir in place of the profile function of the thread `state`, unless it is there already. False
+// if that failed.
 bool Trace(void* state) {
   const ProfileFunction there = FunctionOf(state);
   if (NumberOf(there) != kMostOthers) return true;
@@ -160,17 +165,16 @@ void* SetBySystem(void* self, void* argument) {
   void* state = python.thread_state();
   // False if the program had set no profile function when this call of sys.setprofile began. Without Memoir, Python
   // would then report the call's return to no profile function.
-  const bool heard = NumberOf(FunctionOf(state)) != 0;
+  const bool was_profiled = NumberOf(FunctionOf(state)) != 0;
   void* answer = python.set(self, argument);
   if (answer == nullptr) return nullptr;
   Trace(state);
-  hides_return = !heard && NumberOf(FunctionOf(state)) != 0;
+  hides_return = !was_profiled && NumberOf(FunctionOf(state)) != 0;
   return answer;
 }
 
-// The functions to which the import slots of libraries point: SetOf replaces _PyEval_SetProfile, SetByLibrary replaces
-// PyEval_SetProfile.
-int SetOf(void* state, ProfileFunction function, void* object) {
+// Replacements in import slots of libraries: SetForThread for _PyEval_SetProfile, SetByLibrary for PyEval_SetProfile.
+int SetForThread(void* state, ProfileFunction function, void* object) {
   const ProfileFunction ours = calls_are_traced.load(std::memory_order_relaxed) ? InPlaceOf(function) : nullptr;
   const bool is_other = ours != nullptr && ours != function && ours != kOurs[0];
   if (is_other) set_by_thread[NumberOf(ours)].store(true, std::memory_order_relaxed);
@@ -221,7 +225,7 @@ bool FindFunctions() {
          Find("PyErr_Clear", &python.clear_error) && Find("PyCFunction_Type", &python.builtin_type);
 }
 
-// Sets the offsets for this version of PyThreadState and PyFrameObject. They are taken from Python's headers.
+// Sets the offsets for this version of PyThreadState and PyFrameObject. The offsets are from Python's headers.
 bool FindOffsets() {
   const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));  // since 3.11
   const bool is_310 = version == nullptr;
@@ -266,7 +270,7 @@ void StandInForLibraries() {
   RedirectImports("PyEval_SetProfile", reinterpret_cast<const void*>(python.set_own_profile),
                   reinterpret_cast<void*>(&SetByLibrary));
   RedirectImports("_PyEval_SetProfile", reinterpret_cast<const void*>(python.set_profile),
-                  reinterpret_cast<void*>(&SetOf));
+                  reinterpret_cast<void*>(&SetForThread));
 }
 
 bool Refuse(char* problem, std::size_t size, const char* why) {

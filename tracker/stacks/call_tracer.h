@@ -20,9 +20,10 @@
 
 namespace memoir {
 
-// Records the calls on all threads of the interpreter, and on threads that Python starts later. False: `problem` has
-// the reason.
+// Starts to record the calls on all threads of the interpreter, and on threads that Python starts later. False on
+// failure, with the reason in `problem`, cut to `size` bytes.
 bool TraceCalls(char* problem, std::size_t size);
+// Ends the recording of calls, and restores the profile functions that Memoir's functions have replaced.
 void LeaveCalls();
 
 extern constinit std::atomic<bool> calls_are_traced;

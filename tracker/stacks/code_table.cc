@@ -18,8 +18,8 @@ namespace {
 constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
-constexpr std::size_t kTypeDealloc = 48;  // offset of tp_dealloc in a type; equal in Python 3.10 to 3.14
-constexpr std::size_t kBytesSize = 16, kBytesText = 32;
+constexpr std::size_t kTypeDealloc = 48;                 // offset of tp_dealloc in a type; equal in Python 3.10 to 3.14
+constexpr std::size_t kBytesSize = 16, kBytesText = 32;  // offsets in a bytes object: of its length, of its content
 
 std::uint64_t Mix(std::uint64_t key) {
   key = (key ^ key >> 33) * 0xff51afd7ed558ccdu;
@@ -100,7 +100,7 @@ void OnCodeDeath(void* code) {
 
 // Replaces tp_dealloc of code objects. Another thread may free code at the same time; it calls either the old or the
 // new function.
-void HearOfDeaths(const FrameLayout& layout) {
+void WatchCodeDeaths(const FrameLayout& layout) {
   auto& slot = *reinterpret_cast<std::atomic<void (*)(void*)>*>(layout.code_type + kTypeDealloc);
   void (*const there)(void*) = slot.load(kAcquire);
   void (*const next)(void*) = next_dealloc.load(kRelaxed);
@@ -171,7 +171,7 @@ void PrepareCodes(const FrameLayout& layout) {
   names.Clear();
   lines.Clear();
   ForgetCodes();
-  HearOfDeaths(layout);
+  WatchCodeDeaths(layout);
 }
 
 CodeEntry FindCode(const FrameLayout& layout, const char* code) {

@@ -18,8 +18,8 @@ struct State {
 State StateIn(std::uint32_t bits) { return {bits & 7, (bits & 8) != 0, (bits & 16) != 0}; }
 bool IsSound(const State& state) { return state.compact && (state.width == 1 || state.width == 2 || state.width == 4); }
 
-// The bits below the width are about interning. There are two of them, or 16 in some releases of Python 3.14. If the
-// width is read at the wrong one of these two positions, it is invalid.
+// In the state, the width follows bits about interning. There are two such bits, or 16 in some releases of Python 3.14.
+// So this function reads the width behind two bits, and if that is not a valid width, behind 16 bits.
 State StateOf(const char* object) {
   std::uint32_t bits;
   std::memcpy(&bits, object + kState, sizeof bits);

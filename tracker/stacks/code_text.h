@@ -1,5 +1,5 @@
-// Reads the texts of Python's str objects in place, as UTF-8. Call it on a thread that runs a frame with a reference to
-// the object.
+// Copies the text of a Python str object, such as the file name of code, as UTF-8. Reads the object in place, without
+// calling Python. Call it on a thread that runs a frame with a reference to the object.
 #ifndef TRACKER_STACKS_CODE_TEXT_H_
 #define TRACKER_STACKS_CODE_TEXT_H_
 

@@ -2,7 +2,7 @@
 // of this process.
 //
 // From Python 3.13 on the interpreter publishes most of these offsets (_Py_DebugOffsets, at the start of _PyRuntime).
-// Before 3.13 each minor version has one fixed layout. Does not use Python's headers. Any thread.
+// Before 3.13 each minor version has one fixed layout. This code does not use Python's headers.
 #ifndef TRACKER_STACKS_FRAME_LAYOUT_H_
 #define TRACKER_STACKS_FRAME_LAYOUT_H_
 
@@ -15,7 +15,7 @@ struct FrameLayout {
   void* (*thread_state)();  // PyGILState_GetThisThreadState, which needs no GIL
   char* code_type;          // PyCode_Type
   // `frame`: offset of a pointer in the thread's state. `through`: offset of the pointer to the innermost frame, in the
-  // object to which the first pointer points; -1: that object is the frame itself.
+  // object to which the first pointer points; -1: the first pointer points to the innermost frame itself.
   int frame, through;
   // Offsets in a frame. The lowest three bits of the pointer at `code` may be flags. `owner` is -1 if frames have no
   // owner field.
@@ -27,8 +27,9 @@ struct FrameLayout {
   bool lines_in_pairs;         // the line table has the format of Python 3.10, not of 3.11
 };
 
-// Returns the layout of the interpreter's frames. If there is no interpreter, returns nullptr, and `problem` is empty.
-// If the layout is unknown, returns nullptr, and `problem` has one line, cut to `size`. The result is never freed.
+// Returns the layout of the interpreter's frames, which is never freed. If there is no interpreter, returns nullptr,
+// and `problem` is empty. If the layout is unknown, returns nullptr, and `problem` has one line with the reason, cut to
+// `size` bytes. Call it on one thread at a time.
 const FrameLayout* FindFrameLayout(char* problem, std::size_t size);
 
 // Determines the layout of one version of Python, which need not be the version in this process. `version` is encoded

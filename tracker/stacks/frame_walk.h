@@ -21,15 +21,15 @@ struct FramePosition {
   bool operator==(const FramePosition&) const = default;
 };
 
-// Returns the innermost entry: a frame, or an entry between two frames. The `owner` field of the entry distinguishes
-// these. nullptr if the thread has no frame.
+// Returns the innermost entry in the thread's list of frames: the frame of a function, or an entry between the frames
+// of two interpreter loops. HoldsNoFunction distinguishes the two. nullptr if the thread has no frame.
 inline const char* InnermostOfThread(const FrameLayout& layout) {
   const auto* frame = static_cast<const char*>(layout.thread_state());
   if (frame != nullptr) frame = PointerAt(frame, layout.frame);
   return frame == nullptr || layout.through < 0 ? frame : PointerAt(frame, layout.through);
 }
 
-// Returns the first of `frame` and its callers that runs a Python function. nullptr if none of them does.
+// Returns the first of `frame` and its callers that runs a Python function. nullptr if there is no such frame.
 inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
   while (frame != nullptr && HoldsNoFunction(frame, layout.owner)) frame = PointerAt(frame, layout.previous);
   return frame;
@@ -37,10 +37,11 @@ inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
 
 inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) { return ObjectAt(frame, layout.code); }
 
-// Calls `take` with each frame, for at most kMostFrames frames. Returns true if no frame was left out.
+// Calls `take` with the FramePosition of each frame, for at most kMostFrames frames. Returns true if no frame was left
+// out.
 template <class Take>
 bool WalkFrames(const FrameLayout& layout, Take take) {
-  constexpr int kMostSteps = 4096;  // frames, and entries between frames
+  constexpr int kMostSteps = 4096;  // maximum number of entries in the list: frames, and entries between frames
   const char* frame = InnermostOfThread(layout);
   std::size_t count = 0;
   for (int step = 0; frame != nullptr; frame = PointerAt(frame, layout.previous)) {

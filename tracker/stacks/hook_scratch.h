@@ -15,8 +15,10 @@ inline constexpr std::size_t kRangesBytes = 64 * 1024;  // tracker/torch/ranges/
 inline constexpr std::size_t kStackBytes = 128 * 1024;  // stack_recorder.cc
 inline constexpr std::size_t kCallsBytes = 64 * 1024;   // open_calls.cc
 
-// Returns zeroed memory; nullptr if the system has no memory. Called by the thread to which the slot belongs.
+// Maps zeroed scratch memory for the slot, and returns it; nullptr if the system has no memory.
 void* MapHookScratch(ThreadSlot* slot);
+// Returns the scratch memory of the slot, which the first call maps; nullptr if the system has no memory. Called by the
+// thread to which the slot belongs.
 inline char* HookScratch(ThreadSlot* slot) {
   void* memory = reinterpret_cast<void*>(slot->scratch);
   return static_cast<char*>(memory != nullptr ? memory : MapHookScratch(slot));

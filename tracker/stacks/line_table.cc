@@ -5,9 +5,10 @@ namespace {
 
 std::uint32_t AsLine(std::int64_t line) { return line > 0 && line <= INT32_MAX ? static_cast<std::uint32_t>(line) : 0; }
 
-// Values of bits 3 to 6 in the first byte of an entry.
+// Values of bits 3 to 6 in the first byte of an entry. They determine which numbers follow in the entry.
 enum Form : std::uint8_t { kFirstOneLine = 10, kLastOneLine = 12, kNoColumns = 13, kLong = 14, kNoLocation = 15 };
 
+// Reads a line table byte by byte.
 class Bytes {
  public:
   Bytes(const std::uint8_t* at, std::size_t size) : at_(at), end_(at + size) {}

@@ -120,10 +120,12 @@ bool IsMemoir(const char* path) {
   return std::strncmp(file == nullptr ? path : file + 1, "libmemoir_", 10) == 0;
 }
 
+// Returns true if the address `code` lies in the object.
 bool Holds(const dl_find_object& found, const void* code) {
   return code >= found.dlfo_map_start && code < found.dlfo_map_end;
 }
 
+// Sets the mark and the NativeObject of a slot.
 void Describe(const dl_find_object& found, Slot& slot) {
   char path[kMaxInlineName], mark[kMaxInlineName];
   CopyPath(*found.dlfo_link_map, path);
@@ -138,6 +140,7 @@ void Describe(const dl_find_object& found, Slot& slot) {
   object.is_memoir = IsMemoir(path);
 }
 
+// Returns true if the slot contains the object `found`.
 bool IsOf(const Slot& slot, std::uintptr_t begin, const dl_find_object& found) {
   return slot.begin.load(std::memory_order_acquire) == begin && slot.map == found.dlfo_link_map &&
          slot.end.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(found.dlfo_map_end) &&

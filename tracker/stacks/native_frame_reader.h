@@ -1,6 +1,6 @@
-// Reads the native frames of the calling thread. A frame is stored as the object (a library or the program) that
-// contains its code, and the offset of the call in that object. `memoir symbolize` finds the names of the functions
-// later, possibly on another machine.
+// Reads the native frames (frames of C and C++ functions) of the calling thread. A frame is stored as the object (a
+// library or the program) that contains its code, and the offset of the call in that object. `memoir symbolize` finds
+// the names of the functions later, possibly on another machine.
 //
 // Uses the unwinder of C++ exceptions, without a lock and without an allocation. The unwinder needs _dl_find_object for
 // this (glibc 2.35), which finds the object of an address without a lock. Any thread.
@@ -23,7 +23,7 @@ struct NativeObject {
   // Id of an entry in the ring's table of names: the object's path, and kNativeMark followed by the object's build id.
   // 0: the table is full.
   std::uint32_t name;
-  std::uint32_t sighting;  // distinguishes the object from earlier ones at the same addresses; never 0
+  std::uint32_t sighting;  // distinguishes the object from earlier objects at the same addresses; never 0
   bool is_interpreter;     // true: it contains the interpreter, so Python frames describe the outer calls
   bool is_memoir;
 };
@@ -37,7 +37,8 @@ struct NativeFrame {
 // (cut to `size`), if native frames cannot be read on this system.
 bool PrepareNativeFrames(char* problem, std::size_t size);
 
-// Returns the native object at `code`, which comes from a frame. nullptr if `code` is a Python code object.
+// Returns the native object at the address `code`, which is FramePosition::code of a frame (frame_walk.h). nullptr if a
+// Python code object is at this address.
 const NativeObject* AsNativeObject(const char* code);
 
 // Reads the frames, innermost first and without Memoir's own frames, up to the frame that Python called. Reads at most

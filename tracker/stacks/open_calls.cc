@@ -40,6 +40,7 @@ std::uint32_t NameOf(const FrameLayout& layout, const char* frame) {
   return FindCode(layout, CodeOfFrame(layout, frame)).name;
 }
 
+// Changes a thread's list of open calls, and writes the records of the changes.
 class Recorder {
  public:
   Recorder(const FrameLayout& layout, ThreadSlot* slot, OpenCalls& open) : layout_(layout), slot_(slot), open_(open) {}

@@ -1,9 +1,10 @@
-// The open Python calls of a thread, and the records of their begins and ends. A call is a call of a Python function,
-// or of a C function that Python calls. call_tracer.h and call_events.cc report them.
+// Records the begins and ends of Python calls, and keeps a list of the open calls of each thread. A Python call is a
+// call of a Python function, or a call of a C function by Python code. call_tracer.cc and call_events.cc report the
+// calls.
 //
 // A call is identified by its frame. The end of a call may be missing, for example at a switch of greenlets (coroutines
-// in a C extension), or while another profiler had replaced Memoir's function. The next call then corrects the list by
-// the interpreter's frames.
+// in a C extension), or because another profiler had replaced Memoir's function. At the next call, Memoir then corrects
+// the list from the interpreter's frames.
 //
 //     frames:  main ──► train ──► forward          before:  main, train, <built-in add>     (its end is missing)
 //                                                  after:   main, train, forward
@@ -19,7 +20,8 @@
 
 namespace memoir {
 
-// Record the begin and the end of a Python function. `frame`: the thread's innermost frame, which runs the function.
+// Record the begin and the end of a call of a Python function. `frame`: the thread's innermost frame, which runs the
+// function.
 void RecordCall(const FrameLayout& layout, const char* frame);
 void RecordReturn(const FrameLayout& layout, const char* frame);
 

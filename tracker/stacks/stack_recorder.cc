@@ -30,8 +30,8 @@ constexpr FrameLayout kNoPython = [] {
 
 struct Entry {
   FramePosition at;
-  StackFrame recorded;
-  std::uint32_t sighting;  // of the frame's code, as in CodeEntry
+  StackFrame recorded;     // the name and the line, as in a record
+  std::uint32_t sighting;  // sighting of the frame's CodeEntry or NativeObject
 };
 
 // The stack that a thread recorded last, and room for its current stack. Zeroed memory is an empty object.
@@ -46,9 +46,9 @@ struct ThreadStack {
 static_assert(sizeof(ThreadStack) <= kStackBytes);
 
 struct Comparison {
-  std::size_t count = 0;  // current number of frames
-  bool same = true;       // the same frames as in the recorded stack
-  bool all = true;        // no frame was left out
+  std::size_t count = 0;  // number of frames in the current stack
+  bool same = true;       // the current stack has the same frames as the recorded stack
+  bool all = true;        // no frame of the current stack was left out
 };
 
 // Visits the native frames up to the frame that Python called, and then the Python frames.
@@ -63,6 +63,8 @@ bool WalkAllFrames(const FrameLayout& layout, Take take) {
   return WalkFrames(layout, take);
 }
 
+// Reads the current stack into the half of `stack.frames` that does not contain the recorded stack, and compares both.
+// `count_before`: number of frames of the recorded stack.
 Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before) {
   const Entry* before = stack.frames[stack.which];
   Entry* now = stack.frames[1 - stack.which];
@@ -75,7 +77,8 @@ Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t co
   return found;
 }
 
-// Finds the name and line of a frame. False if the frame's code is not a code object.
+// Finds the name and the line of a frame; for a native frame, the object's name and the offset in the object. False if
+// the frame's code is neither a code object nor a native object.
 bool Describe(const FrameLayout& layout, Entry& entry) {
   if (const NativeObject* object = AsNativeObject(entry.at.code); object != nullptr) {
     entry.sighting = object->sighting;
@@ -89,8 +92,8 @@ bool Describe(const FrameLayout& layout, Entry& entry) {
   return true;
 }
 
-// Finds the names and lines of `count` frames. Sets *kept to the number of outermost frames that are unchanged. False
-// if the code of a frame is unknown.
+// Finds the names and lines of the current stack, which has `count` frames. Sets *kept to the number of outermost
+// frames that are the same as in the recorded stack. False if Describe fails for a frame.
 bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before, std::size_t count,
              std::size_t* kept) {
   const std::uint32_t deaths = CodeDeaths();
@@ -114,8 +117,8 @@ bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_be
   return true;
 }
 
-// Writes one record with frames, outermost first. Leaves out the `first` outermost ones of the `count` frames. Returns
-// the number of frames in the record, at most kMaxRecordFrames.
+// Writes one record with frames, outermost first, but without the `first` outermost frames of the `count` frames.
+// Returns the number of frames in the record, at most kMaxRecordFrames.
 std::size_t WriteRecord(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t first) {
   const std::size_t number = std::min(count - first, kMaxRecordFrames);
   const std::size_t bytes = sizeof(StackRecord) + number * sizeof(StackFrame);
@@ -140,8 +143,8 @@ std::size_t RecordBytes(std::size_t frames) {
   return sizeof(StackRecord) + std::min(frames, kMaxRecordFrames) * sizeof(StackFrame);
 }
 
-// Writes only the changed frames if the ring extent contains the unchanged ones; otherwise all frames. False if the
-// ring had no room.
+// Writes only the changed frames if the ring extent contains the unchanged frames; otherwise writes all frames. `kept`:
+// number of unchanged frames. False if the ring had no room.
 bool Write(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t kept, std::size_t room,
            OnEmptyPool on_empty) {
   std::size_t first = slot->stack_is_known == 0 ? 0 : kept;

@@ -1,8 +1,8 @@
 // Records the Python stack of the calling thread if it differs from the stack that the thread recorded last. The hooks
 // on allocations and operators call this code before they write their own record.
 //
-// Any thread, also under an allocator's lock. Takes no GIL. Takes a lock only for code that is not in the table yet
-// (code_table.h).
+// RecordStack may be called on any thread, also under an allocator's lock. It takes no GIL. It takes a lock only for
+// code, lines and native objects that it meets for the first time (code_table.h, native_frame_reader.h).
 #ifndef TRACKER_STACKS_STACK_RECORDER_H_
 #define TRACKER_STACKS_STACK_RECORDER_H_
 
@@ -18,14 +18,17 @@ namespace memoir {
 // The layout of the interpreter's frames; nullptr if no stacks are recorded.
 extern constinit std::atomic<const FrameLayout*> stack_layout;
 
-// Call it before each recording, while recording is off. `wanted`: records stacks. `native`: also records native
-// frames.
+// Call it before each recording, while recording is off. `wanted`: stacks are recorded. `native`: stacks also contain
+// native frames.
 void PrepareStacks(bool wanted, bool native);
 inline bool StacksAreRecorded() { return stack_layout.load(std::memory_order_relaxed) != nullptr; }
-// Returns one line with the reason why stacks that were requested are not recorded. "" if they are recorded, or if the
-// process has no Python. StacksSince returns the tick since which they are missing.
+// Returns one line with the reason why stacks that were requested are not recorded. Empty if they are recorded, or if
+// the process has no Python.
 const char* StacksProblem();
-const char* NativeFramesProblem();  // as StacksProblem, for native frames
+// Returns the reason why native frames that were requested are not recorded. Empty if they are recorded.
+const char* NativeFramesProblem();
+// Returns the tick of the last PrepareStacks. If StacksProblem or NativeFramesProblem returns a reason, stacks or
+// native frames are missing since this tick.
 std::uint64_t StacksSince();
 
 // Records the stack. `room`: bytes of the caller's next record, which should lie in the same ring extent. The caller

@@ -1,5 +1,6 @@
-// Requests to call FindCudaBlocks (hooks.h) on a thread of the program. The hooks of CUDA's allocators make a request;
-// the hooks of ranges make the call at the next range. Any thread.
+// Requests for FindCudaBlocks (hooks.h), which records the live blocks of torch's CUDA allocator. A hook of the
+// allocator runs under the allocator's lock and cannot call FindCudaBlocks itself, so it sets a bit here. The range
+// hook then calls FindCudaBlocks when a range begins or ends on any thread of the program. Any thread.
 #ifndef TRACKER_TORCH_CUDA_LOOK_H_
 #define TRACKER_TORCH_CUDA_LOOK_H_
 
@@ -8,10 +9,10 @@
 
 namespace memoir {
 
-// The reasons for a request.
+// The bits of cuda_look: the reasons for a request. 0: there is no request.
 enum CudaLook : std::uint8_t {
-  kBlockSeen = 1,  // a first block was seen, and CudaIsReady had not been called
-  kAsked = 2,      // FindCudaBlocksLater was called, or another attempt is necessary
+  kBlockSeen = 1,  // the allocator reported its first block before CudaIsReady was called
+  kAsked = 2,      // FindCudaBlocksLater was called, or FindCudaBlocks failed and must be called again
 };
 extern constinit std::atomic<std::uint8_t> cuda_look;
 inline bool CudaLookIsDue() { return cuda_look.load(std::memory_order_relaxed) != 0; }

@@ -20,7 +20,7 @@ constexpr std::uint64_t kMinKeyframeDistance = 16u << 20;
 // The index of a part stays in memory until the part is closed, so the number of chunks is limited.
 constexpr std::uint64_t kMaxPartChunks = 32 * 1024;
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
-// About the size, in bytes, of a chunk without its payload: header, clock, counters.
+// Approximate bytes of a chunk's header, clock and counters, which are added after MakeRoom.
 constexpr std::size_t kCountersBytes = 512;
 
 std::uint64_t PartBytes(const CaptureOptions& options) {
@@ -71,8 +71,8 @@ void CaptureWriter::Prepare() {
   }
 }
 
-// Creates the next part before the full part is closed. If no part can be created any more (a process that gave up its
-// rights by setuid), chunks are still appended to the full part.
+// Creates the next part before the full part is closed. If no part can be created any more (for example, because the
+// process gave up its rights by setuid), chunks are still appended to the full part.
 void CaptureWriter::LeaveFullPart() {
   if (MonotonicNs() < retry_at_ns_) return;
   no_next_part_ = !sink_.PrepareNext();
@@ -97,8 +97,9 @@ bool CaptureWriter::OpenPart() {
   return WriteKeyframe();
 }
 
-// Writes the first chunk of a part, even if it contains no keyframe. So the part identifies its process before it
-// contains events.
+// Writes a chunk without events: with a keyframe, or, if options_.keyframes is false, with only the clock and the
+// counters. Such a chunk is also the first of each part, so that a part identifies its process before it contains
+// events.
 bool CaptureWriter::WriteKeyframe() {
   const std::uint64_t bytes_before = sink_.part_bytes();
   payload_.clear();
@@ -129,11 +130,11 @@ bool CaptureWriter::KeyframeIsDue() const {
 
 // Decides, before the payload is complete, which parts are evicted, because counters in the payload include the
 // evictions. No part is evicted if the uncompressed payload has room. Otherwise the payload is compressed to find its
-// size. The uncompressed size is several times as large, and would evict parts that can stay.
+// size. The uncompressed size is several times as large; with this size, parts would be evicted that can stay.
 void CaptureWriter::MakeRoom() {
-  const std::uint64_t beside = kCountersBytes + pending_process_.size();
-  if (!sink_.is_open() || sink_.HasRoom(payload_.size() + beside)) return;
-  sink_.PlanRoom(frame_.EncodePayload({}, payload_).size() + beside, kept_.ListByImportance());
+  const std::uint64_t other_bytes = kCountersBytes + pending_process_.size();
+  if (!sink_.is_open() || sink_.HasRoom(payload_.size() + other_bytes)) return;
+  sink_.PlanRoom(frame_.EncodePayload({}, payload_).size() + other_bytes, kept_.ListByImportance());
 }
 
 void CaptureWriter::AddClockAndCounters() {
@@ -162,9 +163,9 @@ bool CaptureWriter::AppendPayload(ChunkHeader header) {
   if (options_.on_chunk) options_.on_chunk();
   pending_process_.clear();  // even if the part is lost, because the next part begins with a ProcessInfo
   if (written) return true;
-  // If this part has events, the next part is tried at once, because this part may have reached the file size limit. If
-  // this part has no events, the next part would probably fail too, so the next try waits. memoir-drain does not try
-  // again, because events that it has not written must stay in the ring.
+  // The write has failed. If this part has events, the next part is tried at once, because this part may have reached
+  // the limit on the size of files. If this part has no events, the next part would probably fail too, so the next try
+  // waits. memoir-drain does not try again, because events that it has not written must stay in the ring.
   if (!options_.retry || !held_events) RetryLater();
   return false;
 }
@@ -175,8 +176,8 @@ void CaptureWriter::SetProcess(std::string process_info) {
 }
 
 std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
-  // A snapshot at an error shows the state at the error. Later events may have been read already, but are not part of
-  // this state.
+  // A snapshot at an out-of-memory error shows the state at the error, so it has the tick of the error, and not the
+  // current tick: events since the error are not part of this state.
   const std::uint64_t tick = wish.of_newest_event ? complete_until_tick_ : Tick();
   return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);
 }
@@ -237,7 +238,8 @@ void CaptureWriter::LosePart() {
   CountLost(events);
 }
 
-// Returns true if the process only imported torch. Dropped records or failed writes are reasons to keep the part.
+// Returns true if the part need not be kept, because it has no events except host samples, as in a process that only
+// imported torch. If records were dropped or writes failed, the part is kept.
 bool CaptureWriter::HasNoEvents() const {
   return !options_.keep_empty && part_ == 1 && events_ == builder_.host().count() && lost_chunks_ == 0 &&
          ring_.Counters().dropped_records == 0;

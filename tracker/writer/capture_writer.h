@@ -1,8 +1,9 @@
-// Writes chunks into parts: sequence numbers, process information, keyframes, counters, rotation, and failed writes.
+// Writes chunks into parts. Adds sequence numbers, process information, keyframes and counters to the chunks, begins a
+// new part when a part is full, and handles failed writes.
 //
 // A chunk that cannot be written is counted as lost, and recording continues. From time to time the writer tries to
 // begin a new part, which starts with a keyframe. So once the disk has room again, events are recorded again, and the
-// keyframe's sums are right. One thread.
+// keyframe's sums include the lost events. One thread.
 #ifndef TRACKER_WRITER_CAPTURE_WRITER_H_
 #define TRACKER_WRITER_CAPTURE_WRITER_H_
 
@@ -21,46 +22,51 @@
 
 namespace memoir {
 
-// Options of a recording, or of draining the ring of a dead process.
+// Options of a CaptureWriter. It writes the recording of this process, or, in memoir-drain, the records that a dead
+// process has left in its ring.
 struct CaptureOptions {
   std::string folder;
   std::string stem;
   std::string process_info;  // encoded, without the part's number
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
-  bool keyframes = true;  // false for memoir-drain: the table of live blocks died with the process
+  bool keyframes = true;  // false for memoir-drain, which lacks the dead process's table of live blocks
   bool retry = true;      // tries a new part after a failed write; memoir-drain returns an error instead
   std::uint64_t retry_ns = kDefaultRetryNs;  // time between a failed write and the next try
-  bool keep_empty = true;                    // false: a recording with no events but host samples leaves no file
-  std::uint64_t first_sequence = 0;
-  std::uint32_t first_part = 0;  // number of the first part
-  // The dead process's last reading of its clocks (tick 0: it read none). If set, replaces this process's clocks in
-  // every chunk. The ticks in the ring do not match the clocks of memoir-drain, which may run after a reboot.
+  bool keep_empty = true;                    // false: no file remains if all events are host samples
+  std::uint64_t first_sequence = 0;          // sequence number of the first chunk
+  std::uint32_t first_part = 0;              // number of the first part
+  // For memoir-drain: the clocks, as the dead process last read them. tick 0: it never read them. They are written into
+  // every chunk in place of this process's clocks, because memoir-drain may run after a reboot, when the clocks no
+  // longer match the ticks in the ring.
   std::optional<RingClock> clock;
-  WriterStatus counted_before;  // counts of losses in earlier chunks of the recording
+  WriterStatus counted_before;  // for memoir-drain: counts of losses in earlier chunks of the recording
+  // For memoir-drain: a host sample for the last chunk.
   std::optional<HostReading> host_at_end;
   std::uint32_t signal_at_end = 0;  // the signal that killed the dead process; 0: unknown
-  std::function<void()> on_chunk;   // called after each chunk, whether it was written or lost
+  std::function<void()> on_chunk;   // called after each attempt to write a chunk
 };
 
 class CaptureWriter {
  public:
   CaptureWriter(const CaptureOptions& options, const RingReader& ring, ChunkBuilder* builder);
 
-  // Call before the first event of a chunk. Opens a part if necessary, and writes a keyframe if one is due.
+  // Call it before the first event of a chunk. Opens a part if necessary, and writes a keyframe if one is due.
   void Prepare();
   // Writes the builder's chunk and clears it. When it returns, the chunk's events are on disk or counted as lost.
+  // `complete_until_tick`: the tick up to which all events have been written.
   void Write(std::uint64_t complete_until_tick);
-  // Writes the last chunk (End) and the index, and closes the part.
+  // Writes the last chunk (End) and the index, and closes the part. If keep_empty is false and the recording has no
+  // events except host samples, removes the part instead.
   void Close(EndReason reason, const std::string& message);
 
-  // Size of packed events, in bytes, at which a chunk should be written.
+  // Size of the events of a chunk, in bytes, at which the chunk should be written.
   std::size_t chunk_bytes() const { return chunk_bytes_; }
-  // Returns true if Close has written the last chunk and the index.
+  // Returns true if Close has written the last chunk and the index, or has removed the part.
   bool closed_in_order() const { return closed_in_order_; }
-  // Returns true if the counters of the ring or of the writer have changed since the last chunk.
+  // Returns true if the ring has counted dropped records, waits or forked children since the last chunk.
   bool CountersChanged() const;
-  // Writes a chunk that has only the counters.
+  // Writes a chunk without events, for its counters.
   void WriteCounters(std::uint64_t complete_until_tick);
   // Sets the current facts of the process, for the next chunk and for every later part.
   void SetProcess(std::string process_info);

@@ -1,8 +1,8 @@
-// Packs events into the payload of one chunk, and keeps the state that keyframes need. Passes each event to its packer
-// (packers.def).
+// Packs events: encodes them in the payload of one chunk, and keeps the state that keyframes need. Passes each event to
+// its packer (packers.def).
 //
 //     EventGroup ──► packer ──► columns of its thread's run, or a pattern row
-//                           ──► names, layouts, signatures, threads, devices and stacks that this part has not defined
+//                           ──► dictionaries: the names, layouts, stacks, ... that this part has not defined yet
 //                           ──► tensor table of this chunk
 //                           ──► state: open ranges, live blocks, totals
 //
@@ -31,7 +31,7 @@ class ChunkBuilder {
  public:
   explicit ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks = kMaxLiveBlocks);
 
-  // Stores repeated steps as pattern rows (pattern_matcher.h). Call before the first event.
+  // Stores repeated steps as pattern rows (pattern_matcher.h). Call it before the first event.
   void FollowSteps() { follows_steps_ = true; }
   // Begins another part, in which the dictionaries are defined again. Call it only while the chunk is empty.
   void SetPart(std::uint32_t part) {
@@ -55,11 +55,12 @@ class ChunkBuilder {
   void AddTo(std::string* payload);
   void Clear();
 
-  // Appends a keyframe, after the dictionaries that it needs: the state after all events added so far.
+  // Appends a keyframe: the state after all events added so far. In front of it, appends the dictionaries that it
+  // needs.
   void AddKeyframe(std::uint64_t tick, std::string* payload);
 
-  // For a snapshot. Adds the tensors of modules and optimizers as events at `tick`. Call it while the chunk is empty,
-  // and call Clear when the snapshot is written.
+  // For a snapshot: adds events, with the tick `tick`, for the tensors that modules and optimizers hold. Call it while
+  // the chunk is empty, and call Clear when the snapshot is written.
   void AddCurrentHoldings(std::uint64_t tick);
 
   Threads& threads() { return packers_.shared.threads; }

@@ -1,5 +1,5 @@
-// Chooses the parts that are evicted last under a size limit: parts with the highest peak of a device so far, and parts
-// with out-of-memory errors. One thread.
+// Finds the parts that are evicted last under a size limit: for each device, the part with its highest peak so far, and
+// parts with out-of-memory errors. One thread.
 #ifndef TRACKER_WRITER_IMPORTANT_PARTS_H_
 #define TRACKER_WRITER_IMPORTANT_PARTS_H_
 
@@ -13,7 +13,7 @@ namespace memoir {
 
 class ImportantParts {
  public:
-  static constexpr std::uint32_t kNoPart = ~std::uint32_t{0};  // in place of a part's number: the chunk was lost
+  static constexpr std::uint32_t kNoPart = ~std::uint32_t{0};  // used as the number of a part if the chunk was lost
 
   // Call it after each chunk. `devices`: the sums after this chunk. `part`: the number of the chunk's part.
   void Note(const std::vector<DeviceSums>& devices, std::uint32_t part);

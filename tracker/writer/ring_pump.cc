@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kFirstViews = 1024;
 // If a group stays incomplete for this time, it is taken without its missing records. Either its thread has dropped the
-// missing records, or the thread waits for a free ring extent, and no extent becomes free while the group is not taken.
+// missing records, or the thread waits for a free ring extent. In the second case, the wait could be endless: perhaps
+// no extent becomes free before the group is taken.
 constexpr std::uint64_t kMaxIncompleteNs = 1'000'000'000;
 
 }  // namespace

@@ -1,15 +1,16 @@
 // Moves committed records from the ring into chunks. Scans the ring, merges the records of all threads by tick, and
 // releases ring extents once their records are written.
 //
-// Records stay in the ring until there are enough for a chunk, and are consumed only after the chunk is written. So if
-// the process is killed at any time, each record is in the ring, on disk, or both. memoir-drain distinguishes these
-// cases by the index of the record.
+// Records stay in the ring until there are enough for a chunk. They are marked as consumed only after the chunk is
+// written. So if the process is killed at any time, each record is in the ring, on disk, or both. memoir-drain
+// distinguishes these cases by the index of the record.
 //
-// Order: PackUntil takes only events before its horizon, which is a tick that was read before the scan. An event before
-// the horizon may not be visible yet. Such an event cannot have happened before a visible event of the same address,
-// because an allocation is committed before its address can be freed on another thread. So for each address the merged
-// order is the true order. Events after the horizon wait for the next call, which takes them even if their clock is
-// wrong. One thread.
+// Order: PackUntil takes only events up to its horizon, a tick that the caller has read before the scan. An event
+// before the horizon may be missing from the scan, because its thread had not committed it yet. Such an event is never
+// an earlier event of an address whose later events are in the scan: an allocation is committed before another thread
+// can free its address. So for each address the merged order is the true order. Events after the horizon wait for the
+// next call. The next call takes them even if they are after its horizon as well, because the clock of their processor
+// may be wrong. One thread.
 #ifndef TRACKER_WRITER_RING_PUMP_H_
 #define TRACKER_WRITER_RING_PUMP_H_
 
@@ -33,16 +34,18 @@ class RingPump {
            std::function<void()> at_out_of_memory = nullptr)
       : ring_(*ring), builder_(*builder), capture_(*capture), at_out_of_memory_(std::move(at_out_of_memory)) {}
 
-  // Returns the number of bytes in the ring that are not consumed. A full ring extent counts as a whole.
+  // Scans the ring, and returns the number of bytes in it that are not consumed. A full ring extent counts with its
+  // whole size.
   std::uint64_t CountWaitingBytes();
 
-  // Packs and writes all events before the horizon. `whole`: no thread writes records any more, so incomplete groups
+  // Packs and writes all events up to the horizon. `whole`: no thread writes records any more, so incomplete groups
   // (events that lack tensor records) are taken as they are. Returns true if a chunk was written.
   bool PackUntil(std::uint64_t horizon, bool whole);
   // Returns true if the last call of PackUntil left events after its horizon, or incomplete groups.
   bool left_some() const { return left_some_; }
 
  private:
+  // The records of one thread in the current scan, and the thread's next event.
   struct Source {
     ThreadRecords records;
     EventGroup group;

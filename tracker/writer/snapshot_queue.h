@@ -1,7 +1,7 @@
-// Requests for snapshots: from threads that wait for the snapshot, and from triggers of the recording itself.
+// Requests for snapshots: from threads that wait for the snapshot, and from the functions in SnapshotHooks, for which
+// no thread waits.
 //
-// Any thread may call Request. The other functions are for the writer's thread, which calls them whenever it reads the
-// ring.
+// Any thread may call Request. Only the writer calls the other functions, each time it reads the ring.
 #ifndef TRACKER_WRITER_SNAPSHOT_QUEUE_H_
 #define TRACKER_WRITER_SNAPSHOT_QUEUE_H_
 
@@ -23,12 +23,12 @@ class SnapshotQueue {
   SnapshotQueue(SnapshotHooks hooks, Write write, WriterWait* wait)
       : hooks_(std::move(hooks)), write_(std::move(write)), wait_(*wait) {}
 
-  // Wakes the writer, waits for the snapshot, and returns the result of Write. Returns an error if the writer hangs, or
-  // the recording has ended.
+  // Calls `wake`, which wakes the writer. Then waits for the snapshot, and returns the result of Write. Returns an
+  // error if the writer hangs, or the recording has ended.
   std::string Request(const SnapshotWish& wish, const std::function<void()>& wake);
 
-  // Collects the requests that are due. False if no request is due. If true, the records that were committed before
-  // this call must be part of the writer's state before MakeCollected is called.
+  // Collects the requests that are due. Returns false if no request is due. If it returns true, pack all records that
+  // were committed before this call, and then call MakeCollected, which writes the snapshots.
   bool CollectDue();
   void MakeCollected();
   // Called when the newest event in the writer's state is an out-of-memory error.
@@ -37,7 +37,8 @@ class SnapshotQueue {
   void End() noexcept;
 
  private:
-  // A request that two threads share: the thread that made it, which may stop waiting, and the writer's thread.
+  // A request that two threads share: the thread that made the request, which may stop waiting, and the files thread,
+  // which writes the snapshot.
   struct PendingRequest {
     const SnapshotWish wish;
     std::string wrong;
@@ -50,8 +51,8 @@ class SnapshotQueue {
   const SnapshotHooks hooks_;
   const Write write_;
   WriterWait& wait_;
-  PendingRequests answered_next_;
-  std::vector<SnapshotWish> due_;
+  PendingRequests answered_next_;  // requests of waiting threads that CollectDue has collected
+  std::vector<SnapshotWish> due_;  // requests of SnapshotHooks that CollectDue has collected
 
   std::mutex mutex_;  // guards the members below
   PendingRequests waiting_;

@@ -61,7 +61,8 @@ bool AreTheSame(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
-// Restores the builder after the snapshot, even if memory runs out.
+// Lends the builder to a snapshot, whose part number is `own`. Restores the recording's `part` afterwards, even if
+// memory runs out.
 class BorrowedBuilder {
  public:
   BorrowedBuilder(ChunkBuilder& builder, std::uint32_t own, std::uint32_t part) : builder_(builder), part_(part) {

@@ -2,8 +2,8 @@
 //
 //     chunk 1: keyframe (live blocks, segments, sums)    chunk 2: tensors of modules and optimizers, the end    index
 //
-// A snapshot defines its own dictionaries, so any reader of captures can open it. Only the writer's thread uses this
-// file.
+// A snapshot defines its own dictionaries, so any reader of captures can open it. Only the writer uses this file, on
+// one thread at a time.
 #ifndef TRACKER_WRITER_SNAPSHOT_WRITER_H_
 #define TRACKER_WRITER_SNAPSHOT_WRITER_H_
 
@@ -24,13 +24,15 @@ struct SnapshotRequest {
   std::uint64_t tick = 0;    // the builder's state includes every event before this tick
 };
 
-// Writes the snapshots of a process. Counts them, because the dictionaries of each snapshot need another part number.
+// Writes the snapshots of a process. Counts them: each snapshot defines its dictionaries under a part number that no
+// other part or snapshot has.
 class SnapshotWriter {
  public:
   explicit SnapshotWriter(ChunkBuilder* builder) : builder_(*builder) {}
 
-  // Writes a snapshot. Call it while the builder's chunk is empty. `part`: the recording's part, as passed to SetPart.
-  // Returns "" or one line with the error and the remedy; after an error no file is left.
+  // Writes a snapshot. Call it while the builder's chunk is empty. `part`: the recording's part, to which the builder
+  // returns afterwards (ChunkBuilder::SetPart). Returns "" or one line with the error and the remedy; after an error no
+  // file is left.
   std::string Write(const SnapshotRequest& request, std::uint32_t part);
 
  private:

@@ -1,5 +1,5 @@
-// Runs work that may throw inside of RunInOwnFiles (interpose/system/own_files.h), and rethrows its exception to the
-// caller.
+// Runs work that may throw on the files thread (InOwnFiles in interpose/system/own_files.h, which accepts only work
+// that does not throw). Rethrows the exception on the calling thread.
 #ifndef TRACKER_WRITER_THROWING_WORK_H_
 #define TRACKER_WRITER_THROWING_WORK_H_
 
@@ -30,12 +30,13 @@ void RunThrowing(const Run& run, const Work& work) {
   if (thrown != nullptr) std::rethrow_exception(thrown);
 }
 
+// Calls `work` on the files thread.
 template <class Work>
 void InOwnFilesThrowing(const Work& work) {
   RunThrowing([](const auto& safe_work) { InOwnFiles(safe_work); }, work);
 }
 
-// False: the files thread was busy for `max_wait_ns`, and `work` was not called.
+// Like InOwnFilesThrowing, but returns false, and does not call `work`, if the files thread was busy for `max_wait_ns`.
 template <class Work>
 bool InOwnFilesThrowingWithin(std::uint64_t max_wait_ns, const Work& work) {
   bool was_called = false;

@@ -28,7 +28,8 @@ namespace {
 constexpr std::uint64_t kBusyWaitNs = 10'000'000;
 constexpr std::uint64_t kIdleWaitNs = 100'000'000;
 constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000, kMaxAgeUnfollowedNs = 4'000'000'000;
-// Ring bytes that become about one chunk. A small ring wakes the writer earlier, when half of the ring is used.
+// Number of bytes in the ring that become about one chunk. If half of the ring is less than this, the writer is woken
+// earlier: when less than half of the ring is free.
 constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
 constexpr std::size_t kMaxProcessInfoBytes = 3900;
 
@@ -90,9 +91,9 @@ struct Writer::State {
   const RingClock start;
   pthread_t thread{};
   bool runs = false;      // the thread was started and is not yet joined
-  bool is_stuck = false;  // the thread hangs: it will never be joined, and owns this object
+  bool is_stuck = false;  // the thread hangs: it is never joined, and this object is never freed
   std::uint64_t last_chunk_ns = 0;
-  bool woken_early = false;  // the ring's pool is almost empty, or another thread has woken the writer
+  bool woken_early = false;  // less than half of the ring is free, or another thread has woken the writer
 
   mutable std::mutex mutex;  // guards the members below
   WriterStatus status;
@@ -119,7 +120,7 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
 }
 
 // Ends the recording after a failure, but never the program. Does not allocate, because memory may have run out. Does
-// not call torch, because torch allocates state for a thread at the thread's first call.
+// not call torch, because a thread's first call of torch allocates memory.
 void Writer::State::Fail(const char* what, int cause) noexcept {
   SetRecordingEnabled(false);
   if (on_failure) on_failure();
@@ -201,9 +202,11 @@ void Writer::State::TakeProcess(std::string process_info) {
   capture.WriteCounters(0);  // writes a chunk that contains the ProcessInfo
 }
 
-// Reads the ring once, and packs its records if they are enough for a chunk. Returns true if there were new records.
+// Reads the ring once. Packs and writes its records if they are enough for a chunk, if the last chunk was long ago, or
+// if `flush` is true. Returns true if there were new records.
 bool Writer::State::Work(bool flush) {
-  // The tick is read well before the scan, because a processor may read its counter slightly late.
+  // The tick must be read before the scan. It is read well before it, because a processor may run the instruction that
+  // reads the tick counter slightly later than its place in the program.
   const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t age = now - last_chunk_ns;
@@ -217,13 +220,15 @@ bool Writer::State::Work(bool flush) {
     return false;
   }
   pump.PackUntil(horizon, false);
-  // With a wrong clock, a record that was committed before the flush may have a tick after the horizon.
+  // If the clock of a processor is wrong, a record that was committed before the flush may have a tick after the
+  // horizon.
   if (flush && pump.left_some()) pump.PackUntil(Tick(), false);
   return true;
 }
 
 void Writer::State::FinalPasses() {
-  // Hooks that saw the flag on may still run. So PackUntil is called until two calls in a row write nothing.
+  // Hooks that began before recording was switched off may still run. So PackUntil is called until two calls in a row
+  // write nothing.
   for (int quiet = 0; quiet < 2;) {
     const bool wrote = pump.PackUntil(Tick(), false);
     quiet = wrote ? 0 : quiet + 1;
@@ -262,6 +267,7 @@ WriterStatus Writer::State::StatusNow() const {
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Writer::~Writer() {
+  // If the thread hangs, it may still use the state, which is therefore never freed.
   static std::atomic<State*> left_to_its_thread{nullptr};
   if (!Stop(EndReason::kStopped, "")) left_to_its_thread = state_.release();
 }
@@ -280,7 +286,7 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   const std::string process_info = ProcessInfo(options.process, start);
   ring->set_last_clock(ReadClock());  // now, because the process may die before the thread's first scan
   RingSetProcessInfo(process_info.data(), process_info.size());
-  // The writer owns the state before the thread starts, so each way out of this function joins the thread (~Writer).
+  // The Writer owns the state before the thread starts. So if this function fails or throws, ~Writer joins the thread.
   std::unique_ptr<Writer> writer(new Writer(std::make_unique<State>(options, start, std::move(ring))));
   if (const int failed = writer->state_->StartThread(); failed != 0) {
     *error = ThreadStartError(failed);

@@ -1,15 +1,15 @@
-// The writer of one process. Reads committed records from the ring, packs them, and appends them to the parts of the
-// capture. The writer's thread, "memoir-writer", waits for records. Then it waits while the files thread,
-// "memoir-files" (interpose/system/own_files.h), which has the files open, does this work:
+// The writer of one process. Reads records from the ring, packs them, and appends them to the parts of the capture. The
+// writer's thread, "memoir-writer", waits until there are records. It then waits while the files thread, "memoir-files"
+// (interpose/system/own_files.h), does the work of this diagram, because only the files thread has the files open:
 //
 //     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file
 //       ▲                                                             │
 //       └────────────── ring extents are freed after the write ◄──────┘
 //
-// Does not own the ring: call RingOpen before Start, and RingClose after Stop. A forked child must not use or destroy
-// the parent's Writer; it is never freed there. One Writer per process at a time. Start and Stop belong to the thread
-// that starts and stops the recording. Any thread may call SetProcess, Flush and Status. A failed write does not throw
-// or end the program: Status and the capture count the loss.
+// Does not own the ring: call RingOpen before Start, and RingClose after Stop. In a forked child, the parent's Writer
+// must not be used or destroyed; its memory is never freed there. One Writer per process at a time. Call Start and Stop
+// on the thread that starts and stops the recording. Any thread may call SetProcess, Flush and Status. A failed write
+// does not throw or end the program: Status and the capture count the loss.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
 
@@ -25,7 +25,8 @@ namespace memoir {
 class Writer {
  public:
   // Starts the writer. The ring must be open. Makes the folder and the first part, stores the ProcessInfo in the ring,
-  // and starts the thread (all signals blocked). On failure nullptr, with one line (cause and fix) in `error`.
+  // and starts the thread (all signals blocked). On failure returns nullptr, and sets *error to one line with the cause
+  // and the remedy.
   static std::unique_ptr<Writer> Start(const WriterOptions& options, std::string* error);
 
   // Calls Stop with kStopped, if Stop was not called.
@@ -33,20 +34,21 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Updates the facts about the process, such as its rank. They are stored in the ring at once, in case the process
-  // dies, and in the capture soon after. The files keep their names.
+  // Updates the facts about the process, such as its rank. The facts are stored in the ring at once, in case the
+  // process dies, and in the capture soon after. The files keep their names, even if the rank in the names has changed.
   void SetProcess(const ProcessFacts& process);
 
-  // Writes all records of the ring, then the last chunk with `reason`, and the index. Closes the part, and joins the
-  // thread. Call it after the enable flag is off. A second call does nothing. False: the thread hangs and is not
-  // joined, so the ring must stay open.
+  // Writes all records of the ring, then the last chunk with `reason` and `message` (end_message.h), and the index.
+  // Closes the part, and joins the thread. Call it after recording is switched off. A second call does nothing. Returns
+  // false if the thread hangs and is not joined; then the ring must stay open.
   bool Stop(EndReason reason, const std::string& message);
 
   // Waits until all records committed before the call are on disk or counted as lost, unless the writer's thread hangs.
   void Flush();
 
   // Writes the state of memory as a separate capture. All records committed before the call are part of this state.
-  // Other threads continue. Returns "" or one line with the error and the remedy. Not on the writer's thread.
+  // Other threads continue. Returns "" or one line with the error and the remedy. Must not be called on the writer's
+  // thread.
   std::string WriteSnapshot(const SnapshotWish& wish);
 
   WriterStatus Status() const;

@@ -23,31 +23,35 @@ struct SnapshotWish {
   bool of_newest_event = false;  // the snapshot has the tick of the newest written event, not the current tick
 };
 
-// Hooks for snapshots for which no thread waits. They are called on the files thread, while the writer's thread waits.
+// Functions that the writer calls for snapshots for which no thread waits. They are called on the files thread, while
+// the writer's thread waits.
 struct SnapshotHooks {
-  std::function<std::vector<SnapshotWish>()> due;  // snapshots due now; called each time the writer looks at the ring
-  // Called at the error, before memory is freed; nullopt: no snapshot.
+  // Returns the snapshots that the writer must write now. Called each time the writer reads the ring.
+  std::function<std::vector<SnapshotWish>()> due;
+  // Returns the snapshot to write at an out-of-memory error; nullopt: no snapshot. Called when the writer has written
+  // the error's event, and before it adds later events to a chunk.
   std::function<std::optional<SnapshotWish>()> at_out_of_memory;
-  // Called with each result; `wrong`: "" or one line.
+  // Called after each of these snapshots. `wrong`: one line with the error; "" if the snapshot is written.
   std::function<void(const SnapshotWish& wish, const std::string& wrong)> made;
 };
 
+// The options of Writer::Start.
 struct WriterOptions {
   std::string folder;  // folder of the capture; made, with its parents, if it does not exist
   std::string stem;    // beginning of the names of parts: "r00000.a0.host.pid"
   ProcessFacts process;
   std::uint64_t max_bytes = 0;                     // limit for all parts of this process together; 0: no limit
   std::uint64_t part_bytes = kDefaultPartBytes;    // at most a fifth of max_bytes
-  bool keep_empty = true;                          // false: a recording with no events but host samples leaves no file
+  bool keep_empty = true;                          // false: no file remains if all events are host samples
   std::uint64_t retry_ns = kDefaultRetryNs;        // time between a failed write and the next try
-  std::uint64_t patience_ns = kDefaultPatienceNs;  // longest time that threads wait for a writer that makes no progress
-  // Called on the writer's thread: on_look each time the writer looks at the ring (every 10 to 100 ms), on_failure
-  // once, if the writer gives up. They must not wait for a thread that waits for room in the ring. They use the
-  // program's table of descriptors.
+  std::uint64_t patience_ns = kDefaultPatienceNs;  // longest wait for a writer that makes no progress
+  // on_look and on_failure are called on the writer's thread, with the program's table of descriptors. on_look is
+  // called each time before the writer reads the ring (every 10 to 100 ms); on_failure is called once, if the writer
+  // fails. They must not wait for a thread that waits for room in the ring, because only the writer makes room.
   std::function<void()> on_look;
   // Called on the files thread. Returns true if a reader follows the capture while the capture grows. If so, or if no
-  // function is set, new events are written each second. Otherwise they are written every four seconds, because a small
-  // chunk with pattern rows consists mostly of a list of addresses.
+  // function is set, new events are written each second. Otherwise they are written every four seconds, in fewer and
+  // larger chunks. This saves space, because each chunk with pattern rows also contains a list of addresses.
   std::function<bool()> is_followed;
   std::function<void()> on_failure;
   SnapshotHooks snapshots;
@@ -61,7 +65,7 @@ struct WriterStatus {
   std::string part;               // path of the open part
   std::uint64_t events = 0;       // events in chunks that were written
   std::uint64_t bytes = 0;        // written bytes, including the bytes of removed parts
-  std::uint64_t lost_events = 0;  // events that were packed, but could not be written
+  std::uint64_t lost_events = 0;  // events in chunks that were not written, or in parts that another program removed
   std::uint64_t lost_chunks = 0;
   std::string last_write_error;     // "" without an error
   int last_write_errno = 0;         // errno of last_write_error; 0: no system error

@@ -19,7 +19,8 @@ int StartWriterThread(void* (*body)(void*), void* argument, pthread_t* thread) {
   return StartOwnThread({.body = body, .argument = argument, .stack_bytes = kStackBytes}, thread);
 }
 
-// Returns the message. pthread_create also returns EAGAIN if there is no memory for a stack.
+// pthread_create returns EAGAIN for too many threads, and also if there is no memory for a stack. So the remedy names
+// both.
 std::string ThreadStartError(int failed) {
   std::string what = std::string("cannot start the writer's thread: ") + std::strerror(failed);
   if (failed != EAGAIN && failed != ENOMEM) return what;

@@ -13,9 +13,9 @@ int StartWriterThread(void* (*body)(void*), void* argument, pthread_t* thread);
 // Returns one line with the error of StartWriterThread and its remedy.
 std::string ThreadStartError(int failed);
 
-// Call it on a thread before the thread may throw for the first time. False: there is no memory, and the thread must
-// not throw. libstdc++ allocates state for each thread that throws; if there is no memory for it, the loader ends the
-// program.
+// Call it on a thread before the thread may throw for the first time. Returns false if there is no memory; then the
+// thread must not throw. libstdc++ allocates state for each thread that throws. If there is no memory for this state,
+// the loader ends the program. A successful call has allocated it.
 bool HasMemoryToThrow();
 
 }  // namespace memoir

@@ -24,18 +24,18 @@ class WriterWait {
     FutexWakeAll(&steps_);
   }
 
-  // For other threads. Waits until `is_done` returns true; `is_done` is called under `lock`. False: the writer's thread
-  // hangs.
+  // Called by other threads. Waits until `is_done` returns true; calls `is_done` under `lock`. Returns false if the
+  // writer's thread hangs.
   template <class IsDone>
   bool WaitUntil(std::unique_lock<std::mutex>& lock, const IsDone& is_done) {
-    std::uint64_t in_vain_ns = 0;
+    std::uint64_t without_progress_ns = 0;
     for (std::uint32_t seen = steps_.load(std::memory_order_seq_cst); !is_done();) {
-      if (in_vain_ns >= patience_ns_) return false;
+      if (without_progress_ns >= patience_ns_) return false;
       lock.unlock();
       const std::uint64_t waited_ns = WaitForStep(seen);
       lock.lock();
       const std::uint32_t now = steps_.load(std::memory_order_seq_cst);
-      in_vain_ns = now == seen ? in_vain_ns + waited_ns : 0;
+      without_progress_ns = now == seen ? without_progress_ns + waited_ns : 0;
       seen = now;
     }
     return true;
@@ -44,8 +44,8 @@ class WriterWait {
  private:
   static constexpr std::uint64_t kSliceNs = 100'000'000;
 
-  // Waits for progress, at most kSliceNs, and returns the waited time, ns. The result is at most 2 * kSliceNs, because
-  // time in which the process was stopped must not count.
+  // Waits for progress, at most kSliceNs, and returns the waited time in nanoseconds. The result is at most 2 *
+  // kSliceNs: if the process was stopped during the wait, this time must not count.
   std::uint64_t WaitForStep(std::uint32_t seen) {
     const std::uint64_t begin = MonotonicNs();
     FutexWait(&steps_, seen, kSliceNs);

@@ -19,8 +19,8 @@ using HostResults = std::vector<c10::IValue>;
 
 // Runs the operator on the host. `arguments` are the operator's arguments on the GPU. The host writes directly into the
 // arguments that the operator writes; the caller has marked these with MarkKnown. `generator`: a CPU generator, for
-// operators that draw. nullopt if the host cannot run the operator, because torch has no CPU kernel for this type, or
-// because an index is out of bounds.
+// operators that draw. nullopt if the operator fails on the host, for example because torch has no CPU kernel for this
+// type, or because an index is out of bounds.
 std::optional<HostResults> RunOnHost(const c10::OperatorHandle& op, const OperatorPlan& plan, IValues arguments,
                                      const at::Generator& generator);
 

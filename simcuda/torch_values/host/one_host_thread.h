@@ -1,6 +1,6 @@
 // While this object exists, torch's CPU kernels on this thread use no other thread. Without it, a kernel wakes one
-// thread for each core, even for a few kilobytes. That takes longer than the work itself, and OpenMP's threads spin
-// between two pieces of work.
+// thread for each core, even for a few kilobytes. Waking the threads takes longer than the work itself, and OpenMP's
+// threads spin between two pieces of work.
 //
 // Any thread. Other threads are not affected, and the number of threads for the program's work is restored.
 #ifndef SIMCUDA_TORCH_VALUES_HOST_ONE_HOST_THREAD_H_

@@ -44,12 +44,12 @@ bool IsWritten(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-bool IsUpdatedUnsaid(const c10::FunctionSchema& schema, const c10::Argument& argument) {
+bool IsUpdatedUndeclared(const c10::FunctionSchema& schema, const c10::Argument& argument) {
   return std::ranges::count(kWithRunningStatistics, schema.name()) > 0 && argument.name().starts_with("running_");
 }
 
 ArgumentUse UseOf(const c10::FunctionSchema& schema, const c10::Argument& argument) {
-  if (IsUpdatedUnsaid(schema, argument)) return ArgumentUse::kUpdated;
+  if (IsUpdatedUndeclared(schema, argument)) return ArgumentUse::kUpdated;
   if (!IsWritten(argument)) return ArgumentUse::kRead;
   const bool overwritten = argument.kwarg_only() || std::ranges::count(kOverwriting, schema.name()) > 0;
   return overwritten ? ArgumentUse::kOverwritten : ArgumentUse::kUpdated;

@@ -1,5 +1,5 @@
-/* The C interface of libmemoir_values-torchX.Y.so, which gives programs on the simulated GPU the values of small
- * tensors (docs/simulated_device.md). The library must match the program's torch. */
+/* The C interface of libmemoir_values-torchX.Y.so, which computes the values of small tensors for programs on
+ * the simulated GPU (docs/simulated_device.md). The library must match the program's torch. */
 #ifndef SIMCUDA_TORCH_VALUES_OPERATORS_VALUES_START_H_
 #define SIMCUDA_TORCH_VALUES_OPERATORS_VALUES_START_H_
 

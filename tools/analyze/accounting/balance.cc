@@ -34,7 +34,7 @@ class BalancePass : public DeviceChangePass {
     DeviceChangePass::SeeSegment(event);
     Settle(event.segment->device);
   }
-  // Torch reports a segment before it allocates the block for which it reserved the segment. This function takes the
+  // Torch reports a segment before it allocates the block for which it reserved the segment. This function computes the
   // balance again, with the block.
   void SeeAllocate(const AllocateEvent& event) override {
     DeviceChangePass::SeeAllocate(event);
@@ -122,8 +122,8 @@ void BalancePass::Settle(DeviceId id) {
 }
 
 // Subtracts from `unexplained` the bytes that were already unexplained at the first sample, and stores them in
-// `from_before`. Such bytes have no row, but they are no leak. Does nothing if the recording contains the creation of
-// the context and was never paused: in this case no memory was allocated while nothing was recorded.
+// `from_before`. Such bytes have no row, but they are not a leak. Does nothing if the recording contains the creation
+// of the context and was never paused: in this case no memory was allocated while nothing was recorded.
 void RemoveEarlierMemory(DeviceBalance& balance) {
   const bool saw_all = !balance.went_on && std::ranges::any_of(balance.rows, [](const BalanceRow& row) {
     return row.part == BalancePart::kContext;

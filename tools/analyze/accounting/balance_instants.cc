@@ -87,9 +87,9 @@ class BalanceInstantPass : public DeviceChangePass {
   }
 
  private:
-  // The device samples of one call of torch. They count as one sample, at the time of the last of them. Each sample is
-  // recorded before the block that the call allocates. A call may have several samples, because torch maps memory piece
-  // by piece.
+  // The device samples of one call of torch. The samples of one call count as one sample, at the time of the last
+  // sample. Each sample is recorded before the block that the call allocates. A call may have several samples, because
+  // torch maps memory piece by piece.
   struct Call {
     bool open = false;       // since the newest sample there were only driver allocations
     bool of_torch = false;   // all of these driver allocations are torch's

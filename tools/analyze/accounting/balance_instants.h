@@ -62,7 +62,7 @@ struct BalanceInstant {
   std::uint64_t after = 0;  // number of the device's changes up to the instant
   std::uint64_t ns = 0;
   // Bytes of other processes. Only the few samples that use NVML contain them. The value comes from the newest such
-  // sample up to the instant. If no such sample came before, it comes from the first one after the instant.
+  // sample up to the instant. If there is no such sample, the value comes from the first later sample that contains it.
   std::optional<std::uint64_t> other_processes;
   // Number of the change that is the first sample of the recording, or the first sample after a pause of the recording.
   // 0: no sample.

@@ -3,7 +3,7 @@
 //
 //   begin capture (stream) ── blocks, launches ── end capture: graph ── instantiate: exec ── launch, launch, ...
 //
-// CUDA reuses the handle of a destroyed object, so a handle means the newest object with this handle.
+// CUDA reuses the handle of a destroyed object, so a handle identifies the newest object with this handle.
 #ifndef TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 #define TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 

@@ -1,12 +1,13 @@
-// Matches each run on a device (a kernel, a copy or a fill) with the call that launched the run, by the correlation id
-// that CUPTI gives to both. Serves one process at a time.
+// Matches each run on a device (a kernel, a copy or a fill) with the call that launched the run. CUPTI assigns the same
+// correlation id to both. Serves one process at a time.
 //
 //   call ─┐
 //         ├─► whichever comes first waits for the other; a call stays, because the launch of a graph has many runs
 //   run ──┘
 //
 // A run is almost always reported after its call. The numbers of stored calls and runs are bounded; beyond the bound
-// the oldest are dropped. A dropped run counts as a run without a recorded call. A dropped call gets no more runs.
+// the oldest are dropped. A dropped run counts as a run without a recorded call. Later runs are no longer matched with
+// a dropped call.
 #ifndef TOOLS_ANALYZE_CALLS_LAUNCHED_RUNS_H_
 #define TOOLS_ANALYZE_CALLS_LAUNCHED_RUNS_H_
 
@@ -58,7 +59,7 @@ class LaunchedRuns {
   std::deque<std::uint32_t> call_order_;
   absl::flat_hash_map<std::uint32_t, std::vector<DeviceRun>> waiting_;
   std::deque<std::uint32_t> run_order_;
-  std::vector<DeviceRun> others_;
+  std::vector<DeviceRun> others_;  // dropped runs
 };
 
 }  // namespace memoir

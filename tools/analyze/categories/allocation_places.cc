@@ -29,7 +29,8 @@ void AllocationPlaces::EnterRange(ThreadId thread, std::uint32_t depth, NameId n
 }
 
 // Closes the open module or range at `depth`, and everything that opened inside it and has no recorded end. Also called
-// before a module or range opens at `depth`, in case the end of an earlier one at this depth was not recorded.
+// before a module or range opens at `depth`, in case the end of an earlier module or range at this depth was not
+// recorded.
 void AllocationPlaces::Exit(ThreadId thread, std::uint32_t depth, bool module) {
   if (!thread.valid()) return;
   Thread& of = ThreadOf(thread);

@@ -1,6 +1,6 @@
 // The places in a program where blocks are made. Blocks of one place usually have the same category. So once the rules
-// have judged a block, its category predicts the category of the next block of its place. A place recurs in the next
-// call of the same module, in the next run of the same autograd node, or in the next optimizer step.
+// have judged a block, its category predicts the category of the next block of its place. A place recurs when the same
+// module is called again, when the same autograd node runs again, or in the next optimizer step.
 //
 // A place is a hash of the innermost running module, autograd node or optimizer step, and of the operators of all
 // blocks that this module, node or step has allocated so far.
@@ -20,7 +20,7 @@ namespace memoir {
 
 class AllocationPlaces {
  public:
-  static constexpr std::uint64_t kNowhere = 0;
+  static constexpr std::uint64_t kNowhere = 0;  // the place of a block whose thread is unknown
 
   // The rule of a judged block, and the block's slot and ordinal.
   struct Outcome {
@@ -50,7 +50,7 @@ class AllocationPlaces {
  private:
   static constexpr std::size_t kMostPlaces = std::size_t{1} << 20;
   struct OpenPlace {
-    std::uint64_t here = 0;
+    std::uint64_t here = 0;   // place of the newest block in the module or range
     std::uint64_t began = 0;  // value of `here` when the module or range began
     std::uint32_t depth = 0;
     bool module = false;

@@ -1,7 +1,7 @@
 // Follows the autograd nodes that have not run yet, and the blocks that each of them may have saved.
 //
-// A recording contains a node only when the node runs. Each operator is recorded with the sequence number that the next
-// new node will get. So an operator has made a node if the operator after it has another number:
+// A recording contains a node only when the node runs. Each operator is recorded with the sequence number of the next
+// new node. So an operator has made a node if the operator after it has another number:
 //
 //     aten::eq  #7 ─┐ makes no node        the number stays for the next operator
 //     aten::mul #7 ─┴─► MulBackward0 #7    may keep the arguments and results of aten::mul until the node has run
@@ -46,8 +46,8 @@ class AutogradGraphBook {
   struct Node {
     std::uint64_t call = 0;   // OpenRange::call of the newest operator with the node's number, which makes the node
     std::uint64_t place = 0;  // place (AllocationPlaces) in which that operator ran
-    std::vector<BlockRef> computed;
-    std::vector<BlockRef> given;
+    std::vector<BlockRef> computed;  // blocks that the operator allocated
+    std::vector<BlockRef> given;     // blocks that the operator received
     std::vector<EndedBlock> ended;
   };
 
@@ -63,8 +63,8 @@ class AutogradGraphBook {
   // Removes and returns the node of `step`, because it runs now and no longer counts as keeping blocks. nullopt if the
   // node is unknown.
   std::optional<Node> RunNode(const Step& step);
-  // Notes the free of a block that the operator call `call` computed. `otherwise`: set if another rule applies to the
-  // block once the operator's node has run.
+  // Notes the free of a block that the operator call `call` computed. `otherwise`: the evidence about the block, if
+  // another rule will apply to it once the operator's node has run.
   void EndBlock(const Step& step, std::uint64_t call, BlockRef block, const std::optional<EndedBlock>& otherwise);
 
   // CountHolders counts the nodes that may keep the block. CountUsers counts the nodes whose operators received or
@@ -78,11 +78,11 @@ class AutogradGraphBook {
 
  private:
   // Bounds for programs that never call backward.
-  static constexpr std::size_t kMostEnded = std::size_t{1} << 20;
-  static constexpr std::size_t kMostNodes = std::size_t{1} << 18;  // nodes with arguments
+  static constexpr std::size_t kMostEnded = std::size_t{1} << 20;  // bounds the entries of all Node::ended
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 18;  // bounds the nodes whose `given` is not empty
   struct HoldCount {
     std::uint64_t ordinal = 0;
-    std::uint32_t nodes = 0, holders = 0;
+    std::uint32_t nodes = 0, holders = 0;  // the results of CountUsers and CountHolders
   };
 
   Node* NodeOf(const Step& step, std::uint64_t call, std::uint64_t place);

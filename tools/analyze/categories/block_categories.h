@@ -22,13 +22,13 @@ std::string LabelOfCategory(CategoryNumber category);
 
 using BlockOwners = OrdinalTable<ParameterNumber, kNoParameter>;
 
-// Ordinals of blocks with the rule `workspace` on devices with a caching allocator, except expected ones (IsExpected).
-// On other devices torch provides no workspaces for libraries.
+// Ordinals of blocks with the rule `workspace` on devices with a caching allocator, except blocks for which
+// IsExpected() is true. On other devices torch provides no workspaces for libraries.
 using LibraryWorkspaces = absl::flat_hash_set<std::uint64_t>;
 // Returns true if the rule is `workspace`.
 inline bool IsOfLibrary(RuleNumber rule) { return Rules()[rule].holder == HolderKind::kLibrary; }
 
-// Categories by Block::ordinal. An inferred block has the category of its matching block.
+// Categories by Block::ordinal. If a block has a matching block, its category is that of the matching block.
 struct BlockCategories {
   BlockRules rules;
   OrdinalTable<bool, false> expected;  // see IsExpected()
@@ -43,7 +43,7 @@ struct BlockCategories {
   }
   CategoryNumber CategoryOf(const Block& block) const;
   // Returns true if the recording ended before it showed the block's category, so the category is taken from an earlier
-  // block of the same place.
+  // block of the same place in the program (allocation_places.h).
   bool IsExpected(const Block& block) const { return expected.At(block.recorded_ordinal()); }
   ParameterNumber OwnerOf(const Block& block) const { return owners.At(block.recorded_ordinal()); }
 };

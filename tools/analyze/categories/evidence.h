@@ -42,7 +42,7 @@ enum class Sign : std::uint64_t {
   kNodeArgument = std::uint64_t{1} << 23,      // an autograd node received it as the gradient of its output
   kFreedInBackward = std::uint64_t{1} << 24,   // freed inside of an autograd node
   kPending = std::uint64_t{1} << 25,           // when it was judged, an autograd node that may keep it had not run
-  kLeftLive = std::uint64_t{1} << 26,          // judged while live: the recording ends, or is treated as if it ended
+  kLeftLive = std::uint64_t{1} << 26,          // judged while live, at an early end (live_block_judge.h)
   kPassedOver = std::uint64_t{1} << 30,        // a whole backward pass has run since it was allocated
   kRetained = std::uint64_t{1} << 31,          // a backward pass read it and kept the graph (retain_graph=True)
   kToLeaf = std::uint64_t{1} << 34,            // as large as a leaf whose first gradient the running node computes
@@ -70,7 +70,7 @@ struct Evidence {
   bool compiled = false;        // allocated by code that torch.compile generated
   bool found = false;           // live before the recording began
   bool unseen = false;          // operators were not being recorded when it was allocated
-  bool in_snapshot = false;     // live in a snapshot, which shows nothing that came before or after
+  bool in_snapshot = false;     // live in a snapshot, which shows only one instant
   bool trains = false;          // the process has parameters in modules or optimizers
   ParameterNumber parameter = kNoParameter;
 

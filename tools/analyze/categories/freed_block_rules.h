@@ -41,7 +41,7 @@ class FreedBlockRules {
 
  private:
   std::uint64_t first_ = 0;
-  BlockRules rules_;  // from `first_` on
+  BlockRules rules_;  // rules of blocks whose ordinal is at least `first_`, by ordinal minus `first_`
   // Blocks with smaller ordinals that were freed since the last Forget.
   absl::flat_hash_map<std::uint64_t, RuleNumber> old_;
 };

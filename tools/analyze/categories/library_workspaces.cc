@@ -14,8 +14,8 @@
 namespace memoir {
 namespace {
 
-// Follows the live blocks that no tensor has used yet; a block with a tensor is not a workspace. Most blocks get a
-// tensor immediately, so few blocks are stored at a time. A block without a tensor has little evidence, so all of its
+// Follows the live blocks that no tensor has used yet; a block with a tensor is not a workspace. A tensor uses most
+// blocks immediately, so few blocks are stored at a time. A block without a tensor has little evidence, so all of its
 // evidence is stored.
 class WorkspacePass : public Visitor {
  public:
@@ -43,10 +43,10 @@ class WorkspacePass : public Visitor {
   struct UnseenBlock {
     std::uint64_t ordinal = 0;
     ThreadId thread;
-    std::int32_t operation = -1, optimizer = -1;           // depths of operator and optimizer step; -1: none
+    std::int32_t operation = -1, optimizer = -1;           // depths of operator and optimizer step; -1: no such range
     std::uint64_t operation_call = 0, optimizer_call = 0;  // OpenRange::call at these depths
     Evidence evidence;
-    std::optional<bool> live_result;  // whether the block is a workspace, judged at the newest early end
+    std::optional<bool> live_result;  // whether the block is a workspace, as JudgeLive found last
   };
   void See(absl::Span<const Tensor> tensors) {
     if (unseen_.empty()) return;
@@ -67,7 +67,7 @@ class WorkspacePass : public Visitor {
   const ReplayState* state_ = nullptr;
   RangeTraitTable traits_;
   absl::flat_hash_map<Place, UnseenBlock> unseen_;  // live blocks without a tensor, by place
-  // Number of ranges that have begun: so far, and until the newest early end.
+  // Number of ranges that have begun: so far, and before JudgeLive last judged the live blocks.
   std::uint64_t ranges_ = 0, ranges_at_early_end_ = ~std::uint64_t{0};
   LibraryWorkspaces found_;
 };
@@ -114,7 +114,7 @@ void WorkspacePass::OnDeallocate(const DeallocateEvent& event) {
 }
 
 // Judges the live blocks at an early end of the recording (live_block_judge.h). A block whose operator still runs
-// counts as a result of the operator, so it is no workspace. This must be judged now: later the replay closes the
+// counts as a result of the operator, so it is no workspace. The result is stored now: later the replay closes the
 // ranges without a recorded end, and the operator no longer counts as running.
 void WorkspacePass::JudgeLive() {
   if (ranges_ == ranges_at_early_end_) return;

@@ -53,9 +53,9 @@ void ParameterBook::EndProcess(const Dictionary& dictionary) {
 }
 
 // Finds a tensor by the address of its TensorImpl. Returns nullopt if the block of the tensor known at this address was
-// freed and `tensor` has another block: usually `tensor` is a new TensorImpl at the same address. It may instead be a
-// known parameter that received new memory. In this case its module reports it at the next call, and AddNamed finds it
-// by module and name.
+// freed and `tensor` has another block: usually `tensor` is a new TensorImpl at the same address. But `tensor` may also
+// be a known parameter that received new memory. In this case its module reports it at the next call, and AddNamed
+// finds it by module and name.
 std::optional<ParameterNumber> ParameterBook::Find(const BookedTensor& tensor) const {
   const auto known = by_impl_.find(tensor.impl);
   if (known == by_impl_.end()) return std::nullopt;

@@ -24,7 +24,7 @@ RangeTraits TraitsOf(std::string_view name) {
   traits.copies_in = is("fsdp::all_gather_copy_in");
   traits.copies_out = is("fsdp::split_with_sizes_copy");
   traits.scatters = is("c10d::_reduce_scatter_base_");
-  traits.chunks = is("fsdp::chunk_cat") || is("fsdp::chunk_cat_mixed_dtype");  // the second: torch 2.15
+  traits.chunks = is("fsdp::chunk_cat") || is("fsdp::chunk_cat_mixed_dtype");  // the second exists since torch 2.15
   traits.copies_over = is("aten::copy_");
   traits.empties = is("aten::empty") || is("aten::empty_strided") || is("aten::new_empty");
   traits.cuts = is("aten::as_strided");

@@ -79,7 +79,9 @@ bool LiveInSnapshot(const Evidence& block) {
   return block.in_snapshot && (block.phase == Phase::kForward || block.phase == Phase::kRecompute);
 }
 
-// Blocks that are kept for backward.
+// Blocks that are kept for backward, and blocks of libraries and of torch.compile.
+
+// A copy of a parameter that was made in forward, as autocast does.
 bool CastParameter(const Evidence& block) { return block.Has(kCastParameter) && block.phase == Phase::kForward; }
 // cuBLAS has a workspace for each stream, which torch's allocator provides.
 bool Workspace(const Evidence& block) {
@@ -109,7 +111,7 @@ bool SavedForBackward(const Evidence& block) {
 bool ReleasedByBackward(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
 }
-// Saved by a node that ran to compute the gradients of other tensors.
+// Saved by a node that ran without reading the block, because the node computed only gradients of other tensors.
 bool SavedUnread(const Evidence& block) { return ComputedInForward(block) && block.Has(kSaved); }
 bool AwaitsBackward(const Evidence& block) { return ComputedInForward(block) && StillAwaits(block); }
 

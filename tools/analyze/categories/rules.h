@@ -1,4 +1,4 @@
-// Memoir's rules: the category of a block from its evidence. The first rule that holds applies.
+// Memoir's rules: the category of a block from its evidence. The first rule whose condition is true applies.
 #ifndef TOOLS_ANALYZE_CATEGORIES_RULES_H_
 #define TOOLS_ANALYZE_CATEGORIES_RULES_H_
 
@@ -30,12 +30,12 @@ enum class HolderKind : std::uint8_t {
 };
 
 struct Rule {
-  std::string_view name;  // "saved_for_backward"
-  Category kept;
+  std::string_view name;    // "saved_for_backward"
+  Category kept;            // the category of the block
   std::string_view detail;  // empty: no detail
   HolderKind holder;
-  bool (*holds)(const Evidence&);
-  std::string_view because;  // "made in forward, read in backward"
+  bool (*holds)(const Evidence&);  // the condition
+  std::string_view because;        // "made in forward, read in backward"
 };
 
 // The rules in their order. The last rule always holds.
@@ -43,12 +43,12 @@ absl::Span<const Rule> Rules();
 using RuleNumber = std::uint8_t;  // index in Rules()
 inline constexpr std::size_t kMostRules = 64;
 
-// Returns true if a block with this rule is a bucket in which DDP reduces gradients. Other threads free buckets, so the
-// time at which a bucket is freed varies from step to step.
+// Returns true if a block with this rule is a bucket in which DDP reduces gradients. Threads of DDP free buckets, so
+// the time at which a bucket is freed varies from step to step.
 bool IsBucketOfRanks(const Rule& rule);
 
 RuleNumber RuleFor(const Evidence& evidence);
-bool IsSecondCopy(RuleNumber rule);  // the rule of a second copy of a model's parameters (second_copies.h)
+bool IsSecondCopy(RuleNumber rule);  // true for the rule `second_copy` (second_copies.h)
 
 }  // namespace memoir
 

@@ -52,8 +52,8 @@ std::vector<std::uint64_t> SecondCopies::EndProcess(ProcessId process, absl::Spa
   }
   std::vector<std::uint64_t> copies;
   for (auto& [made, inputs] : inputs_) {
-    // Inputs are noted in the order in which they are freed. They must match in the order of their allocations, because
-    // a second copy is made before the batches.
+    // Inputs are noted in the order in which they are freed. Inputs must be matched in the order of their allocations,
+    // because a second copy is made before the batches.
     std::ranges::sort(inputs, {}, &Input::ordinal);
     std::vector<std::uint64_t> most;
     for (const auto& [root, model] : models) {

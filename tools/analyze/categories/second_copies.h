@@ -2,7 +2,7 @@
 // made on one device between two calls of modules are a second copy if each parameter of a model has its own input of
 // the same shape and dtype. A state dictionary that was loaded to the device and kept is such a copy.
 //
-// One object serves the processes of a replay, one after another.
+// One object is used for all processes of a replay, one after another.
 #ifndef TOOLS_ANALYZE_CATEGORIES_SECOND_COPIES_H_
 #define TOOLS_ANALYZE_CATEGORIES_SECOND_COPIES_H_
 

@@ -1,5 +1,5 @@
 // Finds the uses of blocks that were made in module calls: which operators read a block in forward, and which operators
-// saved it for backward, inside or outside of the call that made it.
+// saved it for backward. Distinguishes operators inside and outside of the call that made the block.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 
@@ -20,8 +20,8 @@ namespace memoir {
 struct BlockUse {
   static constexpr std::uint8_t kNever = 0xff;
   std::uint8_t saved_outermost = kNever;  // smallest depth of a forward operator whose autograd node reads the block
-  std::uint8_t saved_innermost = 0;
-  std::uint8_t read_outermost = kNever;  // smallest depth of a forward operator that reads the block
+  std::uint8_t saved_innermost = 0;       // largest depth of such an operator
+  std::uint8_t read_outermost = kNever;   // smallest depth of a forward operator that reads the block
   bool freed_in_backward = false;
   bool freed_in_forward = false;  // freed while a module call ran on the thread that allocated the block
   std::uint32_t reads = 0;        // number of forward operators that read the block
@@ -32,6 +32,7 @@ struct BlockUse {
   bool Leaves(std::uint32_t depth) const {
     return (saved_outermost != kNever ? saved_outermost : read_outermost) < depth;
   }
+  // Returns true if an operator inside of the call at `depth` saved the block.
   bool IsSavedInside(std::uint32_t depth) const { return saved_innermost >= depth; }
   bool operator==(const BlockUse&) const = default;
 };
@@ -58,7 +59,7 @@ class ForwardCalls {
   absl::flat_hash_map<std::pair<std::uint64_t, std::int64_t>, std::pair<std::int64_t, CallNumber>> calls_;
 };
 
-// Needs one replay. Every replay of the same rank gives the same numbers to blocks and calls.
+// Needs one replay. In every replay of the same rank, blocks have the same ordinals and calls have the same numbers.
 Task<absl::StatusOr<BlockUses>> FindBlockUses(JointReplays& replays);
 
 }  // namespace memoir

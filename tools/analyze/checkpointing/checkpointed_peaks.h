@@ -1,6 +1,7 @@
 // The recorded peak of a device, and for each group of alike modules the peak with checkpointing. The figures of a
 // group change rarely. So each group stores the instant since which its figures are unchanged. When they change, or
-// when the selection begins or ends, its peak is updated for the time since that instant. Touch() raises it directly.
+// when the selection begins or ends, the group's peak is updated for the time since that instant. Touch() raises the
+// group's peak directly.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTED_PEAKS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTED_PEAKS_H_
 
@@ -18,7 +19,7 @@ class CheckpointedPeaks {
   struct Group {
     std::uint64_t freed = 0;  // bytes that are live now, and would be free with checkpointing
     std::uint64_t held = 0;   // bytes of inputs that are free now, and would be live with checkpointing
-    std::uint64_t kept = 0;   // bytes of live blocks that checkpointing would free at any time of their life
+    std::uint64_t kept = 0;   // bytes of live blocks that checkpointing would free at some time of their life
     std::uint64_t peak = 0;   // most live bytes with checkpointing, in the selection
     std::uint64_t kept_at_peak = 0;
     std::uint64_t again = 0;  // most bytes that one call recomputes

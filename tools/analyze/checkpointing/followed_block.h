@@ -29,7 +29,7 @@ struct FollowedBlock {
   bool cast = false;          // a copy of a parameter, made in forward (autocast)
   bool may_be_input = false;  // can be an input of calls, because it does not live as long as the model
   bool settled = false;       // forward does not read the block any more, and the call `holder` has returned
-  CallNumber holder = 0;      // innermost call that contains all readers of the block: its frame may hold it
+  CallNumber holder = 0;      // innermost call that contains all readers of the block; its frame may hold the block
   DeviceId device;
   std::uint64_t bytes = 0;
   std::uint32_t reads = 0;     // number of reads in forward that are still to come
@@ -39,8 +39,8 @@ struct FollowedBlock {
   std::vector<CallNumber> inputs_of;  // calls that received the block as an input
   bool Leaves(std::uint32_t depth) const { return (leaves & Bit(depth)) != 0; }
   bool IsSavedIn(std::uint32_t depth) const { return (saved_in & Bit(depth)) != 0; }
-  // Returns true if the call at `depth` keeps the block without checkpointing, and makes it again when it is
-  // recomputed: the block does not leave the call, or an operator inside of the call saved it.
+  // Returns true if the call at `depth` keeps the block live without checkpointing, and its recomputation would make
+  // the block again. This is so if the block does not leave the call, or if an operator inside of the call saved it.
   bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
   // Returns true if recomputing the call at `depth` makes the block a second time, and backward frees the first one.
   bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }

@@ -26,12 +26,12 @@ struct CallOnDevice {
 
 struct FollowedCall {
   bool ended = false;
-  bool made_again = false;
+  bool made_again = false;  // backward needed a block of the call, so it was recomputed
   AlikeNumber alike = 0;
   std::uint32_t depth = 0;
   std::uint64_t blocks = 0;  // live blocks for which FollowedBlock::Counts() holds
   std::vector<CallOnDevice> devices;
-  std::vector<std::size_t> held;  // places in HeldInputs
+  std::vector<std::size_t> held;  // indices in HeldInputs::held_
   // Blocks that settle when the call ends: slot, ordinal.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;
 

@@ -32,7 +32,7 @@ class FollowedCalls {
   void ForAll(Function function) {
     for (auto& [number, call] : open_) function(call);
   }
-  // Calls `function` with each followed call around a block, innermost first.
+  // Calls `function` with the call `innermost` and the calls around it, as far as they are followed, innermost first.
   template <class Function>
   void ForCallsOf(CallNumber innermost, Function function) {
     for (CallNumber number = innermost; number != 0; number = tree_[number].caller) {

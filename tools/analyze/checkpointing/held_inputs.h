@@ -18,7 +18,7 @@ class HeldInputs {
   // recomputed yet still hold it. The block counts once for each group of such calls. Must be called before the live
   // bytes change.
   void Hold(const FollowedBlock& followed, CheckpointedPeaks& peaks);
-  // Called when the graph of the call is freed. The graph's inputs are freed with it.
+  // Called when the graph of the call is freed. The inputs that the call still holds are freed with the graph.
   void Release(const FollowedCall& call);
   void Clear();
 

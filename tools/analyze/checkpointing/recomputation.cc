@@ -6,6 +6,7 @@
 namespace memoir {
 namespace {
 
+// Returns the most live bytes of the device while backward recomputes `call`. `live`: recorded live bytes at this time.
 std::int64_t MostWhileMadeAgain(const FollowedCall& call, const CallOnDevice& on, const CheckpointedPeaks& peaks,
                                 std::uint64_t live) {
   const std::vector<CheckpointedPeaks::Group>& groups = peaks.groups();

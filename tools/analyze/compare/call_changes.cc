@@ -61,7 +61,8 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
     if (const std::optional<Kind> kind = AutogradChange(caller_a.calls, caller_b.calls))
       changes.push_back(ChangeAt(*kind, model, caller_b.line));
   }
-  // If both A and B have a line without a match, the two lines may be the same call in a renamed function.
+  // If both A and B have a line without a match, these lines may be the same call in a renamed function, so they are
+  // not reported.
   if (gone.empty() != added.empty() && !callers_a.empty() && !callers_b.empty()) {
     for (const Caller* caller : added) changes.push_back(ChangeAt(Kind::kNewCall, model, caller->line));
     for (const Caller* caller : gone) changes.push_back(ChangeAt(Kind::kGoneCall, model, caller->line));
@@ -75,7 +76,8 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
 
 using Uses = std::map<CommonModule, const ModuleUse*>;
 
-// Returns the number of calls of a module for each call of its outermost module, as text. Empty if it is not whole.
+// Returns the number of calls of a module for each call of its outermost module, as text. Empty if the number is not
+// whole.
 std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   const auto outermost = uses.find({module.root, ""});
   if (outermost == uses.end() || outermost->second->calls.all() == 0) return "";
@@ -83,7 +85,8 @@ std::string CallsInCall(const Uses& uses, const CommonModule& module) {
   return calls % of_model == 0 ? absl::StrCat(calls / of_model) : "";
 }
 
-// Compares the modules inside of models that both A and B have. If a module differs, leaves out the modules inside it.
+// Compares the modules inside of models that both A and B have. If a module differs, leaves out the modules inside of
+// that module.
 std::vector<ProgramChange> ChangesInside(const Uses& uses_a, const Uses& uses_b) {
   std::vector<ProgramChange> changes;
   std::vector<CommonModule> added;
@@ -138,7 +141,7 @@ std::vector<ProgramChange> FindCallChanges(const CaptureHoldings& a, const Captu
       for (ProgramChange& change : ChangesOf(model_b, calls_a, calls_b)) changes.push_back(std::move(change));
     }
   }
-  if (!changes.empty()) return changes;  // what happens inside of a model follows from how it is called
+  if (!changes.empty()) return changes;  // changes inside of a model follow from changes of its calls
   Uses uses_a, uses_b;
   for (const auto& [name, use] : a.facts.calls.modules) uses_a[names.modules().CommonNameInA(use.module)] = &use;
   for (const auto& [name, use] : b.facts.calls.modules) uses_b[names.modules().CommonNameInB(use.module)] = &use;
@@ -156,7 +159,7 @@ std::vector<ProgramChange> FindGradientChanges(const CallFacts& a, const CallFac
   for (const auto& [name, module] : b.sparse) sparse_b.insert(names.modules().CommonNameInB(module));
   AddSparse(sparse_b, sparse_a, {.kind = Kind::kGradients, .a = "dense", .b = "sparse"}, changes);
   AddSparse(sparse_a, sparse_b, {.kind = Kind::kGradients, .a = "sparse", .b = "dense"}, changes);
-  constexpr std::size_t kFewestSteps = 3;  // fewer do not show what a program does between steps
+  constexpr std::size_t kFewestSteps = 3;  // fewer steps do not show the treatment of gradients between steps
   const std::string in_a = WordsOf(a.gradients), in_b = WordsOf(b.gradients);
   if (in_a != in_b && a.steps >= kFewestSteps && b.steps >= kFewestSteps)
     changes.push_back({.kind = Kind::kGradients, .a = in_a, .b = in_b});

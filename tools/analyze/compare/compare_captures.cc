@@ -19,6 +19,7 @@ namespace {
 
 constexpr char kEvicted[] = "(in evicted parts)";
 
+// Returns true if the rows of the grouping can be computed from the fields of HeldPart other than `other`.
 bool IsMadeOfFacets(GroupBy by) {
   return by == GroupBy::kOperator || by == GroupBy::kModule || by == GroupBy::kLine || by == GroupBy::kCategory ||
          by == GroupBy::kCategoryModule || by == GroupBy::kCategoryLine;

@@ -1,4 +1,4 @@
-// Compares two captures.
+// Compares two captures for `memoir diff`: the memory of their devices at an instant, and their programs.
 #ifndef TOOLS_ANALYZE_COMPARE_COMPARE_CAPTURES_H_
 #define TOOLS_ANALYZE_COMPARE_COMPARE_CAPTURES_H_
 

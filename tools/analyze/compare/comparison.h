@@ -33,8 +33,9 @@ inline std::string_view ToString(RowState state) {
 struct Amount {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t requested = 0;    // bytes without the allocator's rounding; only in parts and rows of live blocks
-  std::uint64_t before_step = 0;  // HeldPart::before_step; only in parts
+  // HeldPart::requested and HeldPart::before_step, summed. 0 in ComparedSide::held.
+  std::uint64_t requested = 0;
+  std::uint64_t before_step = 0;
 };
 
 struct ComparedRow {
@@ -59,12 +60,12 @@ struct ComparedRow {
 // than a tenth of the largest growth of a line, the cause is the line that grew most. If no stacks were recorded, the
 // cause is a module or an operator instead of a line.
 struct MainCause {
-  std::string line;    // label of its row; empty: unknown
+  std::string line;    // label of the line; empty: unknown
   std::string line_a;  // A's label; empty if A lacks the line
   SourceLine source;
   std::string operator_name, module, category;  // each empty if no single value makes up most of the change
   bool is_all_in_module = false,
-       is_all_of_category = false;   // the module, or the category, makes up at least 9/10
+       is_all_of_category = false;   // the module, or the category, makes up at least 9/10 of the line's change
   RowState state = RowState::kSame;  // kNew: only B has bytes of the line; kGone: only A has them
   std::int64_t bytes = 0;
   std::int64_t more_blocks = 0;
@@ -103,14 +104,15 @@ struct ComparedDevice {
   bool has_both() const { return sides[0] && sides[1]; }
   const ComparedSide& a() const { return *sides[0]; }
   const ComparedSide& b() const { return *sides[1]; }
-  // Returns the difference of the live bytes at the instant, of the peaks of allocated bytes, and of the peaks of
-  // reserved bytes (0 if reserved_cause is unknown).
+  // Returns the difference of the live bytes at the instant.
   std::int64_t difference() const {
     return Difference([](const ComparedSide& side) { return side.held.bytes; });
   }
+  // Returns the difference of the peaks of allocated bytes.
   std::int64_t peak_difference() const {
     return Difference([](const ComparedSide& side) { return side.device.peak_allocated_bytes; });
   }
+  // Returns the difference of the peaks of reserved bytes. 0 if reserved_cause is unknown.
   std::int64_t reserved_difference() const {
     if (!has_both() || reserved_cause.bytes == 0) return 0;
     return Difference([](const ComparedSide& side) { return side.device.peak_reserved_bytes; });
@@ -138,8 +140,8 @@ struct RecordingDifference {
 struct Comparison {
   GroupBy by = GroupBy::kLine;
   InstantChoice at;
-  // First the devices that are in both captures: GPUs before hosts, then the largest difference first. Then the
-  // devices of one capture.
+  // Devices that are in both captures come first, GPUs before hosts, then the largest difference first. Devices that
+  // only one capture has come last.
   std::vector<ComparedDevice> devices;
   std::vector<RecordingDifference> unlike;
   std::vector<ProgramChange> changes;

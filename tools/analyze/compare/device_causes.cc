@@ -17,8 +17,8 @@ namespace {
 
 using Kind = ProgramChange::Kind;
 
-// Returns by how many bytes the blocks of `category` are more in B than in A. Includes categories with a detail after
-// the name, for example "gradient (bucket)".
+// Returns the bytes of B's blocks of `category`, minus the bytes of A's. Includes categories with a detail after the
+// name, for example "gradient (bucket)".
 std::int64_t MoreOf(const std::vector<MatchedPart>& parts, std::string_view category) {
   std::int64_t more = 0;
   for (const MatchedPart& part : parts) more += part.category.starts_with(category) ? part.difference() : 0;
@@ -37,9 +37,9 @@ std::int64_t MoreIn(const ProgramChange& change, const std::vector<MatchedPart>&
   return more;
 }
 
-// Returns true if a size of an input changed exactly as a size of the parameters in `change` did: from the same value
-// in A to the same value in B. For example, more patches of an image make both the input sequence and the table of
-// positions longer.
+// Returns true if a size of an input changed from the same value (in A) to the same value (in B) as a size of the
+// parameters in `change`. For example, more patches of an image make both the input sequence and the table of positions
+// longer.
 bool HasSizesOfInput(const ProgramChange& change, const std::vector<ProgramChange>& changes) {
   return std::ranges::any_of(changes, [&](const ProgramChange& other) {
     return other.kind == Kind::kInputs &&
@@ -87,7 +87,7 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
 }
 
 // Adds new modules as the cause of a growth, or gone modules as the cause of a decrease, even if the changed bytes
-// belong to other modules: a new module may only save its input, which another module made.
+// belong to other modules. For example, a new module may only save its input, which another module made.
 void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
   const auto find = [&](Kind kind) { return std::ranges::find(changes, kind, &ProgramChange::kind); };
   const auto added = find(Kind::kNewModules), gone = find(Kind::kGoneModules);
@@ -247,9 +247,9 @@ void AddLineChange(const LineChanges& changes, ComparedDevice& device) {
     return;
   }
   if (!changes.shape) return;
-  const bool is_told = changes.shape->source == device.cause.source && !device.cause.shape_b.empty();
+  const bool is_shown = changes.shape->source == device.cause.source && !device.cause.shape_b.empty();
   const bool is_against = device.difference() > 0 ? changes.shape->factor < 1 : changes.shape->factor > 1;
-  if (!is_told && !is_against) device.causes.push_back(*changes.shape);
+  if (!is_shown && !is_against) device.causes.push_back(*changes.shape);
 }
 
 }  // namespace memoir

@@ -20,8 +20,8 @@ struct MatchedDevice {
 std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vector<ProgramChange>& changes,
                                     const MatchedNames& names);
 
-// Returns the parts without tensors that always stay, such as parameters. The difference of a returned part is only the
-// difference of its bytes from before the step: the bytes that may be kept from step to step.
+// Returns `parts` without the parts that every program keeps from step to step, such as parameters. In a returned
+// part, A and B differ only in the bytes from before the step: bytes that this program may keep from step to step.
 std::vector<MatchedPart> PartsOfEarlierSteps(std::vector<MatchedPart> parts);
 
 // Fills in the shapes of the tensors that the line of `cause` made, if both captures have them and they differ.
@@ -33,7 +33,9 @@ struct LineChanges {
   std::optional<ProgramChange> operators, shape;
 };
 LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, const MatchedNames& names);
-// If the device has no other cause, adds the first of the two changes that fits. AddShapes must be called before.
+// If the device has no other cause, adds the change of operators. If there is no such change, adds the change of shape,
+// unless `device.cause` already shows it, or it has the opposite direction of the device's difference. AddShapes must
+// be called before.
 void AddLineChange(const LineChanges& changes, ComparedDevice& device);
 
 }  // namespace memoir

@@ -32,9 +32,9 @@ std::optional<TensorShape> OwnInput(const Inputs& inputs, const Inputs& others) 
   return own == nullptr ? std::nullopt : std::optional(own->first);
 }
 
-// Returns the shape of `inputs` that stands in the place of `own`, the OwnInput() of `others`. The returned shape is
-// more frequent in `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training
-// now uses the batch size that only evaluation used before.
+// Returns the shape of `inputs` that replaces `own`, the OwnInput() of `others`. The returned shape is more frequent in
+// `inputs` than in `others`, by about as many calls as `others` has with `own`. For example, training now uses the
+// batch size that only evaluation used before.
 std::optional<TensorShape> MoreFrequentInput(const Inputs& inputs, const Inputs& others, const TensorShape& own) {
   const std::uint64_t calls = others.at(own);
   std::uint64_t all = 0;
@@ -65,8 +65,8 @@ std::string DimensionOf(const TensorShape& a, const TensorShape& b) {
   return changed[0] == 0 ? "batch" : are_words ? "sequence" : "";
 }
 
-// Returns true if fewer than a fifth of the calls have the shape, and the shapes do not vary. Such an input may be one
-// that the program makes itself.
+// Returns true if fewer than a fifth of the calls have the shape, and the shapes do not vary. The program may have made
+// such an input itself.
 bool IsRare(const TensorShape& shape, const Inputs& inputs) {
   std::uint64_t all = 0;
   for (const auto& [other, count] : inputs) all += count;

@@ -8,9 +8,9 @@
 
 namespace memoir {
 
-// Returns a change of Kind::kInputs for each outermost module whose input changed. Whole models come first, modules
-// inside of a model that the program called directly come last. A module without parameters, such as a loss, is left
-// out if the input of a module with parameters changed, because the first change follows from the second.
+// Returns a change of Kind::kInputs for each outermost module whose input changed. Whole models come first. Modules
+// that lie inside of a model, and that the program called directly, come last. A module without parameters, such as a
+// loss, is left out if the input of a module with parameters changed, because the first change follows from the second.
 std::vector<ProgramChange> FindInputChanges(const CaptureHoldings& a, const CaptureHoldings& b,
                                             const MatchedNames& names);
 

@@ -8,9 +8,9 @@
 
 namespace memoir {
 
-// Returns the lines and categories whose maximum (line_peaks.h) differs by more than 1 % of the device's peak, and for
-// which the blocks that are live at the peaks show less than half of this difference. Largest difference first.
-// `parts`: the blocks that are live at the peaks.
+// Returns the lines and categories whose maximum (line_peaks.h) differs between A and B by more than 1 % of the
+// device's peak. Leaves out lines and categories for which the blocks that are live at the peaks show at least half of
+// this difference. Largest difference first. `parts`: the blocks that are live at the peaks.
 std::vector<LineBelowPeak> LinesBelowPeak(const HeldDevice& a, const HeldDevice& b,
                                           const std::vector<MatchedPart>& parts, const MatchedNames& names);
 

@@ -46,7 +46,7 @@ std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::ve
   std::erase_if(changed, [&](const auto& one) { return !names.contains(one.second); });
   if (changed.empty()) changed = of_blocks;
   if (changed.empty() || total >= 0) return changed;
-  // A small total is the rest of larger changes in both directions. In this case the growth comes first.
+  // A small total may be the sum of larger changes in both directions. In this case the growth comes first.
   constexpr std::int64_t kSmall = 10;
   if (kSmall * std::abs(total) < changed.front().first) return changed;
   for (auto& [difference, name] : changed) difference = -difference;
@@ -54,10 +54,10 @@ std::vector<std::pair<std::int64_t, std::string>> ChangedByProgram(const std::ve
   return changed;
 }
 
-// A name whose parts have more than half of a difference.
+// A name whose parts make up more than half of a difference.
 struct DominantName {
-  std::string name;      // empty: no name has so much
-  bool has_all = false;  // the parts have at least 9/10 of the difference
+  std::string name;      // empty: there is no such name
+  bool has_all = false;  // the parts make up at least 9/10 of the difference
 };
 DominantName DominantOf(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
   const std::int64_t sign = bytes < 0 ? -1 : 1;
@@ -94,7 +94,7 @@ std::string BeginningOf(const std::string& path, std::size_t depth) {
   return end == std::string::npos ? path : path.substr(0, end);
 }
 
-// Returns the longest beginning of module paths whose parts have more than half of the difference:
+// Returns the longest beginning of module paths whose parts make up more than half of the difference:
 // "layers.*.attention".
 DominantName MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes, const Naming& name_of) {
   if (DominantName one = DominantOf(parts, name_of, bytes); !one.name.empty()) return one;
@@ -160,8 +160,8 @@ MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
   const auto changed = ChangedByProgram(all, name_of, total);
   MainCause cause;
   if (changed.empty()) return cause;
-  // `changed` is sorted in the direction of the total. If all changes have the other direction, takes the largest of
-  // these.
+  // `changed` is sorted in the direction of the total. If all changes have the other direction, takes the largest
+  // change.
   const bool against = changed.front().first < 0;
   const auto& most = against ? changed.back() : changed.front();
   std::erase_if(all, [&](const MatchedPart* part) { return name_of(*part) != most.second; });

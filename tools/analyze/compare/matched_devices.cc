@@ -27,8 +27,8 @@ std::map<DeviceKey, const SideInputs*> ByKey(const std::vector<SideInputs>& side
   return by_key;
 }
 
-// Ranks of one host use different GPUs. If each capture has one process, and one GPU that the other capture lacks,
-// gives B's GPU the key of A's, so that they are compared.
+// Ranks of one host use different GPUs. If each capture has one process, and one GPU that the other capture lacks, B's
+// GPU receives the key of A's GPU. So the two GPUs are compared.
 void MatchOnlyGpus(const std::map<DeviceKey, const SideInputs*>& of_a, std::map<DeviceKey, const SideInputs*>& of_b) {
   const auto only_in = [](const auto& these, const auto& others) {
     std::vector<DeviceKey> only;

@@ -14,7 +14,7 @@ struct SideInputs {
   HeldDevice held;
 };
 
-// nullptr: the capture has no such device.
+// Two devices that are compared. nullptr: the capture has no such device.
 struct DevicePair {
   const SideInputs* a = nullptr;
   const SideInputs* b = nullptr;

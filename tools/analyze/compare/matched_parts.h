@@ -19,12 +19,12 @@ struct MatchedPart {
   CommonModule module;  // if !is_of_module: its path is a label such as "(no module)"
   bool is_of_module = false;
   std::string line_key;      // identifies the line; lines that do not match may have the same label
-  std::string line, line_a;  // label of its row; A's label if it differs from B's, otherwise empty
+  std::string line, line_a;  // label of the line; A's label if it differs from B's, otherwise empty
   SourceLine source;
   bool is_line_of_a = false;
   std::string category;
   bool is_of_library = false;  // HeldPart::is_of_library
-  std::string other, other_a;
+  std::string other, other_a;  // HeldPart::other; A's label if it differs from B's, otherwise empty
   Amount a, b;
   std::int64_t difference() const { return static_cast<std::int64_t>(b.bytes) - static_cast<std::int64_t>(a.bytes); }
   std::int64_t requested_difference() const {
@@ -56,6 +56,7 @@ class MatchedNames {
   std::map<std::string, SourceLine> lines_of_a_;  // ToString of A's line, and the matching line of B
 };
 
+// Returns a row for each value of the grouping `by`, with the sums of its parts. Largest difference first.
 std::vector<ComparedRow> RowsOf(const std::vector<MatchedPart>& parts, GroupBy by);
 
 }  // namespace memoir

@@ -47,8 +47,8 @@ std::string PatternOf(const CommonModule& module, const std::string& name) {
 
 using Impl = std::uint64_t MatchedParameter::*;
 
-// Returns the parameters that have the same address of a TensorImpl as an earlier parameter in `these`, but not in
-// `others`.
+// Returns one change for the parameters that share their TensorImpl with an earlier parameter in the capture `these`,
+// but not in the capture `others`.
 ProgramChange SharedOnlyBy(const std::vector<MatchedParameter>& parameters, Impl these, Impl others, Kind kind) {
   ProgramChange change{.kind = kind};
   std::map<std::uint64_t, const MatchedParameter*> first;
@@ -68,7 +68,7 @@ ProgramChange SharedOnlyBy(const std::vector<MatchedParameter>& parameters, Impl
 // The parameters of each module, by name.
 using ParametersOfModules = std::map<CommonModule, std::map<std::string, const SeenParameter*>>;
 
-// Returns the parameters that `others` lacks, of modules that have parameters in both.
+// Returns one change for the parameters that `others` lacks, of modules that have parameters in both captures.
 ProgramChange OnlyIn(const ParametersOfModules& these, const ParametersOfModules& others, Kind kind) {
   ProgramChange change{.kind = kind};
   std::set<std::string> places;

@@ -1,5 +1,5 @@
-// Finds how the parameters of two captures differ: new and gone parameters, and parameters with another size, with a
-// gradient in one capture only, or shared in one capture only.
+// Finds how the parameters of two captures differ: new and gone parameters, parameters with another size, parameters
+// that only one program trains, and parameters that only one program shares.
 #ifndef TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
 #define TOOLS_ANALYZE_COMPARE_PARAMETER_CHANGES_H_
 

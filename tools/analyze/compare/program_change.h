@@ -52,7 +52,7 @@ struct ProgramChange {
   std::size_t count = 0;       // number of parameters, lines or modules with this change
   double factor = 1;  // kInputs and kFirstShape: B's number of elements divided by A's; kSizes: B's size divided by A's
   std::string dimension = {};  // kInputs: "batch" or "sequence" if only this dimension changed
-  std::int64_t bytes = 0;      // B's bytes minus A's of the changed parameters, or of the tensors of earlier steps
+  std::int64_t bytes = 0;  // difference in bytes, B minus A, of the changed parameters or of tensors of earlier steps
   // kSizes and kInputs: the sizes that differ, in A and in B.
   std::set<std::pair<std::int64_t, std::int64_t>> sizes = {};
   std::vector<CommonModule> modules = {};  // kNewModules and kGoneModules

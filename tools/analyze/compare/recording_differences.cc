@@ -67,7 +67,7 @@ std::string ModulesOfOneSide(const std::set<CommonModule>& modules, const std::s
                              const std::vector<LayerCount>& counts) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> named;
-  std::set<std::string, std::less<>> said, patterns;
+  std::set<std::string, std::less<>> listed, patterns;
   for (const CommonModule& module : others) patterns.insert(WithLayersMerged(module.place()));
   for (const CommonModule& module : modules) {
     if (others.contains(module) || IsCounted(module, counts)) continue;
@@ -76,11 +76,11 @@ std::string ModulesOfOneSide(const std::set<CommonModule>& modules, const std::s
     // module is used.
     if (patterns.contains(path)) path = module.place();
     // Leaves out a module inside of a module that is already listed.
-    bool news = !said.contains(path);
-    for (std::size_t dot = path.find('.'); news && dot != std::string::npos; dot = path.find('.', dot + 1))
-      news = !said.contains(std::string_view(path).substr(0, dot));
-    if (!news) continue;
-    said.insert(path);
+    bool is_new = !listed.contains(path);
+    for (std::size_t dot = path.find('.'); is_new && dot != std::string::npos; dot = path.find('.', dot + 1))
+      is_new = !listed.contains(std::string_view(path).substr(0, dot));
+    if (!is_new) continue;
+    listed.insert(path);
     named.push_back(path);
   }
   return ShortList(std::move(named), kNamed);

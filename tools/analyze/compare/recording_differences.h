@@ -9,6 +9,7 @@
 
 namespace memoir {
 
+// One of the two captures, with its summary and its holdings.
 struct RecordedSide {
   const Capture& capture;
   const Summary& summary;

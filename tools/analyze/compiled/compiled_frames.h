@@ -1,5 +1,6 @@
-// The results of torch.compile: its graph breaks, and for each compilation of a Python frame the memory that compiling
-// needed, the allocations of the compiled code, and the tensors that this code keeps for backward.
+// The results of torch.compile: its graph breaks, and its compilations of Python frames. For each compilation: the
+// memory that compiling needed, the allocations of the compiled code, and the tensors that this code keeps for
+// backward.
 //
 // A compilation is identified by two numbers, such as "1/0": the number of its frame, and its own number within the
 // frame. Its code runs in the region "Torch-Compiled Region: 1/0". Backward code belongs to the region of its forward
@@ -48,7 +49,7 @@ struct CompiledFrames {
   std::vector<CompiledFrame> frames;  // most bytes at the peak first, then most allocated bytes, then by number
   std::vector<GraphBreaks> breaks;    // in the order of time
   std::uint64_t left_out = 0;         // events of compilations and graph breaks beyond the first kMost
-  std::string missing;                // see Summary::missing
+  std::string missing;                // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

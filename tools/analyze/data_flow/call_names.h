@@ -1,4 +1,4 @@
-// The names that torch.profiler gives to calls of Python functions: "torch/_tensor.py(0): __torch_function__". A call
+// The names of calls of Python functions in torch.profiler's exports: "torch/_tensor.py(0): __torch_function__". A call
 // of Module.__call__ has the name of its module: "nn.Module: Linear_1" is the second Linear that was called.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_CALL_NAMES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_CALL_NAMES_H_
@@ -16,7 +16,7 @@
 
 namespace memoir {
 
-// The names in one process. Numbers are indices in EventTree::names.
+// The names in one process. IndexOf and IndexOfModule return indices in EventTree::names.
 class CallNames {
  public:
   // `program`: path of the main file. torch.profiler omits the folder of this file from names.
@@ -30,8 +30,8 @@ class CallNames {
  private:
   const std::string program_;
   CalledCodes facts_;
-  std::string folder_;  // folder of the program; empty while unknown
-  std::vector<std::uint32_t> of_code_, of_module_;
+  std::string folder_;                              // folder of the program; empty while unknown
+  std::vector<std::uint32_t> of_code_, of_module_;  // by CodeId and by ModuleId: index of the name
   std::uint32_t unknown_ = TreeNode::kNone;
   absl::flat_hash_map<std::string, std::uint32_t> called_;  // number of called modules, by class
 };

@@ -10,8 +10,8 @@ namespace {
 struct Use {
   AllocationId storage = 0;
   bool argument = false;
-  bool written = false;      // a fitting schema of a call writes to the storage
-  bool not_written = false;  // the fitting schemas of a call do not write to the storage
+  bool written = false;      // an operator received the storage, and one of its schemas that fit writes to it
+  bool not_written = false;  // an operator received the storage, and its schemas that fit do not write to it
   bool freed = false;
   bool allocated = false;
 };
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> FindLeaves(const EventTree& tree) {
 // The events of each leaf, in the order of time. `order` contains the events, and `begin` the index in `order` of each
 // leaf's first event.
 struct Subtrees {
-  std::vector<std::uint32_t> begin;  // by leaf, with one more element
+  std::vector<std::uint32_t> begin;  // by index in EventTree::nodes; the last element is the size of `order`
   std::vector<std::uint32_t> order;
 };
 

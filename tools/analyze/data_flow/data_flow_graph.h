@@ -14,6 +14,7 @@
 
 namespace memoir {
 
+// A storage that a node reads, makes or frees.
 struct FlowEdge {
   static constexpr std::uint32_t kAllocated = 0xffffffffu;
 

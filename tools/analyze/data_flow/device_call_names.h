@@ -26,11 +26,12 @@ class TreeNames {
   absl::flat_hash_map<std::string, std::uint32_t> others_;
 };
 
-// Returns true if torch.profiler does not record the range: it has no name, it is Memoir's own range for
-// torch.compile's work (docs/event_schema.md), or it is an NVTX range.
+// Returns true if torch.profiler does not record the range: it has no name, or it is an NVTX range, or it is one of
+// Memoir's own ranges for torch.compile's work (docs/event_schema.md).
 bool TorchHides(const OpenRange& range, const Dictionary& dictionary);
 
-// Returns the name of a call, such as "cudaMalloc". Empty if `call` is not a function that programs call.
+// Returns the function of CUDA's runtime that `call` stands for, such as "cudaMalloc". Empty if `call` does not stand
+// for such a function: CONTEXT, for example, stands for the making of a CUDA context.
 std::string_view NameOfDriverCall(v1::DriverCall call);
 
 // Serves one process. NameOf must be called for each device call of the process, in order.

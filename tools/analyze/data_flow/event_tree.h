@@ -28,7 +28,7 @@ struct TreeNode {
   std::uint64_t ns = 0;  // begin; ns since the start of the capture
   std::uint32_t parent = kNone;
   std::uint32_t name = kNone;  // range or Python call: index in EventTree::names
-  std::uint32_t inputs = 0;    // range: first index in EventTree::inputs, up to the first index of the next node
+  std::uint32_t inputs = 0;    // range: index of its first input in EventTree::inputs (InputsOf)
   std::uint32_t call = kNone;  // range: index in EventTree::calls; allocation or free: in EventTree::allocations
   Kind kind = Kind::kRange;
   bool is_backward = false;  // an autograd node
@@ -38,7 +38,7 @@ struct TreeNode {
 
 struct TreeInput {
   AllocationId allocation = kNoAllocation;  // kNoAllocation: a tensor without storage
-  std::uint32_t argument = 0;
+  std::uint32_t argument = 0;               // index of the argument that contains the tensor
 };
 
 struct TreeAllocation {
@@ -52,7 +52,9 @@ struct EventTree {
   std::vector<TreeNode> nodes;
   std::vector<TreeInput> inputs;
   std::vector<std::string> names;  // operators without overload, as in torch.profiler: "aten::add_"
-  std::vector<SchemaMatch> calls;  // ranges whose arguments have the same kinds share an entry
+  // For ranges of one operator whose arguments have the same kinds (tensor, list, integer and so on): the schemas that
+  // fit these arguments (matched_calls.h).
+  std::vector<SchemaMatch> calls;
   std::vector<TreeAllocation> allocations;
 
   // Arrays by AllocationId.
@@ -61,11 +63,12 @@ struct EventTree {
   std::vector<std::uint64_t> bytes;
   std::vector<DeviceId> devices;
   std::vector<std::uint64_t> addresses;
-  std::vector<bool> chosen;  // selected by module and size; empty: all allocations are selected
+  std::vector<bool> chosen;  // true: Selection::module and min_bytes select it. Empty: all allocations are selected
 
   // Gradients that AccumulateGrad wrote.
   std::vector<AllocationId> gradients;
-  // Tensors of each module and optimizer at its first call. kNoAllocation: the tensor has no memory.
+  // Tensors of each module and optimizer at its first call. kNoAllocation: there is no such tensor, or it has no
+  // memory.
   struct ParameterGradient {
     AllocationId parameter = kNoAllocation;
     AllocationId gradient = kNoAllocation;

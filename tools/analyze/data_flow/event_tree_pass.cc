@@ -10,15 +10,17 @@ namespace {
 
 constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
-// Arguments: self, and the tensor whose data `self` receives.
+// torch calls this operator when a program sets the data of a tensor. Its two arguments are the tensor, and the tensor
+// whose data it receives.
 constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";
 
 }  // namespace
 
-// Returns the parent of a range. An autograd node on a thread without open ranges gets the innermost open node of its
-// forward thread as parent, as in torch (build_tree in torch/csrc/profiler/collection.cpp). So does the autograd
-// engine's range directly around such a node. torch also requires that the node is the very next event of the process
-// after the engine's range (set_autograd_evaluate in the same file). This function does not check that.
+// Returns the parent of a range. The parent of an autograd node on a thread without open ranges is the innermost open
+// node of its forward thread, as in torch (build_tree in torch/csrc/profiler/collection.cpp). The autograd engine's
+// range directly around such a node has the same parent. torch also requires that no other event of the process lies
+// between the begin of the engine's range and the begin of the node (set_autograd_evaluate in the same file). This
+// function does not check this condition.
 std::uint32_t EventTreePass::ParentOf(const RangeBeginEvent& event, const TorchThread& thread) {
   const std::uint32_t own = thread.nodes.Innermost();
   if (event.range->forward_thread == 0) return own;
@@ -66,8 +68,8 @@ AllocationId EventTreePass::AddTensor(const Tensor& tensor) {
   return allocation;
 }
 
-// Adds the tensors among the arguments. Changes `kinds` for arguments that torch.profiler does not show: a tensor
-// without storage, or a list with an undefined tensor.
+// Adds the tensors among the arguments. Changes `kinds` for arguments that torch.profiler does not show as tensors: a
+// tensor without storage, and a list with a tensor that is undefined or has no storage.
 void EventTreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);

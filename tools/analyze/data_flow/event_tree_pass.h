@@ -80,6 +80,7 @@ class EventTreePass : public WindowedVisitor {
   std::uint32_t InnermostOf(const Event& event) {
     return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
   }
+  // Returns true for a user range with the name of the selected range. False if no range is selected.
   bool IsLikeWindow(const OpenRange& range) const;
   // Returns true for pinned host memory. torch does not report allocations of pinned memory to profilers
   // (ATen/core/CachingHostAllocator.h).
@@ -88,6 +89,7 @@ class EventTreePass : public WindowedVisitor {
   std::uint32_t AddNode(TreeNode node, const Event& event);
   void AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds);
   AllocationId AddTensor(const Tensor& tensor);
+  // Adds the allocation to the arrays by AllocationId, unless they contain it.
   void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
   void NoteGradient(std::uint32_t node);
   std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
@@ -101,20 +103,21 @@ class EventTreePass : public WindowedVisitor {
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, bool> is_chosen_;
   TensorIdentities identities_;
   HolderTensors held_;
-  std::vector<TorchThread> threads_;                // by ThreadId
-  std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
+  std::vector<TorchThread> threads_;  // by ThreadId
+  // By AllocationId: the largest extent of a tensor, and the bytes of the allocation (0: not recorded).
+  std::vector<std::uint64_t> extents_, allocated_;
   // Sizes by device and address, like torch's ProfiledCPUMemoryReporter::size_table_. If a block is freed while no
-  // profiler runs, its entry stays, and may be used for the next block at the address. Only for the CPU: allocators of
-  // other devices report the size of a freed block.
+  // profiler runs, its entry stays, and may be used for the next block at the address. Used only for blocks of the
+  // CPU, because the allocators of other devices report the size of a freed block.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
   TreeNames names_;
   MatchedCalls calls_;
-  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
+  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // by torch's number of the thread
   LayoutExtents layout_extents_;
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad that have no children yet
   // Number of open ranges with the name of the selected range, inside or outside of the selection.
   std::uint32_t like_window_ = 0;
-  bool skip_ = false;
+  bool skip_ = false;  // the process is not the first one with events, so it is left out
   const bool calls_are_nodes_;
   std::optional<CallNames> call_names_;          // of the current process
   std::optional<DeviceCallNames> device_calls_;  // set if device calls are requested

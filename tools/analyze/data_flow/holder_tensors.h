@@ -16,7 +16,7 @@ class HolderTensors {
   struct Holding {
     std::vector<Tensor> parameters, gradients, state;  // impl is 0 for an undefined tensor
     bool is_module = false;                            // true: a module; `state` is empty
-    bool counted = false;
+    bool counted = false;                              // the tensors were returned before
   };
 
   // Stores the tensors that an event lists. If the event is an optimizer's first step in the selection, returns the
@@ -28,9 +28,9 @@ class HolderTensors {
  private:
   static const Holding* Count(Holding& holding);
 
-  std::map<ModuleId, Holding> modules_;  // pointers to entries stay valid
-  std::map<std::uint64_t, Holding> optimizers_;
-  std::map<ThreadId, Holding*> last_;
+  std::map<ModuleId, Holding> modules_;          // pointers to entries stay valid
+  std::map<std::uint64_t, Holding> optimizers_;  // by HoldsEvent::owner
+  std::map<ThreadId, Holding*> last_;            // by thread: the entry of its newest event
 };
 
 }  // namespace memoir

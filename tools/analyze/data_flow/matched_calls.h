@@ -1,5 +1,5 @@
-// Matches the arguments of ranges with the schemas of their operators. Caches the result for each name, schema and
-// kinds of arguments.
+// Matches the arguments of ranges with the schemas of their operators. Ranges with the same name, the same schema and
+// arguments of the same kinds (tensor, list of tensors, integer and so on) are matched only once.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_MATCHED_CALLS_H_
 #define TOOLS_ANALYZE_DATA_FLOW_MATCHED_CALLS_H_
 
@@ -18,13 +18,13 @@ namespace memoir {
 
 class MatchedCalls {
  public:
-  // Returns the kinds of the arguments as torch.profiler shows them. torch.profiler shows a list of optional tensors as
-  // None.
+  // Returns one letter for the kind of each argument (schema_match.h), as torch.profiler shows the arguments.
+  // torch.profiler shows a list of optional tensors as None.
   std::string TextOfKinds(const RangeBeginEvent& event, const Dictionary& dictionary);
 
   struct Call {
     std::uint32_t index = 0;  // index in the result of Take()
-    bool fits = false;
+    bool fits = false;        // the arguments fit at least one schema
   };
   // `kinds`: the result of TextOfKinds, possibly changed for tensors without storage.
   Call MatchCall(const RangeBeginEvent& event, const std::string& kinds, const Dictionary& dictionary);

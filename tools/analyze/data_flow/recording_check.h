@@ -1,4 +1,4 @@
-// Checks whether a recording has the information that torch.profiler's rules need. torch.profiler requires
+// Checks whether a recording contains the information that torch.profiler's rules need. torch.profiler requires
 // record_shapes, profile_memory and with_stack. Memoir requires the operators above autograd, their tensors, and
 // modules.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_RECORDING_CHECK_H_
@@ -10,8 +10,8 @@
 
 namespace memoir {
 
-// Returns FailedPrecondition if information is missing; the message names it, and how to record it. `tree.report` must
-// be set. `parameters`: true if the rules also need parameters.
+// Returns FailedPrecondition if information is missing; the message names the missing information and how to record it.
+// `tree.report` must be set. `parameters`: true if the rules also need parameters.
 absl::Status CheckTreeIsRecorded(const Capture& capture, const EventTree& tree, bool parameters);
 
 }  // namespace memoir

@@ -1,5 +1,6 @@
 // Matches the arguments of a call with the schemas of its operator, and finds the arguments that the call may write to.
-// Follows the rules of torch.profiler's SchemaMatcher. SchemaMatcher does not see all arguments of a call.
+// Follows the rules of torch.profiler's SchemaMatcher, which knows the types only of tensors, lists of tensors, numbers
+// and bools among the arguments.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_SCHEMA_MATCH_H_
 #define TOOLS_ANALYZE_DATA_FLOW_SCHEMA_MATCH_H_
 
@@ -30,7 +31,7 @@ enum class ArgumentType : std::uint8_t {
 struct SchemaArgument {
   ArgumentType type = ArgumentType::kOther;
   bool optional = false;
-  bool written = false;
+  bool written = false;  // the operator writes to the argument
 };
 
 // Parses torch's text of a schema: "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
@@ -47,11 +48,12 @@ struct OperatorSchemas {
 };
 OperatorSchemas ParseSchemas(const Schema& schema);
 
-// Kinds of a signature (docs/capture_format.md) as torch.profiler shows them. A tensor without storage has the kind
-// kNoStorage. A list with such a tensor has the kind kListNoStorage.
-inline constexpr char kNoStorage = 'x';
-inline constexpr char kListNoStorage = 'y';
-inline constexpr char kNotShown = 'N';  // shown as None
+// The kind of an argument is one letter (docs/capture_format.md, "Argument kinds"). These kinds replace the recorded
+// kinds 'T' and 'L' of arguments that torch.profiler does not show as tensors.
+inline constexpr char kNoStorage = 'x';      // a tensor without storage
+inline constexpr char kListNoStorage = 'y';  // a list with a tensor without storage
+inline constexpr char kNotShown = 'N';       // a list that torch.profiler shows as None
+// Returns true if arguments of these kinds fit the schema.
 bool FitsSchema(const std::vector<SchemaArgument>& schema, std::string_view kinds);
 
 struct SchemaMatch {

@@ -48,7 +48,7 @@ void TensorIdentities::NoteResult(std::uint64_t impl, std::uint64_t storage) {
   impls_.erase(known);
 }
 
-// Follows torch's algorithm: goes, in ascending order, through the pairs of allocations that belong to one tensor.
+// Follows torch's algorithm: visits, in ascending order, the pairs of allocations that belong to one tensor.
 std::vector<TensorId> TensorIdentities::Finish() const {
   std::vector<std::uint64_t> pairs(same_tensor_.begin(), same_tensor_.end());
   for (std::uint64_t id = 0; id < has_tensor_.size(); ++id) {

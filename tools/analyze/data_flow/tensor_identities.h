@@ -1,9 +1,10 @@
 // Identifies the storage and the logical tensor behind an address: torch.profiler's AllocationID and TensorID
 // (torch/csrc/profiler/data_flow.cpp). Events must be added in the order of time.
 //
-// torch.profiler keeps alive each TensorImpl that it has seen, so an address identifies one TensorImpl. In a capture
-// such addresses are reused. If a range returns a TensorImpl that it did not receive, and the TensorImpl has another
-// storage than before, it is a new TensorImpl at a reused address.
+// torch.profiler keeps alive each TensorImpl that it has seen, so an address identifies one TensorImpl. Memoir does not
+// keep them alive, so in a recording an address may belong to several TensorImpls, one after another. If a range
+// returns a TensorImpl that it did not receive, and the TensorImpl has another storage than before, it is a new
+// TensorImpl at a reused address.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_TENSOR_IDENTITIES_H_
 #define TOOLS_ANALYZE_DATA_FLOW_TENSOR_IDENTITIES_H_
 
@@ -49,11 +50,11 @@ class TensorIdentities {
 
  private:
   struct Impl {
-    AllocationId first = kNoAllocation;
-    AllocationId last = kNoAllocation;
-    std::uint64_t storage = 0;
-    std::uint64_t expected = 0;  // after NoteStorageChange: the new storage
-    bool changes = false;
+    AllocationId first = kNoAllocation;  // the first storage of the TensorImpl
+    AllocationId last = kNoAllocation;   // its newest storage
+    std::uint64_t storage = 0;           // address of `last`
+    std::uint64_t expected = 0;          // after NoteStorageChange: the address of the new storage
+    bool changes = false;                // NoteStorageChange was called, and no NoteTensor since
   };
   using Place = std::pair<std::uint32_t, std::uint64_t>;  // device, address
 

@@ -22,6 +22,7 @@ class TorchOpenNodes {
     std::uint32_t level = 0;               // number of open nodes of the same kind around this node on the thread
     bool is_call = false;
     bool hidden = false;  // a call of Memoir's code, or inside of such a call; `node` is then the node around the call
+    // True for a call of Module.__call__ whose module is still unknown.
     bool calls_module = false;
   };
 

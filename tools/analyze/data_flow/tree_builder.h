@@ -9,14 +9,14 @@
 
 namespace memoir {
 
-// BuildEventTree builds the tree of the first process in the selection. The tree contains all blocks of the process;
-// EventTree::chosen marks the selected blocks. NotFound: the recording does not contain the selection.
-// FailedPrecondition: information is missing (recording_check.h).
 struct EventTreeOptions {
   bool parameters = true;     // the caller needs parameters, so module calls must have been recorded
   bool calls = false;         // include calls of Python functions
   bool device_calls = false;  // include CUDA calls and kernels, as torch.profiler's activity CUDA does
 };
+// Returns the tree of the first process in the selection. The tree contains all blocks of the process;
+// EventTree::chosen marks the selected blocks. Returns NotFound if the recording does not contain the selection.
+// Returns FailedPrecondition if the recording lacks information that torch.profiler's rules need (recording_check.h).
 absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
                                          const EventTreeOptions& options = {});
 

@@ -67,7 +67,7 @@ std::uint64_t SharedNeedOf(const FitCard& card) {
   return std::max(SharedNeedOf(LimitedOrNot(card.low)), card.high ? SharedNeedOf(LimitedOrNot(*card.high)) : 0);
 }
 
-// Returns the verdict of the runs alone. In a run, each process has the card to itself.
+// Returns the verdict of the runs alone. In a run, no two processes share a card.
 FitVerdict VerdictOfRuns(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   if (!card.high) return low;

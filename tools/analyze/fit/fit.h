@@ -57,8 +57,8 @@ struct FitAttempt {
   bool at_once = false;  // true: work on the simulated device completed immediately
 };
 
-// Returns the largest peak of a device, from the run with unlimited memory if there is one, otherwise from the first
-// run. nullopt if this run failed or did not use the GPU.
+// Returns the largest peak of a device in the run with unlimited memory. If there is no such run, in the first run.
+// nullopt if this run failed or did not use the GPU.
 std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt);
 
 struct FitCard {
@@ -88,8 +88,8 @@ struct FitInterval {
 };
 std::optional<FitInterval> NeedOf(const FitCard& card);
 
-// Returns true if two processes used one device. In the simulation each had the card to itself; on a real card they
-// share it.
+// Returns true if two processes used one device. In the simulation each process could use the whole card; on a real
+// card the processes share the memory.
 bool SharesADevice(const FitRun& run);
 // Sums, for each card, the peaks of all processes on the card, as if the peaks were at the same time. Returns the
 // largest sum. 0 if no processes share a card.

@@ -1,5 +1,5 @@
-// The facts about a device that the simulation's report lacks, from the capture of the simulated run: torch's own
-// figures, the parts of the peak, and the place of an out-of-memory error.
+// Facts about a device that come from the capture of a simulated run, because the simulation's report lacks them:
+// torch's own figures, the parts of the peak, and the place of an out-of-memory error.
 #ifndef TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 #define TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 

@@ -14,8 +14,8 @@ constexpr std::uint64_t kGridPoints = 9;
 LargestFit::LargestFit(std::uint64_t first, std::uint64_t last, std::uint64_t step)
     : first_(first), step_(step), count_((last - first) / step + 1) {}
 
-// Returns up to kGridPoints values from the first to the last, with a constant factor between neighbours, because the
-// answer may be anywhere in the range, and small answers are as likely as large ones.
+// Returns up to kGridPoints values from the first to the last, with a constant factor between neighbours. The factor is
+// constant because the answer may be anywhere in the range, and small answers are as likely as large ones.
 std::vector<std::uint64_t> LargestFit::Grid() const {
   std::set<std::uint64_t> values;
   const double low = static_cast<double>(std::max<std::uint64_t>(first_, 1));
@@ -42,8 +42,8 @@ std::vector<std::uint64_t> LargestFit::ChooseValues(std::size_t most) {
   for (std::size_t part = 1; part <= most; ++part) {
     std::uint64_t index = low + (high - low) * part / (most + 1);
     const auto taken = [&] { return tried_.contains(Value(index)) || values.contains(Value(index)); };
-    // Skips values that were already tried or chosen: first upwards, then downwards. Values between `low` and
-    // `high` that were already tried neither fitted nor ran out of memory: their runs failed for another reason.
+    // Skips values that were already tried or chosen: first upwards, then downwards. The runs of values between `low`
+    // and `high` that were already tried failed for a reason other than memory.
     while (index < high && taken()) ++index;
     if (index >= high) index = high - 1;
     while (index > low && taken()) --index;

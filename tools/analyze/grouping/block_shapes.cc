@@ -12,7 +12,7 @@ std::uint64_t Elements(const Layout& layout) {
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < layout.sizes.size(); ++i) {
     if (layout.sizes[i] > 1 && i < layout.strides.size() && layout.strides[i] == 0) return 0;
-    // The product may wrap in a damaged capture. This does no harm, because the product is only compared.
+    // The product may wrap in a damaged capture. A wrapped product does no harm, because it is only compared.
     elements *= static_cast<std::uint64_t>(layout.sizes[i]);
   }
   return elements;

@@ -1,4 +1,4 @@
-// Properties of the code of a Python call, from its file and name: whether the code belongs to the user, and
+// Finds, from the file and the name of the code of a Python call, whether the code belongs to the user, and
 // torch.profiler's name of the code. Results are cached; the dictionary must stay the same.
 #ifndef TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
 #define TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
@@ -26,7 +26,7 @@ class CalledCodes {
  public:
   // `own`: the value of --own.
   explicit CalledCodes(std::string_view own = "") : own_(own) {}
-  const CalledCode& FactsOf(CodeId code, const Dictionary& dictionary);  // of_library if `code` is invalid
+  const CalledCode& FactsOf(CodeId code, const Dictionary& dictionary);  // of_library is true if `code` is invalid
 
  private:
   const OwnCode own_;
@@ -39,8 +39,8 @@ class CalledCodes {
 // because it is not recorded.
 std::string TorchCallName(const Code& code, std::string_view program_folder);
 
-// Returns the folder of the program's main file. torch.profiler omits this folder from names. Empty if no recorded call
-// shows it.
+// Returns the folder of the program's main file. torch.profiler omits this folder from names. `program`: the name of
+// the main file. Empty if no recorded call shows the folder.
 std::string ProgramFolder(const Dictionary& dictionary, std::string_view program);
 
 }  // namespace memoir

@@ -17,6 +17,7 @@ namespace memoir {
 std::vector<HoldingRow> HoldingsOutsideTorch(const ReplayState& state, DeviceId device);
 // Returns the owners of the process's pinned host memory.
 std::vector<HoldingRow> PinnedHoldings(const ReplayState& state);
+// Returns the bytes of all owners that HoldingsOutsideTorch returns.
 std::uint64_t BytesOutsideTorch(const ReplayState& state, DeviceId device);
 
 }  // namespace memoir

@@ -147,7 +147,8 @@ class Grouping {
   }
   // For GroupBy::kLine and kCategoryLine. SourceLine::known() is false if the group has no line.
   SourceLine LineOf(Group group, const Dictionary& dictionary) const;
-  // Returns the generated code through which the line of the group allocated.
+  // Returns the lines of generated code (of torch.compile, for example) that ran for the line of the group and
+  // allocated its blocks.
   std::vector<GeneratedPlace> ViaOf(Group group) const;
   // For GroupBy::kParameter: returns whether the group is the parameter itself, its gradient or its state. Buffers
   // count as parameters.
@@ -166,7 +167,8 @@ class Grouping {
     return by_ == GroupBy::kModule ? group >= kFirstGroup && NumberOf(group) == kWorkspaceNumber
                                    : group == kWorkspaceGroup;
   }
-  // Returns the key of a row: the label, for a module also its root and class, for a parameter also its root.
+  // Returns the key of a row. Groups with equal keys share a row. The key is the label, for a module also its root and
+  // class, for a parameter also its root.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
   // Returns one line that names the information that the rows lack. Usually empty. Must be called after the last block.
   std::string Missing(const Dictionary& dictionary) const;
@@ -214,7 +216,7 @@ class Grouping {
   BlockShapeTable shapes_;
   KnownCategories categories_ = std::make_shared<const BlockCategories>();  // never nullptr
   LibraryWorkspaces workspaces_;
-  std::shared_ptr<SourceLines> lines_;  // gives lines their numbers, in the order of first use; never nullptr
+  std::shared_ptr<SourceLines> lines_;  // numbers lines in the order of first use; never nullptr
   std::shared_ptr<Pools> pools_;        // never nullptr
 };
 

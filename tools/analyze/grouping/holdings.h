@@ -39,6 +39,7 @@ Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCatego
 std::vector<HoldingRow> HoldingsByCategory(const ReplayState& state, DeviceId device,
                                            const BlockCategories& categories);
 
+// Return the key of `block` in Holdings::by_operator and in Holdings::by_module.
 std::string OperatorHolding(const Block& block, const Dictionary& dictionary);
 std::string ModuleHolding(const Block& block, const Dictionary& dictionary);
 

@@ -37,8 +37,8 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
-// A line of generated code through which a line of the program allocated. `origins`: the operations of the program that
-// the generated line executes.
+// A line of generated code (of torch.compile, for example) that ran for a line of the program and allocated memory.
+// `origins`: the operations of the program that the generated line executes.
 struct GeneratedPlace {
   SourceLine line;
   std::vector<CodeOrigin> origins;
@@ -60,7 +60,8 @@ class SourceLines {
   // Returns the number of the stack's line; lines are numbered from 0. `stack` must be valid.
   std::uint32_t NumberOf(StackId stack, const Dictionary& dictionary);
   const Frame& FrameOf(std::uint32_t number) const { return frames_[number]; }
-  // Returns the generated code through which the line allocated, in the order of first use; at most kMostVia entries.
+  // Returns the lines of generated code that ran for the line and allocated memory, in the order of first use; at most
+  // kMostVia entries.
   const std::vector<GeneratedPlace>& ViaOf(std::uint32_t number) const { return via_[number]; }
   static constexpr std::size_t kMostVia = 100;
   // Returns the line of a stack. Not known() if `stack` is invalid.

@@ -31,8 +31,8 @@ std::string_view ToString(HostFinding finding);  // "killed", "near_limit", ...
 
 struct ProcessHostMemory {
   ProcessId process;
-  std::optional<std::uint32_t> rank;  // empty: the process has no rank
-  std::size_t readings = 0;
+  std::optional<std::uint32_t> rank;   // empty: the process has no rank
+  std::size_t readings = 0;            // number of samples
   HostInstant first, highest, last;    // first sample, sample with the most resident bytes, last sample
   HostInstant nearest;                 // the sample with the least headroom
   std::uint64_t tensors_at_end = 0;    // bytes of CPU tensors at the last event, which may be later than `last`

@@ -20,8 +20,8 @@ const char* ToString(LiveState state) {
   return "";
 }
 
-// The headroom is the memory that is free now. A step uses some of it to reach its peak. Only the rest is left for
-// growth.
+// The headroom is the memory that is free now. A step uses some of it to reach its peak. Only the remaining memory is
+// left for growth.
 void Foresee(double step_seconds, LiveMemory& device) {
   if (!device.growth || !device.headroom || device.growth->bytes_per_step <= 0) return;
   const std::uint64_t peak = std::max(device.step_peak, device.allocated);

@@ -1,6 +1,6 @@
 // Follows the memory of one process for `memoir live`: the most bytes in each second (LiveLevel), steps, and the
-// composition of each step's peak. The pass needs memory in proportion to the number of live blocks and the number of
-// blocks that one step frees, whatever the length of the recording.
+// composition of each step's peak. The memory that the pass needs does not depend on the length of the recording. It is
+// proportional to the number of live blocks plus the number of blocks that one step frees.
 //
 // The composition of a step's peak is known only if the step was recorded and read with all operators. It is computed
 // when the step ends:
@@ -33,7 +33,7 @@ class LivePass : public Visitor {
   explicit LivePass(const v1::ProcessInfo& info);
 
   // Adds the levels of all seconds that ended by `tick`. The caller must have added all events before `tick`, because
-  // seconds without events get the bytes after the newest event.
+  // the level of a second without events is the bytes after the newest event.
   void AdvanceTo(Tick tick);
   // Fills in the fields that come from events: devices, steps, errors, recording level.
   void Describe(LiveProcess& process) const;
@@ -96,6 +96,7 @@ class LivePass : public Visitor {
   std::deque<Tick> step_ticks_;  // begins of the newest steps
   std::uint64_t ordinal_ = 0;    // ordinal of the next block
   std::vector<Device> devices_;  // by DeviceId
+  // Whether operators are being read now, and whether they were recorded and read since the current step began.
   bool in_full_ = true, step_in_full_ = false;
   Tick rows_tick_ = 0;  // when the composition of a peak was last computed; computed at most once a second
   v1::RecordingLevel level_ = v1::LEVEL_ALL;

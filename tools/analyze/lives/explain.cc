@@ -18,7 +18,7 @@ namespace {
 
 // Returns the group of a block in the list: 0 for parameters and buffers, 1 for optimizer states, 2 for all other
 // blocks.
-int Place(const BlockStory& story) {
+int ListGroupOf(const BlockStory& story) {
   switch (Rules()[story.rule].kept) {
     case Category::kParameter:
     case Category::kBuffer:
@@ -268,7 +268,7 @@ absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selectio
   explanation.stories.assign(std::make_move_iterator(pass.stories.begin()),
                              std::make_move_iterator(pass.stories.end()));
   std::ranges::stable_sort(explanation.stories, [](const BlockStory& a, const BlockStory& b) {
-    return std::pair(Place(a), b.made_ns) < std::pair(Place(b), a.made_ns);
+    return std::pair(ListGroupOf(a), b.made_ns) < std::pair(ListGroupOf(b), a.made_ns);
   });
   explanation.matches = pass.matches;
   explanation.missing = categories->missing;

@@ -54,26 +54,26 @@ struct BlockStory {
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
   RuleNumber rule = 0;
-  // True if the recording ended before there was evidence of the category. In this case the category is that of earlier
-  // blocks from the same place in the program (allocation_places.h).
+  // True if the recording ended before there was evidence of the category. In this case, earlier blocks from the same
+  // place in the program (allocation_places.h) determine the category.
   bool expected = false;
   std::string parameter;  // the parameter whose values, gradient or optimizer state the block contains
   std::uint64_t readings = 0;
   std::vector<BlockReading> first_readings;  // at most kShownReadings
   std::optional<BlockReading> last_reading;  // set if there are more than kShownReadings
   std::optional<std::uint64_t> freed_ns;     // empty: live at the end
-  std::string freed_inside;                  // autograd node or operator; empty: outside of both
+  std::string freed_inside;                  // the autograd node or operator that ran; empty: no node or operator ran
   std::string saved_for;                     // first autograd node that read the block, with module; empty: no node
 };
 inline constexpr std::size_t kShownReadings = 6;
 
 struct Explanation {
   // Parameters and buffers first, then optimizer states, then all other blocks; within these groups the newest block
-  // first. If more than kMostStories blocks match, only the blocks that were freed last. A block that was not freed
-  // counts as freed at the end of its process.
+  // first. If more than kMostStories blocks match, contains only the blocks that were freed last. A block that was not
+  // freed counts as freed at the end of its process.
   std::vector<BlockStory> stories;
   std::uint64_t matches = 0;
-  std::string missing;  // see Summary::missing
+  std::string missing;  // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 inline constexpr std::size_t kMostStories = 1000;

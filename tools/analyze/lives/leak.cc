@@ -8,8 +8,8 @@ namespace memoir {
 namespace {
 
 // Returns the holder of a block that is live long after its step. An autograd graph releases a tensor when backward has
-// used it. So if the rule names the graph as holder and backward has used the block, a reference in the program holds
-// the block.
+// used it. So if the rule names the graph as holder, and backward has used the block, a reference in the program holds
+// the block. Backward has not used the blocks of the rule awaits_backward.
 HolderKind LastHolderOf(const Rule& rule) {
   return rule.holder == HolderKind::kGraph && rule.name != "awaits_backward" ? HolderKind::kProgram : rule.holder;
 }
@@ -34,10 +34,10 @@ HolderKind HolderOf(const Leak& leak) {
   constexpr std::uint64_t kSmallestPart = 4;
   if (leak.categories.empty()) return HolderKind::kNotKnown;
   for (const Leak::Share& share : leak.categories) {
-    const HolderKind keeper = LastHolderOf(Rules()[share.rule]);
+    const HolderKind holder = LastHolderOf(Rules()[share.rule]);
     const bool graph =
-        keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
-    if (graph && share.bytes >= leak.bytes / kSmallestPart) return keeper;
+        holder == HolderKind::kGraph || holder == HolderKind::kUnusedGraph || holder == HolderKind::kRetainedGraph;
+    if (graph && share.bytes >= leak.bytes / kSmallestPart) return holder;
   }
   return LastHolderOf(Rules()[leak.categories.front().rule]);
 }

@@ -24,14 +24,14 @@ struct Leak {
   SourceLine line;  // for blocks of backward: line of the forward operator; may be unknown
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;               // bytes kept by the steps from since_step on, without the newest complete one
+  std::uint64_t bytes = 0;               // growth since since_step: for kKept until to_ns, otherwise until ns
   std::uint64_t blocks = 0;              // kept blocks
   std::uint64_t inferred_blocks = 0;     // kept blocks whose operator and module are inferred (Block::inferred)
   std::uint64_t steps = 0;               // number of steps that `bytes` covers
   std::uint64_t since_step = 0;          // the first step that left blocks behind, by the program's numbers
-  std::uint64_t ns = 0;                  // begin of the newest step
+  std::uint64_t ns = 0;                  // begin of the newest step: when live blocks are examined
   std::uint64_t until_ns = 0;            // when the newest step first allocated or freed a block; 0: unknown
-  std::uint64_t from_ns = 0, to_ns = 0;  // begin and end of the newest step that `bytes` covers
+  std::uint64_t from_ns = 0, to_ns = 0;  // kKept: begin and end of the newest step that `bytes` covers
   struct Share {                         // kept bytes in one category
     RuleNumber rule = 0;                 // rule (rules.h) that gave the category to the largest LeakPart of these bytes
     std::uint64_t bytes = 0;
@@ -54,18 +54,20 @@ HolderKind HolderOf(const Leak& leak);
 // Leaks that probably have one cause (leak_causes.h): an autograd graph, or a variable that holds their tensors.
 struct LeakCause {
   std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks, in their order
-  std::string variable;            // "t.seen (global of train.py)"; empty: a graph. The rest is set only for a graph
-  struct Allocation {              // if the line is unknown, the operator identifies the allocation
+  std::string variable;            // "t.seen (global of train.py)"; empty: the cause is a graph, see below
+  struct Allocation {              // if the line is unknown, only the operator is set
     SourceLine line;
     std::string operator_name;
   };
-  Allocation last_kept;  // allocation of the last kept tensor in a step
-  // Allocation of the last tensor in a step that is computed from the kept tensors. The program probably holds a
-  // reference to this tensor or, if this tensor was freed, to one that was made shortly before.
+  // For a graph: the allocation of the last kept tensor in a step.
+  Allocation last_kept;
+  // For a graph: the allocation of the last tensor in a step that is computed from the kept tensors. The program
+  // probably holds a reference to this tensor or, if this tensor was freed, to one that was made shortly before.
   Allocation last_result;
 };
 
-// A LeakPart identifies blocks with the same operator, module and rule. LeakParts has their bytes.
+// A LeakPart identifies the blocks of a leak with the same operator, module and rule. LeakParts contains the bytes of
+// these blocks.
 using LeakPart = std::tuple<NameId, ModuleId, RuleNumber>;
 using LeakParts = std::map<LeakPart, std::uint64_t>;
 // Sets the categories of `leak`, and the operator and module of its first category.

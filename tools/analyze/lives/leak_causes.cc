@@ -18,8 +18,8 @@ namespace memoir {
 namespace {
 
 bool IsOfGraph(const Leak& leak) {
-  const HolderKind keeper = HolderOf(leak);
-  return keeper == HolderKind::kGraph || keeper == HolderKind::kUnusedGraph || keeper == HolderKind::kRetainedGraph;
+  const HolderKind holder = HolderOf(leak);
+  return holder == HolderKind::kGraph || holder == HolderKind::kUnusedGraph || holder == HolderKind::kRetainedGraph;
 }
 
 // Returns true if an autograd graph may hold the blocks of the leak. A graph may also hold inputs, but no rule of
@@ -29,10 +29,11 @@ bool MayBeOfGraph(const Leak& leak) {
   return IsOfGraph(leak) || Rules()[leak.categories.front().rule].kept == Category::kInput;
 }
 
-// Process, device, first step and number of steps: leaks that agree in these may have one cause.
+// The process, device, first step and number of steps of a leak. Leaks may have one cause only if these are equal.
 using Alike = std::tuple<ProcessId, std::string, std::uint64_t, std::uint64_t>;
 Alike AlikeOf(const Leak& leak) { return {leak.process, leak.device, leak.since_step, leak.steps}; }
 
+// Returns the indices of leaks that may have one cause, in groups of at least two.
 std::map<Alike, std::vector<std::size_t>> Candidates(const std::vector<Leak>& leaks) {
   std::map<Alike, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < leaks.size(); ++i) {
@@ -53,13 +54,13 @@ class StepFlow : public Visitor {
         device_(leak.device),
         from_ns_(leak.from_ns),
         to_ns_(leak.to_ns),
-        looked_ns_(leak.ns),
+        newest_step_ns_(leak.ns),
         lines_(own) {}
 
   struct FlowBlock {
     SourceLine line;
     std::string operator_name, module;
-    std::size_t set = 0;  // index in made() of a block of the same set
+    std::size_t set = 0;  // index in made() of another block of the same set, or its own
     bool forward = true;  // allocated in forward, or in Phase::kOther
     bool kept = true;     // still live when the newest step began
   };
@@ -104,7 +105,7 @@ class StepFlow : public Visitor {
   }
   void OnDeallocate(const DeallocateEvent& event) override {
     const auto live = live_.find(event.block->ordinal);
-    if (live == live_.end() || state_->Nanoseconds(event.process, event.tick) >= looked_ns_) return;
+    if (live == live_.end() || state_->Nanoseconds(event.process, event.tick) >= newest_step_ns_) return;
     made_[live->second].kept = false;
     live_.erase(live);
   }
@@ -132,12 +133,12 @@ class StepFlow : public Visitor {
 
   const ProcessId process_;
   const std::string device_;
-  const std::uint64_t from_ns_, to_ns_, looked_ns_;
+  const std::uint64_t from_ns_, to_ns_, newest_step_ns_;
   SourceLines lines_;
   const ReplayState* state_ = nullptr;
   std::vector<FlowBlock> made_;
   absl::flat_hash_map<std::uint64_t, std::size_t> live_;  // index in made_, by Block::ordinal
-  // For each open range, by OpenRange::call: index in made_ of a block in the set of its arguments.
+  // For each open range, by OpenRange::call: index in made_ of a block in the set to which its arguments belong.
   absl::flat_hash_map<std::uint64_t, std::size_t> open_;
 };
 
@@ -172,8 +173,8 @@ void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>&
   }
 }
 
-// Returns the variable of a holder, with its attributes and the place of the variable, but without items: for
-// "t.seen[…][…] (tuple, global of train.py)", "t.seen (global of train.py)".
+// Returns the variable of a holder, with the variable's attributes and place, but without items. For the holder
+// "t.seen[…][…] (tuple, global of train.py)", returns "t.seen (global of train.py)".
 std::string VariableOf(std::string_view holder) {
   constexpr std::string_view kItem = "[\xe2\x80\xa6]", kNotes = " (", kNextNote = ", ";
   const std::string_view root = RootOf(holder);

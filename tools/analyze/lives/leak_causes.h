@@ -1,6 +1,6 @@
-// Groups leaks, the lines that keep more memory in every step, by their cause. For example, if the program keeps a
-// loss, the loss holds all tensors that autograd saved to compute its gradients, and each of these tensors was made at
-// a different line.
+// Groups leaks, the lines that keep more memory in every step, by their cause. For example, a loss that the program
+// keeps holds all tensors that autograd saved to compute gradients of the loss. Each of these tensors was made at a
+// different line.
 //
 //     h = self.a(x)            model.py:11 grows        ┐
 //     h = self.dropout(h)      model.py:12 grows        ├ one cause: tensors computed from each other,
@@ -8,7 +8,7 @@
 //
 // The operators of the step before the newest complete step show which tensors were computed from each other.
 //
-// With --holders, tensors that one variable holds have one cause, too, such as the items of seen.append((x, y)).
+// With --holders, all tensors that one variable holds, such as the items of seen.append((x, y)), also have one cause.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 
@@ -25,9 +25,9 @@ namespace memoir {
 // arguments must outlive the task.
 Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks);
 
-// Adds a cause for each variable that is the first holder of several leaks of one process, device and time, unless one
-// graph keeps them all. If all leaks of a graph have this first holder, the new cause replaces the graph. `leaks`: with
-// the causes that AddLeakCauses found.
+// Adds a cause for each variable that holds the most bytes of several leaks with the same process, device, first step
+// and number of steps. If the leaks belong to one cause that is a graph, adds nothing. If all leaks of a cause that is
+// a graph belong to one variable, the variable replaces this cause. Call AddLeakCauses first.
 void AddCausesByHolder(const LeakHolders& holders, Leaks& leaks);
 
 }  // namespace memoir

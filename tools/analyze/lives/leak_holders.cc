@@ -68,7 +68,8 @@ class HolderPass : public Visitor {
       }
       for (const auto& [number, sum] : sums_[i]) {
         // If one line of the program runs the whole training, blocks that do not grow, such as an optimizer's state,
-        // have the same line. They are allocated in the first step, so a holder of such blocks alone is left out.
+        // have the same line. Such blocks are allocated in the first step, so a holder that holds no other blocks is
+        // left out.
         const bool in_first_step = sum.last_ns - all.first_ns < (all.last_ns - all.first_ns) / leaks_[i].steps;
         if (in_first_step && leaks_[i].kind == Leak::Kind::kKept) continue;
         holders.push_back(sum.holder);
@@ -105,8 +106,8 @@ class HolderPass : public Visitor {
   // Returns the end of the last step whose blocks count. Except for kReplaced, the newest complete step does not
   // count, because the next step may free its blocks.
   static std::uint64_t EndOf(const Leak& leak) { return leak.kind == Leak::Kind::kReplaced ? leak.ns : leak.to_ns; }
-  // Returns the leaks that have the line of the block or, if the line is unknown, its operator and module. They may
-  // belong to other processes and devices.
+  // Returns the leaks that have the line of the block or, if the line is unknown, its operator and module. The leaks
+  // may belong to other processes and devices.
   std::vector<std::size_t> CandidatesFor(const Block& block) {
     const StackId stack = block.line_callstack();
     if (!stack.valid()) return AlikeLeaks(block);
@@ -139,7 +140,7 @@ class HolderPass : public Visitor {
   absl::flat_hash_map<std::uint64_t, LiveBlock> live_;  // by ordinal
   std::vector<std::string> names_;
   absl::flat_hash_map<std::string, std::size_t> numbers_;
-  std::vector<std::map<std::size_t, Sum>> sums_;  // for each leak: sums by index in names_
+  std::vector<std::map<std::size_t, Sum>> sums_;  // by leak; its sums by index in names_
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The functions of LeakPass that note the bytes of each step, and that handle repeated steps that a replay does not
-// visit. Such steps do not keep more blocks.
+// visit. Repeated steps do not keep more blocks.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -22,8 +22,8 @@ void LeakPass::NoteLevels() {
   }
 }
 
-// Does for each repeated step what SeeStepBegin does for a visited step. Repeated steps do not keep more blocks, so
-// EndStep is called only once, for the newest visited step. The last of the repeated steps becomes the newest step.
+// Handles each repeated step as SeeStepBegin handles a visited step. Repeated steps do not keep more blocks, so EndStep
+// is called only once, for the newest visited step. The last of the repeated steps becomes the newest step.
 void LeakPass::SeeRepeated(const RepeatedEvent& event) {
   if (source_ != StepSource::kProgram || frozen_ || !in_window()) return;
   EndStep();
@@ -45,6 +45,7 @@ void LeakPass::SeeRepeated(const RepeatedEvent& event) {
   }
 }
 
+// Counts the block as a block that `step` allocated.
 void LeakPass::MoveTo(std::uint64_t step, KnownBlock& known) {
   std::map<std::uint64_t, StepSum>& by_step = rows_[known.place].by_step;
   const auto old = by_step.find(known.step);

@@ -1,5 +1,5 @@
-// Decides whether the memory that is kept from step to step grows without end, as opposed to noise, warm-up, and queues
-// and caches that are full.
+// Decides whether the memory that a program keeps from step to step grows without end. Noise, warm-up, queues of a
+// fixed length and caches that stop growing are not such growth.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_TREND_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_TREND_H_
 
@@ -15,12 +15,14 @@ struct KeptStep {
   std::uint64_t bytes = 0;
 };
 
-// If blocks of fewer steps are live, they may belong to a queue, or be gradients that the program accumulates.
+// If blocks of fewer steps are live, they do not count as growth, because they may belong to a queue, or be gradients
+// that the program accumulates.
 inline constexpr std::uint64_t kFewestSteps = 5;
 
-// Returns the first step of the span, up to `end`, in which at least three quarters of the steps left blocks behind, or
-// at least two steps in each quarter of the span. nullopt if there is no such span. `oldest_freed`: the longest life,
-// in steps, of a freed block of the same place. Live blocks that are younger than this may still be freed.
+// Returns the first step of a span of steps that ends at `end` and grows. In such a span, at least three quarters of
+// the steps left blocks behind, or at least two steps in each quarter of the span. nullopt if there is no such span.
+// `oldest_freed`: the longest life, in steps, of a freed block from the same place in the program. The span must be
+// more than twice as long, because younger live blocks may still be freed.
 std::optional<std::uint64_t> FindKeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
                                            std::uint64_t oldest_freed);
 
@@ -34,7 +36,7 @@ class LevelSeries {
     std::uint64_t bytes = 0;
   };
   // Returns the growth since bytes last fell. nullopt if the growth covers less than three quarters of the series, or
-  // if bytes do not grow in each quarter of the growth.
+  // if bytes do not grow in each quarter of its steps.
   std::optional<Rise> FindRise() const;
   // Returns the growth in bytes from `step` on. 0 if bytes fell.
   std::uint64_t RiseSince(std::uint64_t step) const;

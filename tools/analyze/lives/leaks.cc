@@ -12,6 +12,7 @@ namespace {
 // for at least kManySteps steps. In 100,000 steps, kLargeStep bytes for each step sum to the memory of a GPU.
 constexpr std::uint64_t kSmallestShare = 100;
 constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18, kManySteps = 20;
+// Smaller growth of reserved bytes is not reported.
 constexpr std::uint64_t kLargeReserved = std::uint64_t{64} << 20;
 
 // Returns true if the operator makes a longer tensor from an existing tensor.
@@ -184,7 +185,7 @@ void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId proces
   const std::optional<LevelSeries::Rise> rise = memory.reserved.FindRise();
   if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
   const std::uint64_t needed = std::max(memory.allocated.RiseSince(rise->since), memory.peaks.RiseSince(rise->since));
-  // Reserved bytes also grow if sequences become longer. This is not fragmentation, and it shows in other figures: the
+  // Reserved bytes also grow if sequences become longer. Such growth is not fragmentation. Other figures show it: the
   // peak of allocated bytes grows, or the steps request more bytes.
   if (needed > rise->bytes / 2 || memory.most_requested.GrowsFrom(rise->since)) return;
   Leak leak;

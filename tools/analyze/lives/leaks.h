@@ -90,7 +90,7 @@ class LeakPass : public WindowedVisitor {
     Place place;
     LeakPart part;
     std::uint64_t bytes = 0;
-    std::uint32_t slot = 0;
+    std::uint32_t slot = 0;  // index in known_
     bool live = true;
   };
   struct KnownBlock {
@@ -130,7 +130,7 @@ class LeakPass : public WindowedVisitor {
 
   const BlockCategories& categories_;
   SourceLines lines_;
-  StepSource source_ = StepSource::kNone;  // the best source of steps so far; its events count as steps
+  StepSource source_ = StepSource::kNone;  // the best source so far; only its steps are counted
   std::uint64_t step_ = 0;
   std::vector<std::uint64_t> numbers_;               // for each step: its number in the program
   std::uint64_t newest_ns_ = 0;                      // begin of the current step

@@ -16,12 +16,12 @@ constexpr std::size_t kMostSteps = 4096;
 constexpr double kLeastSpread = 1.2;          // smallest ratio of the largest input to the smallest input
 constexpr double kLeastDetermination = 0.98;  // smallest R squared of the line
 
-constexpr double kUsed = 0.95;  // share of the usable bytes that blocks can fill; the gaps between blocks take the rest
+constexpr double kUsed = 0.95;  // share of the usable bytes that blocks can fill; the gaps between them are lost
 constexpr double kMargin = 3;   // distance of Most() from the line, in standard errors of a prediction
 
 // A line through the points (input, peak), with the sums over the points that Most() needs.
 struct Line {
-  double at_none = 0;
+  double at_none = 0;  // peak of a step without inputs
   double slope = 0;
   double count = 0;
   double mean_x = 0;

@@ -1,7 +1,7 @@
-// Finds how small the inputs of a step with an out-of-memory error would have to be for the step to fit. A straight
-// line through the peaks of earlier steps shows how the bytes at a step's peak depend on the bytes of inputs that are
-// live at this peak. This needs steps with inputs of different sizes (sequences of different lengths) whose peaks lie
-// on a straight line.
+// Finds how small the inputs of a step with an out-of-memory error would have to be for the step to fit. The bytes at a
+// step's peak depend on the bytes of inputs that are live at this peak. A straight line through the peaks of earlier
+// steps shows how. The steps must have inputs of different sizes (sequences of different lengths), and their peaks must
+// lie on a straight line.
 //
 // One object follows the processes of a replay, one after another.
 #ifndef TOOLS_ANALYZE_OOM_FITTING_INPUT_H_

@@ -3,9 +3,9 @@
 namespace memoir {
 namespace {
 
-constexpr double kOtherSize = 1.2;  // smallest ratio of two bursts that count as different in size
-constexpr double kGrowth = 1.1;     // a place follows a burst if its bytes change at least by this factor
-constexpr std::uint32_t kFewest = 2;
+constexpr double kOtherSize = 1.2;          // smallest ratio of two bursts that count as different in size
+constexpr double kGrowth = 1.1;             // a place follows a burst if its bytes change at least by this factor
+constexpr std::uint32_t kFewest = 2;        // fewest bursts that the place must follow
 constexpr std::uint32_t kSmallestPart = 8;  // at most one burst in this many may be one that the place does not follow
 
 bool IsTimes(std::uint64_t larger, std::uint64_t smaller, double times) {

@@ -26,16 +26,16 @@ class InputFollowers {
   // Call it when a process begins.
   void Clear() { devices_.clear(); }
   void NoteAllocation(const Block& block, bool is_input);
-  // Returns true if the blocks of the place of `block` follow the inputs: of the bursts that differ in size from the
-  // place's first burst, the place followed at least two, and nearly all.
+  // Returns true if the blocks of the place of `block` follow the inputs. Only bursts that differ in size from the
+  // place's first burst count: the place must have followed at least two of them, and nearly all of them.
   bool Follows(const Block& block) const;
 
  private:
   using Place = std::tuple<StackId, NameId, ModuleId>;
   struct Sizes {
-    std::uint64_t input = 0;  // bytes of the first complete burst after which the place allocated; 0: no such burst
-    std::uint64_t bytes = 0;  // bytes that the place allocated after that burst
-    std::uint64_t running = 0;
+    std::uint64_t input = 0;    // bytes of the first complete burst after which the place allocated; 0: no such burst
+    std::uint64_t bytes = 0;    // bytes that the place allocated after that burst
+    std::uint64_t running = 0;  // bytes that the place allocated since the newest burst began
     // Numbers of bursts, of a size other than `input`, that the place followed and did not follow.
     std::uint32_t followed = 0, differed = 0;
   };

@@ -1,6 +1,6 @@
-// Out-of-memory errors of torch's CUDA allocator, the driver and libraries. An error has the refused request, the
-// owners of the used memory, the free memory and the reason why the request could not use it, and the growth since the
-// previous step.
+// Out-of-memory errors of torch's CUDA allocator, the driver and libraries. The description of an error contains the
+// refused request, the owners of the used memory, the free memory, the reason why the request could not use it, and the
+// growth since the previous step.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 
@@ -61,7 +61,7 @@ struct OutOfMemory {
   std::vector<HoldingRow> by_module;
   std::vector<HoldingRow> by_category;  // by Memoir's rules (categories/rules.h)
   std::vector<LineHolding> by_line;     // by line and category
-  std::uint64_t batch_bytes = 0;        // bytes of allocated blocks whose size follows the inputs
+  std::uint64_t batch_bytes = 0;        // bytes of allocated blocks whose size follows the inputs (input_followers.h)
   OutOfMemoryRoom room;
   OutOfMemoryGrowth growth;
   std::optional<LeakTotals> leaking;          // empty: unknown, or no line keeps more in every step

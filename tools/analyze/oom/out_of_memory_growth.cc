@@ -65,8 +65,8 @@ class EarlierPass : public WindowedVisitor {
   using RequestPlace = std::pair<ProcessId, LoopPosition>;
   struct Request {
     std::size_t question;
-    std::uint64_t call;
-    std::uint32_t before;
+    std::uint64_t call;    // OpenRange::call of the operator in the previous step
+    std::uint32_t before;  // allocations of the call that still precede the request
   };
   void Ask(std::size_t question);
   // Call it when a step of `kind` begins. At this instant, the live blocks are those that the previous step left.

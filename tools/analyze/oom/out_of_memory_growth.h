@@ -1,5 +1,5 @@
-// Explains why a request failed now and not in the previous step: by how much allocated bytes have grown since the same
-// operator call of the previous step.
+// Finds by how much allocated bytes have grown since the same operator call of the previous step. This growth explains
+// why a request failed now and not in the previous step.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_GROWTH_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_GROWTH_H_
 
@@ -29,7 +29,7 @@ struct OutOfMemoryGrowth {
   bool first = false;  // the error occurred in the first step, so there is no previous step
   // True: compared with the same operator call of the previous step. False: compared with the end of the previous step.
   bool same_call = false;
-  bool unseen = false;                     // only if not same_call: parts of the previous step have no operators
+  bool unseen = false;                     // only if not same_call: the previous step lacks operators
   std::optional<std::uint64_t> step;       // number of the previous step, from memoir.step()
   std::uint64_t ns = 0;                    // the instant of the comparison
   std::int64_t allocated = 0;              // growth of allocated bytes; the sum of each list below

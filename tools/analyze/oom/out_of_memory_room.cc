@@ -14,6 +14,7 @@ constexpr std::uint64_t kLeastLarge = 10u << 20;
 
 std::uint64_t RoundedUp(std::uint64_t bytes, std::uint64_t step) { return (bytes + step - 1) / step * step; }
 
+// Returns the bytes that torch would reserve for a request.
 std::uint64_t SegmentFor(std::uint64_t bytes, bool expandable) {
   if (bytes <= kMostSmall) return kSmallSegment;
   if (expandable) return RoundedUp(bytes, kLargeSegment);

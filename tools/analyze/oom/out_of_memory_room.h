@@ -25,7 +25,7 @@ enum class OutOfMemoryCause : std::uint8_t {
   kOtherPools,
   kTooLarge,  // the request is larger than the reserved and the free memory of the device together
   kRefused,   // the driver or a library refused the request although enough memory may have been free
-  kFull,      // memory in use leaves too little for the request
+  kFull,      // too little memory is free, because the memory is in use
 };
 std::string_view ToString(OutOfMemoryCause cause);  // "fragmentation", "limit", "other_pools", ...
 
@@ -48,8 +48,8 @@ struct OutOfMemoryRoom {
   std::uint64_t own_holes = 0;
   std::uint64_t largest_hole = 0;  // bytes of the largest hole in own_free
   std::uint64_t waiting = 0;  // bytes of blocks that the program freed, and that a stream may still use (record_stream)
-  std::uint64_t private_reserved = 0;
-  std::uint64_t private_allocated = 0;
+  std::uint64_t private_reserved = 0;   // in private pools
+  std::uint64_t private_allocated = 0;  // in private pools
   // Live blocks between the holes of own_free, by operator and module, most bytes first.
   std::vector<HoldingRow> pinned_by;
   OutOfMemoryCause cause = OutOfMemoryCause::kFull;

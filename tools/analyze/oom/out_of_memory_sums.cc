@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kWorthSaying = std::uint64_t{64} << 20;
+constexpr std::uint64_t kWorthReporting = std::uint64_t{64} << 20;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ std::uint64_t UnaccountedBytes(const OutOfMemory& error) {
   std::uint64_t known = error.device_free + error.reserved_bytes + error.other_processes.value_or(0);
   for (const HoldingRow& holder : *error.outside) known += holder.bytes;
   const std::uint64_t unknown = *error.device_total - std::min(known, *error.device_total);
-  return unknown >= std::max(kWorthSaying, *error.device_total / 100) ? unknown : 0;
+  return unknown >= std::max(kWorthReporting, *error.device_total / 100) ? unknown : 0;
 }
 
 std::uint64_t UsableBytes(const OutOfMemory& error) {

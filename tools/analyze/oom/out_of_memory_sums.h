@@ -8,9 +8,9 @@
 
 namespace memoir {
 
-// Returns the used bytes of the device without a known owner. 0 if they are few, because the figures are from different
-// times: the device sample with the memory of other processes is older than the error. Also 0 if torch's allocator
-// caches nothing, because in this case the free bytes of its pools are unknown.
+// Returns the used bytes of the device without a known owner. A small number counts as 0, because the figures are from
+// different times: the device sample with the memory of other processes is older than the error. Also 0 if torch's
+// allocator caches nothing, because in this case the free bytes of its pools are unknown.
 std::uint64_t UnaccountedBytes(const OutOfMemory& error);
 
 // Returns the bytes that tensors could have used. Torch empties its cache before it reports the error. All free bytes

@@ -1,5 +1,5 @@
-// Visits every event of a selection in replay order, for exports: Capture::Replay, limited to the times, device and
-// rank of the selection.
+// Passes every event of a selection to a visitor, for exports. Does the same as Capture::Replay, but only for the
+// times, the device and the rank of the selection.
 #ifndef TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 #define TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 

@@ -67,8 +67,8 @@ class InstantPass : public ChangePass {
   void Note(const Event& event, DeviceId id, const Device& device) {
     instants_[id] = {device.changes, Nanoseconds(event)};
   }
-  // While the replay adds the memory that was live when the recording began or resumed (is_being_found()), sums are
-  // incomplete. If the instant lies in this time, stores the end of this time instead.
+  // When a recording begins or resumes, the replay first adds the memory that was live before (is_being_found()).
+  // Meanwhile, sums are incomplete. If the selected time lies in this period, the instant is the end of the period.
   void NoteTime(const Event& event, DeviceId id, const Device& device) {
     const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
     if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);
@@ -85,12 +85,12 @@ class InstantPass : public ChangePass {
   const InstantChoice& at_;
   Instants instants_;
   absl::Status outside_;
-  std::set<DeviceId> in_snapshot_;  // devices whose is_being_found() is true at the instant
+  std::set<DeviceId> in_snapshot_;  // devices whose is_being_found() is true at the selected time
   bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;
   bool found_out_of_memory_ = false;
-  std::uint64_t first_left_ns_ = 0;  // latest begin of a process whose first parts are evicted
+  std::uint64_t first_left_ns_ = 0;  // latest begin among the processes whose first parts are evicted
   std::uint64_t end_ns_ = 0;
 };
 

@@ -24,8 +24,8 @@ struct Instant {
 };
 using Instants = std::map<DeviceId, Instant>;
 
-// Follows the live bytes of each device, and counts the device's changes. All passes of a selection count the same
-// changes.
+// Follows the live bytes of each device, and counts the device's changes. All ChangePass objects with the same
+// selection count the same changes, so that a number of changes from one replay is valid in the next replay.
 class ChangePass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
@@ -37,7 +37,7 @@ class ChangePass : public WindowedVisitor {
     std::uint64_t peak = 0;
     std::uint64_t changes = 0;
   };
-  // Called after a change of the device, and when the window opens.
+  // Called after each change of the device, and, when a window opens, once for each device of the process.
   virtual void SeeChange(const Event&, DeviceId, Device&) {}
   virtual void SeeBlockAdded(const Block&, const Event&) {}
   virtual void SeeBlockRemoved(const Block&) {}
@@ -87,12 +87,12 @@ class ChangePass : public WindowedVisitor {
     return true;
   }
   std::map<DeviceId, Device> devices_;
-  std::vector<bool> followed_;  // by slot + 1; index 0: the newest block without a slot
+  std::vector<bool> followed_;  // blocks that Device::live includes, by slot + 1; 0: the newest without a slot
   bool opens_ = false;
 };
 
-// Finds the instant of each device in one replay. Returns an error if the mark, the time or the out-of-memory error
-// does not exist, or lies outside of the windows.
+// Finds the instant of each device in one replay. Returns an error if the recording does not contain the mark, the time
+// or the out-of-memory error, or if it lies outside of all windows.
 Task<absl::StatusOr<Instants>> FindInstants(JointReplays& replays, Selection selection, InstantChoice at);
 
 }  // namespace memoir

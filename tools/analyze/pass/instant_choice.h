@@ -14,9 +14,9 @@ struct InstantChoice {
   std::uint64_t ns = 0;  // kTime: since the start of the capture
   std::string mark;      // kMark: the first mark with this name in each process
 };
-// Parses "peak", "end", "oom" (the last out-of-memory error of each device), "mark:NAME", or a time: "1.5s", "20ms",
-// "300us", "1234ns"; a number without a unit is in seconds. kStart is the first sample of a device (balance.h) and has
-// no text.
+// Parses "peak", "end", "oom" (the last out-of-memory error of each device), "mark:NAME", or a time such as "1.5s",
+// "20ms", "300us" or "1234ns". A number without a unit is in seconds. kStart, the first device sample
+// (accounting/balance.h), cannot be written as text.
 std::optional<InstantChoice> ParseInstantChoice(const std::string& text);
 
 }  // namespace memoir

@@ -31,7 +31,7 @@ struct Iteration {
       fw_bw_boundary;  // exit of the outermost module; without modules: begin of the backward pass
   std::optional<IterationInstant> backward_end;    // end of the last backward pass of the iteration
   std::optional<IterationInstant> optimizer_step;  // begin of the first optimizer step
-  // End of the last optimizer step outside of backward; not in MarkersOf().
+  // End of the last optimizer step outside of backward; not a result of MarkersOf().
   std::optional<IterationInstant> optimizer_end;
 };
 

@@ -25,17 +25,17 @@ void JointReplays::ReplayOnce() {
   waiting_.clear();
   std::vector<Visitor*> passes;
   ReplayOptions options = ReplayOptionsFor(selection_, false, false);
-  for (const PassInReplay* const one : resumed_) {
-    passes.insert(passes.begin(), &one->pass_);
-    options.tensors = options.tensors || one->needs_.tensors;
-    options.first_seen = options.first_seen || one->needs_.first_seen;
-    options.modules = options.modules || one->needs_.modules;
+  for (const PassInReplay* const in_replay : resumed_) {
+    passes.insert(passes.begin(), &in_replay->pass_);
+    options.tensors = options.tensors || in_replay->needs_.tensors;
+    options.first_seen = options.first_seen || in_replay->needs_.first_seen;
+    options.modules = options.modules || in_replay->needs_.modules;
   }
   options.go_on = [this] {
     bool goes_on = false;
-    for (const PassInReplay* const one : resumed_) {
-      const bool needs_more = GoesOn(one->needs_);
-      if (!needs_more && one->needs_.stops_all) return false;
+    for (const PassInReplay* const in_replay : resumed_) {
+      const bool needs_more = GoesOn(in_replay->needs_);
+      if (!needs_more && in_replay->needs_.stops_all) return false;
       goes_on = goes_on || needs_more;
     }
     return goes_on;

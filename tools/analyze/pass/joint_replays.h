@@ -1,5 +1,6 @@
-// The replays of one answer. Analyses are tasks that wait for their next pass. When all tasks wait, one replay runs the
-// passes of all of them. So an answer takes as many replays as its longest task, and the capture is decoded once.
+// Lets the analyses of one answer share replays. An analysis is a task (task.h). A task waits once for each of its
+// passes. When all tasks wait, one replay runs the passes of all of them. So the number of replays is the number of
+// passes of the longest task, and decoded chunks are kept for later replays, up to a bound.
 //
 //     Task<absl::StatusOr<Total>> FindTotal(JointReplays& replays) {
 //       PeakPass peak;
@@ -33,10 +34,10 @@ struct ReplayNeeds {
   bool tensors = false;
   bool first_seen = false;
   bool modules = false;
-  // Returns false when the pass needs no more events. A replay stops early only if none of its passes goes on, or if a
-  // pass with `stops_all` does not. Empty: the pass needs all events.
+  // Returns false when the pass needs no more events. A replay stops early only if all its passes need no more events,
+  // or if a pass with `stops_all` needs no more events. Empty: the pass needs all events.
   std::function<bool()> go_on = {};
-  bool stops_all = false;  // if this pass stops, the replay ends, and the caller ignores the other passes
+  bool stops_all = false;  // the replay ends with this pass, because the caller then ignores the other passes
 };
 
 class JointReplays {
@@ -49,7 +50,8 @@ class JointReplays {
   const Capture& capture() const { return capture_; }
   const Selection& selection() const { return selection_; }
 
-  // Lets a task wait for the next replay. If the task is destroyed, the destructor ends the wait.
+  // A task waits for the next replay by `co_await` of this object. If the task is destroyed while it waits, so is this
+  // object, and the next replay omits the pass.
   class PassInReplay {
    public:
     PassInReplay(JointReplays& replays, Visitor& pass, ReplayNeeds needs)
@@ -99,7 +101,8 @@ class JointReplays {
   const Capture::SharedDecoding shared_;
   const Selection& selection_;
   std::vector<PassInReplay*> waiting_;  // for the next replay
-  std::vector<PassInReplay*> resumed_;  // ran in the newest replay, and their tasks are still to be resumed; last first
+  // Passes of the newest replay whose tasks are not resumed yet, in reverse order.
+  std::vector<PassInReplay*> resumed_;
   absl::StatusOr<ReplayReport> report_;  // of the newest replay
 };
 

@@ -1,8 +1,9 @@
 // The position of a program in its training loop: the step, and the number of an operator call in this step. Two
 // replays use the position to compare an instant with the same instant of the previous step.
 //
-// memoir.step() defines steps. Without it a call of the optimizer ends a step. Without an optimizer (inference) a call
-// of the outermost module begins a step.
+// Three kinds of steps are counted: a call of memoir.step() begins a step; a call of the optimizer ends a step; a call
+// of the outermost module begins a step. BestKind() chooses the first kind that the program has. A program that only
+// does inference has no optimizer.
 #ifndef TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 #define TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 

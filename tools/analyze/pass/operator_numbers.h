@@ -1,5 +1,6 @@
-// Numbers operator calls as `memoir explain OPERATOR#n` does: calls of one process that begin in the selection,
-// outermost or not, from 0. A name without overload stands for all overloads of the operator.
+// Numbers operator calls from 0, for `memoir explain OPERATOR#n`. Calls of one process that begin in the selection
+// count, whether or not they are inside of other operators. A name without overload includes all overloads of the
+// operator.
 #ifndef TOOLS_ANALYZE_PASS_OPERATOR_NUMBERS_H_
 #define TOOLS_ANALYZE_PASS_OPERATOR_NUMBERS_H_
 
@@ -18,9 +19,9 @@ bool IsOperatorNamed(std::string_view name, std::string_view asked);
 
 class OperatorNumbers {
  public:
-  // Returns the number of a call that begins now. `name`: the full name.
+  // Returns the number of a call that begins now. `name`: the operator's name, with its overload.
   std::uint64_t BeginCall(NameId name, const Dictionary& dictionary);
-  void Clear();
+  void Clear();  // begins to number from 0 again, for the next process
 
  private:
   static constexpr std::uint32_t kNotLookedAt = 0xffffffffu;

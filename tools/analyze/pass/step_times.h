@@ -1,4 +1,4 @@
-// The begin of each step of a recording, by the definition of a step in its process (step_counter.h).
+// Finds the time at which each step of a recording began. Each process has its definition of a step (step_counter.h).
 #ifndef TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 #define TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 

@@ -1,5 +1,6 @@
-// Tasks: functions that can wait, as coroutines. A task runs when it is called, until it waits for the first time. So a
-// task that starts two others and then waits for both lets both wait for the same replay (joint_replays.h).
+// Tasks: functions that can wait, as coroutines. A task runs when it is called, until it waits for the first time. So
+// if a task starts two other tasks and then waits for their results, these two wait for the same replay
+// (joint_replays.h).
 //
 //     Task<int> Sum(JointReplays& replays) {
 //       Task<int> one = Count(replays, "one");  // both wait for the same replay
@@ -29,7 +30,7 @@ class [[nodiscard]] Task {
     std::swap(handle_, other.handle_);
     return *this;
   }
-  // Ends the task if it still waits.
+  // Ends the coroutine, even if it still waits.
   ~Task() {
     if (handle_) handle_.destroy();
   }
@@ -50,7 +51,8 @@ class [[nodiscard]] Task {
     Result await_resume() const { return std::move(wait.await_resume()); }
   };
   // `co_await task` waits until the task is done, and returns a reference to its result. Several tasks may wait for one
-  // task. `co_await Count(replays)` returns the result itself, because the task ends with the expression.
+  // task. `co_await Count(replays)` returns the result itself, because the temporary task is destroyed at the end of
+  // the expression.
   Wait operator co_await() const& { return {handle_}; }
   WaitForValue operator co_await() && { return {{handle_}}; }
 
@@ -63,7 +65,8 @@ class [[nodiscard]] Task {
 template <class Result>
 class Task<Result>::promise_type {
  public:
-  // Resumes the tasks that wait for this one. Any of them may end this task.
+  // Resumes the tasks that wait for this task. Each of them may destroy this task, so the list is moved out of it
+  // first.
   struct AtEnd {
     bool await_ready() const noexcept { return false; }
     void await_suspend(Handle ended) const noexcept {

@@ -1,5 +1,5 @@
-// Passes the events of one replay to several visitors. Each visitor has the same result as in a separate replay, and
-// the capture is decoded once.
+// Passes the events of one replay to several visitors. Each visitor computes the same result as in a separate replay,
+// and the capture is decoded only once.
 #ifndef TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 #define TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
 

@@ -1,5 +1,5 @@
-// The live bytes of a device in buckets of time: the maximum of each bucket, and its composition. It is computed in one
-// pass, with a few look-ups for each change.
+// The live bytes of a device in buckets of time: the maximum of each bucket, and its composition. Both are computed in
+// one pass, with a few look-ups for each change.
 //
 // A composition is stored only when the bytes fall after a new maximum of their bucket, or when the bucket ends. Only
 // the entries that changed since the last stored composition are stored.
@@ -33,7 +33,8 @@ class CompositionCurve {
   void Add(std::uint64_t ns, std::uint64_t bytes, const Labels& labels);
   void Remove(std::uint64_t ns, std::uint64_t bytes, const Labels& labels);
   std::uint64_t live() const { return live_; }
-  ReportCurve Take();  // the current live bytes last until the end
+  // Returns the curve. In the buckets after the newest change, the live bytes stay as they are now.
+  ReportCurve Take();
 
  private:
   struct Composition {

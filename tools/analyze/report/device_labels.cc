@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-std::size_t PlaceOfGrouping(GroupBy by) {
+std::size_t IndexOfGrouping(GroupBy by) {
   const auto found = std::ranges::find_if(
       kReportGroupings, [by](const ReportGrouping& grouping) { return grouping.by == by && !grouping.merges_layers; });
   return static_cast<std::size_t>(found - std::begin(kReportGroupings));
@@ -35,8 +35,8 @@ LabelNumber DeviceLabels::LabelOf(std::size_t grouping, Group group, bool before
 }
 
 std::uint32_t DeviceLabels::PlaceOf(const ReportBlock& block, ReportDevice* shown) {
-  static const std::size_t kModule = PlaceOfGrouping(GroupBy::kModule);
-  static const std::size_t kOperator = PlaceOfGrouping(GroupBy::kOperator);
+  static const std::size_t kModule = IndexOfGrouping(GroupBy::kModule);
+  static const std::size_t kOperator = IndexOfGrouping(GroupBy::kOperator);
   const LabelNumber module = block.labels[kModule], operator_label = block.labels[kOperator];
   std::vector<ReportPlace>& places = shown->places;
   const auto [known, added] =

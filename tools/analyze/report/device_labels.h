@@ -17,7 +17,7 @@ namespace memoir {
 
 class DeviceLabels {
  public:
-  // `groupings`: in the order of kReportGroupings. They must stay valid.
+  // `groupings`: in the order of kReportGroupings. The groupings must outlive this object.
   explicit DeviceLabels(const std::vector<const Grouping*>& groupings) : groupings_(groupings) {}
 
   // Returns the number of a group's label in the grouping at the index `grouping`. If the label is new, adds it to
@@ -25,11 +25,14 @@ class DeviceLabels {
   // kBeforeLabel.
   LabelNumber LabelOf(std::size_t grouping, Group group, bool before, const Capture& capture,
                       const Dictionary& dictionary, ReportDevice* shown);
-  // Returns the index of the block's module and operator in ReportDevice::places. If it is new, adds it to `shown`.
+  // Returns the index of the block's module and operator in ReportDevice::places. If this pair is new, adds it to
+  // `shown`.
   std::uint32_t PlaceOf(const ReportBlock& block, ReportDevice* shown);
 
  private:
   const std::vector<const Grouping*>& groupings_;
+  // By grouping. The keys of label_of_group_ are a group and `before`. The keys of label_of_key_ are Grouping::Key, or
+  // the label if layers are merged: groups with the same key have the same label.
   std::array<absl::flat_hash_map<std::pair<Group, bool>, LabelNumber>, kReportGroupingCount> label_of_group_;
   std::array<absl::flat_hash_map<std::string, LabelNumber>, kReportGroupingCount> label_of_key_;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> place_of_;  // by the labels of module and operator

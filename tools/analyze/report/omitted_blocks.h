@@ -1,6 +1,6 @@
-// The blocks of CUDA devices that the selection of a report leaves out, for one process. The report contains their
-// addresses, so that the map of segments does not show them as free. If there are very many, only blocks that are live
-// at the exact instants (ReportInstant) are kept.
+// Collects, for one process, the blocks on CUDA devices that a report leaves out because of their module or size. The
+// report contains the addresses of these blocks, so that its map of segments does not show their memory as free. If
+// there are very many, only blocks that are live at the exact instants (ReportInstant) are kept.
 #ifndef TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
 #define TOOLS_ANALYZE_REPORT_OMITTED_BLOCKS_H_
 
@@ -16,26 +16,28 @@ namespace memoir {
 
 class OmittedBlocks {
  public:
-  // `most`: if more than this many blocks of a device are not live at an exact instant, none of these is kept.
+  // `most`: the largest number of blocks for each device, not counting blocks that are live at an exact instant. If
+  // there are more, only the blocks that are live at an exact instant are kept.
   explicit OmittedBlocks(std::size_t most) : most_(most) {}
 
   void NoteAllocation(const Block& block, std::uint64_t ns);
   // `in_part`: false if the block ends before the selection begins. The report does not contain such a block.
   void NoteDeallocation(const Block& block, std::uint64_t ns, bool in_part);
-  // Keeps every block of the device that is live now, whatever their number.
+  // Keeps every block of the device that is live now, even if there are more than `most`.
   void Keep(DeviceId device);
-  // Moves to `shown` the blocks that were live between `begin_ns` and `end_ns`, with their lives cut to this span.
+  // Moves to `shown` the blocks that were live between `begin_ns` and `end_ns`, with the begin and end of their lives
+  // limited to this time.
   void Take(DeviceId device, std::uint64_t begin_ns, std::uint64_t end_ns, ReportDevice& shown);
 
  private:
   struct LiveBlock {
     ReportOmittedBlock block;
     DeviceId device;
-    bool kept = false;
+    bool kept = false;  // it was live at an exact instant
   };
   struct EndedBlocks {
     std::vector<ReportOmittedBlock> kept, others;
-    bool all = true;
+    bool all = true;  // false: `others` became too large, and was cleared
   };
   void Add(const LiveBlock& live);
 

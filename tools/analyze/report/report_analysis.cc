@@ -16,10 +16,11 @@
 namespace memoir {
 namespace {
 
-// The results of the first replays, which the later replays of the report need.
+// The results of the first replay, which the later replays of the report need.
 struct ReportInputs {
   std::vector<Grouping> groupings;  // in the order of GroupingsOfReport
-  // The tables have their own grouping by line, because a grouping numbers lines in the order in which it meets them.
+  // The grouping by line of the tables. It is not shared with the pass for blocks, which runs in the same replay: a
+  // grouping numbers lines in the order of their first use, and each pass would change the numbers of the other.
   Grouping lines_of_tables = Grouping::Of(GroupBy::kLine, "");
   std::map<DeviceId, DeviceOutline> outlines;
   std::map<ProcessId, std::uint64_t> windows;

@@ -1,9 +1,9 @@
-// The content of `memoir report`: for each device its bytes over time, its blocks with their origin, and its segments;
-// and the summaries whose rows become the report's tables.
+// The content of `memoir report`: for each device its bytes over time, its blocks with their origin, and its segments.
+// Also contains the summaries whose rows become the report's tables.
 //
-// Curves, trees and lists are bounded for recordings of any length, and contain the number of omitted entries. For a
-// long recording, the report lists only the largest and longest-lived blocks, and all blocks that are live at the exact
-// instants (ReportInstant). The curves always contain every maximum.
+// Curves, trees and lists are bounded for recordings of any length. The content includes the numbers of omitted
+// entries. For a long recording, the report lists only the largest and longest-lived blocks, and all blocks that are
+// live at the exact instants (ReportInstant). The curves always contain every maximum.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_CONTENT_H_
 
@@ -145,13 +145,13 @@ struct ReportDevice {
   std::vector<ReportPath> paths;
   std::vector<ReportPlace> places;
   std::vector<ReportCaller> callers;
-  std::vector<SourceLine> frames;  // of callers
-  std::vector<SourceLine> lines;   // by label of the grouping by line
+  std::vector<SourceLine> frames;  // the frames of `callers`
+  std::vector<SourceLine> lines;   // by LabelNumber of the grouping by line
   std::vector<ReportSegmentChange> segments;
   bool all_segments = true;  // false: some changes are omitted
-  // Blocks that the selection leaves out by module or size: their places in segments. Ordered by begin.
+  // The addresses and lives of blocks that the report leaves out because of their module or size. Ordered by begin.
   std::vector<ReportOmittedBlock> others;
-  bool all_others = true;  // false: only the blocks at the exact instants
+  bool all_others = true;  // false: `others` has only blocks that are live at an exact instant
 };
 
 struct ReportProcess {
@@ -159,16 +159,16 @@ struct ReportProcess {
   std::vector<Iteration> iterations;
   // If the window begins inside of the first step, this step's begin is the begin of the window.
   StepBegins steps;
-  std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` has the first of them
+  std::uint64_t all_iterations = 0;  // number of existing iterations; `iterations` contains only the first of them
 };
 
 // Figures of the whole recording, for a report that covers only a selection.
 struct ReportWhole {
-  std::uint64_t steps = 0;    // of the process with the most steps
-  std::uint64_t end_ns = 0;   // end of the recording
-  std::size_t processes = 0;  // processes with memory
-  std::size_t processes_in_part = 0;
-  std::uint64_t windows = 0;  // of the process with the most windows
+  std::uint64_t steps = 0;            // number of steps of the process with the most steps
+  std::uint64_t end_ns = 0;           // end of the recording
+  std::size_t processes = 0;          // processes with memory
+  std::size_t processes_in_part = 0;  // processes with memory in which the selection has a window
+  std::uint64_t windows = 0;          // number of windows of the process with the most windows
 };
 
 struct ReportContent {
@@ -176,7 +176,7 @@ struct ReportContent {
   std::vector<ReportDevice> devices;
   std::vector<ReportProcess> processes;  // processes with events
   Leaks leaks;
-  std::vector<std::string> names;  // of ranges
+  std::vector<std::string> names;  // names of ranges (ReportPath::name)
   ReportWhole whole;
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMostIterations = std::size_t{1} << 14;
 
-// Removes all other iterations. An iteration lasts until the next one begins.
+// Removes all iterations that lie completely before `begin_ns` or after `end_ns`. An iteration lasts until the next
+// iteration begins.
 void KeepIterationsBetween(std::uint64_t begin_ns, std::uint64_t end_ns, std::vector<Iteration>* iterations) {
   const auto first_ns = [](const Iteration& iteration) {
     const auto markers = MarkersOf(iteration);

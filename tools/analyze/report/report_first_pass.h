@@ -1,5 +1,5 @@
-// The first pass of a report. It finds the time span and the peak of each device. It also decides which blocks the
-// report lists individually: it finds the least weight (bytes times life) that a listed block must have.
+// The first pass of a report. It finds the time span and the peak of each device. It also finds the least weight (bytes
+// times life) of the blocks that the report lists individually.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_FIRST_PASS_H_
 
@@ -56,7 +56,7 @@ class ReportFirstPass : public ChangePass {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct WeighedDevice {
     DeviceOutline shown;
-    std::array<std::uint64_t, kWeights> weights{};
+    std::array<std::uint64_t, kWeights> weights{};  // number of blocks, by weight
   };
   struct BlockBegin {
     std::uint64_t ns = 0;
@@ -71,7 +71,7 @@ class ReportFirstPass : public ChangePass {
   std::map<ProcessId, std::uint64_t> windows_;
   ReportWhole whole_;
   std::vector<BlockBegin> begun_;  // by slot
-  BlockBegin late_;
+  BlockBegin late_;                // begin of the newest block without a slot
   std::uint64_t now_ns_ = 0;
   std::uint64_t opened_ns_ = kNever, closed_ns_ = kNever;  // begin and end of the selected time in the current process
 };

@@ -1,5 +1,5 @@
-// The pass of AnalyzeReport: computes everything but the tables in one replay. A ReportFirstPass, which ran before,
-// decides which blocks the report lists individually.
+// The pass of AnalyzeReport: computes everything but the tables and the leaks in one replay. A ReportFirstPass, which
+// ran before, decides which blocks the report lists individually.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
 
@@ -115,9 +115,9 @@ class ReportPass : public ChangePass {
   const std::map<DeviceId, DeviceOutline>& outlines_;
   const std::map<ProcessId, std::uint64_t>& windows_of_;
   ReportContent report_;
-  std::map<DeviceId, Track> tracks_;  // of the current process
-  std::vector<LiveBlock> live_;       // by slot
-  LiveBlock late_;
+  std::map<DeviceId, Track> tracks_;         // of the current process
+  std::vector<LiveBlock> live_;              // by slot
+  LiveBlock late_;                           // the newest block without a slot
   std::vector<Block> before_;                // by slot: blocks that are live before the selection begins in the process
   std::uint64_t opened_ = 0, closed_ = 0;    // windows opened and closed in the current process
   std::uint64_t begin_ns_ = 0, end_ns_ = 0;  // begin of the first window, end of the last

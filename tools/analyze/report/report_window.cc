@@ -1,5 +1,5 @@
-// The part of ReportPass that handles the begin and end of windows, and blocks that the selection leaves out: blocks
-// from before the window, and blocks omitted by module or size.
+// The part of ReportPass that handles the begin and end of windows, blocks that were allocated before the window, and
+// blocks that the selection omits by module or size.
 #include <algorithm>
 #include <utility>
 

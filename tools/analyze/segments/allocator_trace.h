@@ -31,7 +31,7 @@ struct TraceEntry {
   TraceAction action = TraceAction::kAlloc;
   std::uint64_t ns = 0;  // since the capture's start
   std::uint64_t address = 0;
-  std::uint64_t bytes = 0;  // for blocks the requested bytes, as in torch
+  std::uint64_t bytes = 0;  // for a block: its requested bytes, as in torch
   std::uint64_t stream = 0;
   std::uint64_t device_free = 0;  // kOutOfMemory: free bytes that the driver reported
   // Block that was allocated, freed or requested; nullptr: unknown. Valid only during the call.
@@ -42,7 +42,7 @@ struct TraceEntry {
 class AllocatorTraceVisitor {
  public:
   virtual ~AllocatorTraceVisitor() = default;
-  // Called for each device from 0 to the largest that was used, including devices without entries.
+  // Called for each device index from 0 to the largest that was used, including devices without entries.
   virtual void BeginDevice(std::uint32_t index) = 0;
   virtual void See(const TraceEntry& entry, const ReplayState& state) = 0;
   virtual void EndDevice() = 0;

@@ -1,8 +1,9 @@
 // Memory that a CUDA caching allocator has reserved and that other requests cannot use: its size over time, its pools
 // and streams, and the live blocks that cause it.
 //
-// Unusable memory is a hole in a page that cannot be freed, because a live block touches the page (segment_map.h), or
-// free memory in a private pool. It can serve only requests that fit into it, from the same pool and stream.
+// Unusable memory consists of the free memory in private pools, and of holes in pages that cannot be freed because a
+// live block touches the page (segment_map.h). A hole can serve only requests of the same pool and stream that fit into
+// the hole.
 #ifndef TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 #define TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 
@@ -23,12 +24,13 @@
 
 namespace memoir {
 
-// Blocks of the same operator and module that lie in segments with unusable bytes.
+// Blocks of the same operator and module in one segment (SegmentRow), or in all segments with unusable bytes
+// (DeviceSegments). The blocks pin the pages that they touch: these pages cannot be freed.
 struct Pin {
   std::string name;  // "aten::zeros in layers.3.attn"
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t segments = 0;
+  std::uint64_t segments = 0;   // number of segments with unusable bytes that contain the blocks
   std::uint64_t unusable = 0;   // unusable bytes in these segments; a segment with several pins counts for each pin
   std::uint64_t oldest_ns = 0;  // age of the oldest block whose allocation was recorded; 0: no such block
   bool from_before = false;     // true: some blocks are older than the recording
@@ -44,10 +46,10 @@ struct PoolRow {
   std::uint64_t largest_hole = 0;
 };
 
-// The names behind the ids of a block in a segment.
+// The operator, the module and the allocation time of a block in a segment.
 struct SegmentBlockFacts {
-  std::string operator_name;  // also "(no operator)", "(from before)"; empty for a block that waits
-  std::string module;         // also "(no module)"
+  std::string operator_name;  // or a label: "(no operator)", "(from before)"; empty for a block that waits
+  std::string module;         // or the label "(no module)"
   std::uint64_t since_ns = 0;
 };
 
@@ -67,15 +69,15 @@ struct DeviceSegments {
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
   std::vector<PoolRow> places;        // by pool and stream; most unusable bytes first
   std::vector<SegmentRow> segments;   // ordered by address
-  std::vector<Pin> pins;              // for segments with unusable bytes; most unusable bytes first
+  std::vector<Pin> pins;              // blocks in segments with unusable bytes; most unusable bytes first
 };
 
 struct FragmentedDevice {
   std::string name;
   ProcessId process;
   std::optional<std::uint32_t> rank;
-  DeviceSegments peak;  // when the most bytes were unusable
-  DeviceSegments end;
+  DeviceSegments peak;                   // when the most bytes were unusable
+  DeviceSegments end;                    // at the end of the selection
   std::vector<UnusablePoint> over_time;  // at most kMostCurvePoints
 };
 

@@ -1,5 +1,5 @@
-// Reserved, used and unusable bytes of a device, updated with each event. The figures are the same as from MapSegments,
-// but each event costs only a look-up.
+// Reserved, used and unusable bytes of a device, updated with each event. MapSegments returns the same figures, but
+// visits every live block; this class needs only a look-up for each event.
 #ifndef TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
 #define TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
 
@@ -13,7 +13,8 @@ namespace memoir {
 
 class SegmentBook {
  public:
-  // Takes the current state of a replay. Call it at the begin of the replay, and after lost events.
+  // Computes all figures again, from the current state of a replay. Call it at the begin of the replay, and after lost
+  // events.
   void Rebuild(const ReplayState& state, DeviceId device);
 
   void AddPiece(std::uint64_t address, const ReservedPiece& piece);

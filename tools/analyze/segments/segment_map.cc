@@ -41,7 +41,7 @@ void AddBlock(std::vector<MappedSegment>& segments, const Block& block, bool wai
   segment.blocks.push_back({block, waiting});
 }
 
-// During the event of its deallocation, a block is both live and waiting. It counts as waiting.
+// During the event of its deallocation, a block is both live and waiting. Such a block counts as waiting.
 void SortBlocks(std::vector<SegmentBlock>& blocks) {
   std::ranges::sort(blocks, {},
                     [](const SegmentBlock& there) { return std::pair(there.block.address, !there.waiting); });

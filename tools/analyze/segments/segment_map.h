@@ -28,7 +28,7 @@ struct Hole {
 };
 
 struct SegmentBlock {
-  Block block;            // for a waiting block only address and bytes
+  Block block;            // if `waiting`, only its address, bytes and device are set
   bool waiting = false;   // the program freed it, and a stream may still use it
   bool left_out = false;  // the selection leaves it out
 };
@@ -59,15 +59,15 @@ SegmentMap MapSegments(const ReplayState& state, DeviceId device);
 struct Pages {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;  // size of a page
-  bool contiguous = false;  // true: the piece may have several pages
+  bool contiguous = false;  // true: part of an expandable segment, may have several pages; false: one page
   std::uint64_t end = 0;    // end of the piece
 };
 Pages PagesOf(std::uint64_t address, const ReservedPiece& piece);
 
 // Returns the bytes of the pages that a block at [begin, end) touches and its neighbors do not. `before`: address where
 // the block below ends. `after`: address where the block above begins. A block keeps every page that it touches. A hole
-// in such a page is unusable: the page cannot be returned, and the hole serves only requests of its pool and stream
-// that fit into it. An untouched page can be returned, except in a private pool, which keeps its pages while it exists.
+// in such a page is unusable: the page cannot be returned, and the hole can serve only requests of its pool and stream.
+// An untouched page can be returned, except in a private pool, which keeps its pages while it exists.
 std::uint64_t TouchedBytes(const Pages& pages, std::uint64_t begin, std::uint64_t end, std::uint64_t before,
                            std::uint64_t after);
 

@@ -36,7 +36,7 @@ class CallerNodes {
   struct Options {
     std::string_view own = "";  // value of --own
     bool all_frames = false;
-    // Largest number of nodes. A block whose frame gets no node counts for the nearest caller that has a node.
+    // Largest number of nodes. If the limit is reached, a block counts for the innermost of its frames that has a node.
     std::size_t most_nodes = std::numeric_limits<std::uint32_t>::max();
   };
   explicit CallerNodes(const Options& options)

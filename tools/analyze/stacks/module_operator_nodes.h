@@ -1,5 +1,5 @@
-// Nested modules, and the operators that allocated in them, as a tree of the same form as CallerNodes. For recordings
-// without Python stacks.
+// Nested modules, and the operators that allocated in them, as a tree of the same form as CallerNodes. Used for
+// recordings without Python stacks.
 //
 //     Net ──► blocks.3 ──► blocks.3.mlp ──► aten::linear
 //

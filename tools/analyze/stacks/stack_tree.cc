@@ -94,7 +94,7 @@ void TreePass<Nodes>::SeeEnd(const ReplayReport& report) {
 template <class Nodes>
 Task<absl::StatusOr<StackTree>> Analyze(JointReplays& replays, const StackTreeOptions& options, Nodes nodes) {
   TreePass<Nodes> pass(replays.capture(), options, std::move(nodes));
-  // Only with modules, blocks of backward get the stacks of their forward operators.
+  // Blocks of backward have the stacks of their forward operators only in a replay with modules.
   absl::StatusOr<ReplayReport> report = co_await replays.Next(pass, {.modules = true});
   if (!report.ok()) co_return report.status();
   if (!pass.selection_status().ok()) co_return pass.selection_status();

@@ -1,5 +1,5 @@
 // Allocations as a tree of callers. Each node is a Python frame, a child of the frame that called it, with the bytes
-// that were allocated in it and below. A block of backward belongs to the stack of its forward operator.
+// that were allocated in the frame and below. A block of backward belongs to the stack of its forward operator.
 //
 //     train.py:90 main ──► net.py:12 Net.forward ──► net.py:30 Block.forward
 //
@@ -46,7 +46,7 @@ struct StackTree {
   std::vector<SourceLine> frames;
   std::vector<std::string> devices;  // devices with a caching allocator, else all devices
   bool is_partly_evicted = false;    // parts were evicted, and their allocations are missing
-  std::string missing;               // as Summary::missing
+  std::string missing;               // names information about lines that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

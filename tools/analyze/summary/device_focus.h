@@ -12,7 +12,7 @@ namespace memoir {
 bool IsInFocus(const Summary& summary, const DeviceRow& device);
 
 // Returns the summary with rows, phases and compiled regions of the devices in focus. `devices` stays complete. Numbers
-// of calls stay, because calls belong to no device.
+// of calls do not change, because a call does not belong to a device.
 Summary FocusSummary(const Summary& summary);
 
 }  // namespace memoir

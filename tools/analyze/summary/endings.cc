@@ -34,7 +34,7 @@ EndingPass::Call EndingPass::CallOf(const OpenRange& range) {
   return {range.name, range.module, lines_.LineOf(stack, state().dictionary()), StepsNow()};
 }
 
-// Returns true if the operator's schema has results, but the call returned none. torch reports no results if an
+// Returns true if the operator's schema has results, but the call returned no results. torch reports no results if an
 // exception leaves the operator.
 bool EndingPass::GivesBackNothing(const RangeEndEvent& event) const {
   const Dictionary& dictionary = state().dictionary();
@@ -54,7 +54,7 @@ void EndingPass::SeeRangeEnd(const RangeEndEvent& event) {
 }
 
 // Notes the outermost operator call that is running. If several threads run calls, notes the call that began last,
-// because the threads of the other calls wait for this call or work for it.
+// because the threads with earlier calls usually wait for this call or work for it.
 void EndingPass::OnCut(const CutEvent&) {
   const OpenRange* newest = nullptr;
   for (std::uint32_t i = 0; i < state().dictionary().threads(); ++i) {
@@ -83,7 +83,7 @@ SourceLine EndingPass::RaisedAt(const v1::End& end) const {
   return {innermost->file(), innermost->function(), innermost->line()};
 }
 
-// Takes the failed operator call as the cause of the exception in two cases: the call and the exception have the same
+// The failed operator call counts as the cause of the exception in two cases: the call and the exception have the same
 // line, or no other call began after the failed call.
 Ending EndingPass::EndingOf(const LastCalls& last, const v1::End& end) const {
   Ending ending;

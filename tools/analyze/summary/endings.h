@@ -70,7 +70,7 @@ class EndingPass : public WindowedVisitor {
   OwnCode own_;
   SourceLines lines_;
   Call running_;  // the call that was running at the newest CutEvent
-  Call failed_;   // the newest call without results whose schema has results
+  Call failed_;   // the newest call that an exception left
   std::vector<LastCalls> last_;
   std::vector<Ending> endings_;
 };

@@ -38,8 +38,8 @@ struct ModuleNode {
 std::vector<ModuleNode> BuildModuleTree(const Summary& summary);
 
 // Returns the same tree, but with alike siblings merged into one node, "0-3", whose columns are the sums over these
-// siblings. Siblings are alike if their names are numbers, and their whole subtrees have the same classes, calls, bytes
-// and allocations.
+// siblings. Siblings are alike if their names are numbers, and if the classes, calls, bytes and allocations in their
+// whole subtrees are equal.
 std::vector<ModuleNode> FoldAlike(const std::vector<ModuleNode>& nodes);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// The kinds of events that a summary takes, and the check that these are all kinds that depend on the selection.
+// The kinds of events in summarized_events.def, and a check by the compiler that the file lists every kind of event
+// that depends on the selection.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARIZED_EVENT_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARIZED_EVENT_H_
 

@@ -18,7 +18,8 @@ namespace {
 Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping, JointReplays& replays,
                                                        const SummaryOptions& options, bool stop) {
   SummaryPass pass(replays.capture(), options, grouping);
-  // Only with modules, blocks of backward get the stacks of their forward operators, which determine the peak's line.
+  // Only in a replay with modules, blocks of backward have the stacks of their forward operators. These stacks
+  // determine the line of the peak.
   ReplayNeeds needs = {.first_seen = true, .modules = true};
   if (stop) {
     pass.StopAtCachingDevice();

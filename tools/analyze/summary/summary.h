@@ -1,6 +1,6 @@
 // Allocated, net and peak memory in bytes: totals for each device, and rows by operator or another grouping. One pass
 // computes all sums. Categories and library workspaces need an earlier replay. The analyses of errors, bad ends and
-// checkpointing run in the same replays where they can (summary_additions.h).
+// checkpointing share these replays if possible (summary_additions.h).
 //
 // For every column, the rows sum exactly to the device's total. All rows are present; views may hide small ones.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_H_

@@ -70,7 +70,7 @@ void SummaryAdditions::Start(const FailureSigns& signs) {
     endings_.emplace(AnalyzeEndings(shared_.replays(), selection_));
 }
 
-// Signs outside of the summary's window may have started analyses whose results the summary does not need.
+// Failures outside of the window may have started analyses whose results the summary does not need.
 Task<absl::Status> SummaryAdditions::AddTo(Summary& summary) {
   const FailureSigns signs = {wanted_.errors && RanOutOfMemory(summary), HasBadEnd(summary.report)};
   Start(signs);

@@ -24,7 +24,7 @@ struct FailureSigns {
   bool has_bad_end = false;
 };
 
-// Needs one replay of the whole recording. With these signs, the analyses can start before the summary exists.
+// Needs one replay of the whole recording. The result allows the analyses to start before the summary exists.
 Task<FailureSigns> LookForFailures(JointReplays& replays);
 
 // Returns true if a request for memory was refused in the window.
@@ -40,7 +40,7 @@ class SummaryAdditions {
   };
   SummaryAdditions(SharedCategories& shared, const Selection& selection, Wanted wanted);
 
-  // Starts the analyses for the signs.
+  // Starts the analyses of the failures that `signs` shows, as far as they are wanted.
   void Start(const FailureSigns& signs);
   // Starts the analyses that `summary` still lacks, waits for all, and fills in DeviceRow::checkpointing,
   // Summary::out_of_memory and Summary::endings. `summary` must outlive the task.

@@ -1,5 +1,5 @@
-// The pass of AnalyzeSummary: passes each event of a replay to its handler (summary_handlers.h), which counts it, and
-// makes rows at the end.
+// The pass of AnalyzeSummary: passes each event of a replay to a handler (summary_handlers.h), which counts the event.
+// At the end, the pass makes the rows from the counts.
 //
 //     replay ──► window ──► SummaryPass ──► handlers ──► rows ──► Summary
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
@@ -38,7 +38,7 @@ class SummaryPass : public WindowedVisitor {
   void SeeWindowOpen(const Event& event) override;
   void SeeWindowClose(const Event& event) override;
   void SeeStepBegin(StepSource source, const Event&) override { handlers_.steps.BeginStep(source); }
-  // Active bytes of a device include the blocks that the selection leaves out.
+  // Active bytes of a device include blocks that the selection omits by module or size.
   void SeeOtherAllocate(const AllocateEvent& event) override {
     handlers_.caching.NoteMemory(event, event.block->device);
   }

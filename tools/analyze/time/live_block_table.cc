@@ -47,7 +47,7 @@ class LiveBlockTablePass : public ChangePass {
     Snapshot(id, device, instant->second);
   }
   void SeeEnd(const ReplayReport&) override { missing = grouping_.Missing(state().dictionary()); }
-  // At an instant before its first change, a device has no blocks.
+  // Adds each device whose instant lies before its first change. Such a device has no blocks.
   void SeeProcessEnd(const ProcessEvent& event) override {
     for (auto& [id, device] : devices()) {
       if (device.process == event.process && !Passed(id)) Empty(id, device);
@@ -60,7 +60,7 @@ class LiveBlockTablePass : public ChangePass {
     Block block;
     Group group;
     bool before;
-    bool says_before;  // the name of its row contains kBeforeLabel
+    bool has_before_label;  // the name of its row contains kBeforeLabel
   };
   bool Passed(DeviceId id) const { return done_.count(id) != 0; }
   void Empty(DeviceId id, const Device& device) {
@@ -114,7 +114,7 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
   std::map<std::string, LiveRow> rows;
   std::vector<const BlockInGroup*> largest;
   for (const auto& [address, live] : blocks_[id]) {
-    const std::string then = live.says_before ? absl::StrCat(" ", kBeforeLabel) : "";
+    const std::string then = live.has_before_label ? absl::StrCat(" ", kBeforeLabel) : "";
     LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary()) + then];
     if (row.blocks == 0) {
       row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;
@@ -139,7 +139,7 @@ void LiveBlockTablePass::Snapshot(DeviceId id, const Device& device, const Insta
 }
 
 Task<absl::StatusOr<LiveBlockTable>> FindLiveBlocks(SharedCategories& shared, LiveBlockTableOptions options) {
-  shared.Find();  // starts the pass for categories: the largest blocks show theirs in any grouping
+  shared.Find();  // starts the pass for categories, which the list of the largest blocks always needs
   const Task<absl::StatusOr<Grouping>> make_grouping = Grouping::Make(shared, options.by, options.own);
   const absl::StatusOr<Instants> instants = co_await FindInstants(shared.replays(), options, options.at);
   if (!instants.ok()) co_return instants.status();

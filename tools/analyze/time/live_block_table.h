@@ -1,5 +1,5 @@
-// The live blocks at one instant: rows of a grouping, and the largest blocks. One replay finds the instant, and a later
-// replay collects the blocks. Categories need further replays.
+// The live blocks at one instant: rows of a grouping, and the largest blocks. Needs two replays: the first finds the
+// instant and the categories of all blocks, and the second collects the live blocks.
 #ifndef TOOLS_ANALYZE_TIME_LIVE_BLOCK_TABLE_H_
 #define TOOLS_ANALYZE_TIME_LIVE_BLOCK_TABLE_H_
 
@@ -22,7 +22,8 @@ struct LiveRow {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
   SourceLine source;  // GroupBy::kLine and kCategoryLine only
-  // Lines of generated code through which the row's line allocated; GroupBy::kLine and kCategoryLine only.
+  // Lines of generated code that ran for the row's line and allocated its blocks; GroupBy::kLine and kCategoryLine
+  // only.
   std::vector<GeneratedPlace> via;
 };
 
@@ -33,11 +34,11 @@ struct LiveBlock {
   std::uint64_t allocated_ns = 0;
   std::string thread;
   std::string operator_name;  // outermost operator; for compiled code its region; empty: no operator
-  std::string leaf_name;
-  SourceLine line;         // line that allocated the block; in backward the forward operator's line
-  std::string range_name;  // innermost user range
-  std::string module;      // path, or the root if the path is empty; empty: no module
-  std::string category;    // by Memoir's rules: "activation (recomputed)"
+  std::string leaf_name;      // innermost operator
+  SourceLine line;            // line that allocated the block; in backward the forward operator's line
+  std::string range_name;     // innermost user range
+  std::string module;         // path, or the root if the path is empty; empty: no module
+  std::string category;       // by Memoir's rules: "activation (recomputed)"
   // Name of a parameter, if the block holds this parameter, its gradient or its optimizer state. Otherwise empty.
   std::string parameter;
   bool before = false;  // true: allocated before the selection, or known only from a keyframe
@@ -57,7 +58,7 @@ struct LiveDevice {
 struct LiveBlockTable {
   GroupBy by = GroupBy::kOperator;
   std::vector<LiveDevice> devices;
-  std::string missing;  // as Summary::missing
+  std::string missing;  // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

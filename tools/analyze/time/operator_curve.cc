@@ -71,6 +71,7 @@ class OperatorCurvePass : public WindowedVisitor {
   }
   IterationInstant Now(const Event& event) const { return {Nanoseconds(event), process_.calls.size()}; }
   void Follow(DeviceId id);
+  // Counts the allocators' retries and out-of-memory errors in the window that begins or ends now.
   void NoteCounts(bool at_end);
   std::uint32_t ModuleOf(ModuleId id);
 

@@ -40,8 +40,8 @@ struct DeviceOperators {
   std::vector<DeviceBytes> after;       // by index in ProcessOperators::calls
   std::uint64_t num_alloc_retries = 0;  // in the window
   std::uint64_t num_ooms = 0;
-  // Returns by how much the call changed allocated bytes, since the end of the previous call. 0 for the first call, as
-  // in MemoryTracker.
+  // Returns the change of allocated bytes between the end of the previous call and the end of this call. 0 for the
+  // first call, as in MemoryTracker.
   std::int64_t AddedBy(std::size_t call) const {
     return call == 0 ? 0 : static_cast<std::int64_t>(after[call].allocated - after[call - 1].allocated);
   }

@@ -29,7 +29,8 @@ class SpanPass : public WindowedVisitor {
   void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
 
-// The place of a category in a stack: what lives longest is at the bottom.
+// Returns the place of a category in a stack of curves, from the bottom. Categories with long-lived blocks are at the
+// bottom.
 std::size_t StackingOrder(Category category) {
   constexpr std::array<Category, kCategories> kOrder = {
       Category::kParameter, Category::kBuffer,         Category::kOptimizerState, Category::kGradient, Category::kInput,
@@ -104,12 +105,12 @@ class CurvePass : public WindowedVisitor {
     std::vector<std::uint64_t> parts;                       // parts of `now`, by category; only for the allocated track
     std::vector<std::vector<std::uint64_t>> parts_of_most;  // by bucket
     std::size_t filled = 0;                                 // number of buckets, from the first, that are final
-    std::vector<bool> changes;                              // by bucket
+    std::vector<bool> changes;                              // by bucket: true if `now` changed in it
   };
   struct Curve {
     DeviceCurve shown;
     Track allocated, active, reserved;
-    std::vector<bool> followed;  // by slot
+    std::vector<bool> followed;  // by slot: true if `allocated` includes the live block
   };
   template <class Function>
   void ForEachTrack(Function function) {
@@ -321,7 +322,7 @@ Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, Over
     result.missing = categories->missing;
   }
   CurvePass pass(shared.capture(), options, categories, &result);
-  report = co_await replays.Next(pass, {.modules = true});  // modules: to recognize iterations
+  report = co_await replays.Next(pass, {.modules = true});  // iterations are recognized by modules
   if (!report.ok()) co_return report.status();
   result.report = *std::move(report);
   ForgetEvicted(result);

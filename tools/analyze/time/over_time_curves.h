@@ -38,7 +38,7 @@ struct DeviceCurve {
   bool caching = false;                   // has a caching allocator
   LevelCurve allocated;                   // live bytes
   LevelCurve active, reserved;            // caching only
-  std::vector<CategoryCurve> categories;  // if OverTimeOptions::categories; they sum to allocated.max_bytes
+  std::vector<CategoryCurve> categories;  // sum to allocated.max_bytes; empty unless OverTimeOptions::categories is set
   std::vector<bool> known;    // one for each bucket: false between windows, and in parts that --max-size evicted
   std::vector<bool> changes;  // one for each bucket: true if a curve changed in it
   // Steps and iterations of the device's process; caching only.
@@ -53,7 +53,7 @@ struct OverTimeCurves {
   std::uint64_t omitted_ns = 0;
   std::vector<DeviceCurve> devices;
   bool has_windows = false;  // true: the selection has windows; the curves do not cover the time between them
-  std::string missing;       // as Summary::missing
+  std::string missing;       // names information that the capture lacks; empty if it is complete
   ReplayReport report;
 };
 

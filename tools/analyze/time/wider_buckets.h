@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// `buckets`: a divisor of the current number. Each new bucket has the maximum of the buckets that it replaces.
+// `buckets`: a divisor of the current number. A new bucket has the maximum of the buckets that it replaces, and the
+// categories at this maximum. Its marks (`known`, `changes`) are true if one of these buckets has the mark.
 OverTimeCurves WithBuckets(OverTimeCurves over_time, std::size_t buckets);
 
 }  // namespace memoir

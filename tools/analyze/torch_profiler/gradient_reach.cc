@@ -11,7 +11,7 @@ bool IsGradientOrParameter(Category category) {
 
 // The nodes that read a tensor, by tensor.
 struct Readers {
-  std::vector<std::uint32_t> begin;  // by TensorId, with one more element
+  std::vector<std::uint32_t> begin;  // by TensorId: index of the first reader; the last element is the size of `nodes`
   std::vector<std::uint32_t> nodes;
 };
 

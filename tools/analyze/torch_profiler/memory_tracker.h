@@ -1,6 +1,5 @@
-// The data that torch.distributed._tools.memory_tracker.MemoryTracker would have collected: MemoryTracker's markers,
-// and a row for each operator below autograd, with the name of the module that was entered last and the bytes of the
-// device's allocator.
+// Collects the same data as torch.distributed._tools.memory_tracker.MemoryTracker: markers, and a row for each operator
+// below autograd. A row contains the name of the module that was entered last, and the bytes of the device's allocator.
 //
 // Follows MemoryTracker's definitions, which are less precise than AnalyzeOperatorCurve: a module's name stays after
 // its exit, and in the backward pass. Needs a recording with --ops dispatch.

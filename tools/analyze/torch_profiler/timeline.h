@@ -1,5 +1,5 @@
-// torch.profiler's memory timeline: allocations, writes and frees of storages in the order of time. A write gives a
-// storage a new version, and each version has a category.
+// torch.profiler's memory timeline: allocations, writes and frees of storages in the order of time. A write makes a new
+// version of a storage, and each version has a category.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
 

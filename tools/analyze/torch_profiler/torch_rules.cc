@@ -46,8 +46,8 @@ class Passes {
   const EventTree& tree_;
   const DataFlowGraph& graph_;
   CategoryTable table_;
-  // By TensorId: true if the tensor depends on a gradient. Computed once, because the passes that read depends_ do not
-  // change it.
+  // The result of DependOnGradient. Computed once, by SetInputs(), because the categories from which it follows do not
+  // change until SetParametersUsingDataFlow(), the last pass that reads it.
   std::vector<bool> depends_;
 };
 

@@ -26,7 +26,7 @@ class CategoryTable {
     if (by_version_[slot] == Category::kUnknown) by_version_[slot] = category;
   }
 
-  // A slot is the number of a version among the versions of all storages. It is the index in flat arrays of versions.
+  // A slot is the number of a version among the versions of all storages, and the index of the version in arrays.
   std::size_t Slot(AllocationId storage, std::uint32_t version) const { return first_slot_[storage] + version; }
   std::size_t slots() const { return by_version_.size(); }
   Category GetSlot(AllocationId storage, std::size_t slot) const;

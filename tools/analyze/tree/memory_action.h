@@ -12,11 +12,11 @@ namespace memoir {
 enum class MemoryAction : std::uint8_t {
   kAllocate,
   kFree,
-  kSegmentAllocate,  // the CUDA allocator reserves or releases memory of the device
+  kSegmentAllocate,  // kSegment...: the CUDA allocator reserves or releases memory of the device
   kSegmentFree,
   kSegmentMap,
   kSegmentUnmap,
-  kDriverAllocate,  // a driver allocation or free
+  kDriverAllocate,  // kDriver...: memory taken from CUDA's driver outside of the CUDA allocator
   kDriverFree,
   kDriverRefused,
   kOutOfMemory,  // out-of-memory error of the CUDA allocator
@@ -30,7 +30,7 @@ std::string_view ToString(MemoryAction action);
 inline bool IsDeviceCall(MemoryAction action) {
   return action == MemoryAction::kLaunch || action == MemoryAction::kDeviceCall;
 }
-// Returns true if the action returns memory; its bytes are shown with a minus.
+// Returns true if the action returns memory. The bytes of such an action are shown with a minus.
 bool ReturnsMemory(MemoryAction action);
 MemoryAction ActionOf(SegmentAction action);
 

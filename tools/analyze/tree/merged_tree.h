@@ -1,5 +1,5 @@
-// A tree that merges everything with the same name at the same place into one node: nested ranges and module calls,
-// with their memory events as leaves. Its size does not grow with the number of calls.
+// A tree of nested ranges and module calls, with their memory events as leaves. All calls with the same name at the
+// same place in the tree are one node. So the size of the tree does not grow with the number of calls.
 //
 // Nodes are numbered by their first occurrence, so a parent comes before its children. [0] is the root.
 #ifndef TOOLS_ANALYZE_TREE_MERGED_TREE_H_
@@ -25,7 +25,7 @@ struct NodePlace {
   bool is_module = false;  // true: a module call; false: a range or a Python call
   CodeId code;             // valid: a call of this Python function
   RangeSource source = RangeSource::kFunction;
-  NameId name;                          // of a range
+  NameId name;                          // name of a range
   ModuleId module;                      // the called module; for an autograd node the module of its forward operator
   std::uint32_t forward = kNoTreeNode;  // for an autograd node: the tree node of its forward operator
 
@@ -45,12 +45,13 @@ struct MergedNode {
   double ns = 0;                 // of all processes that have ended
 };
 
+// The identity of a leaf: its node, and the facts that distinguish it from other leaves of the node.
 struct LeafPlace {
   std::uint32_t node = kTreeRoot;
   MemoryAction action = MemoryAction::kAllocate;
   DeviceId device;
-  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of a driver allocation
-  NameId library;                                 // of a driver allocation; for a kernel launch the kernel
+  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // the call that took a driver allocation
+  NameId library;                                 // the library that made this call; for a kernel launch the kernel
   std::uint64_t stream = 0;
   v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of a CUDA call
   v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;        // of a CUDA call
@@ -79,7 +80,7 @@ struct MergedLeaf {
 class MergedTree {
  public:
   static constexpr std::size_t kMostNodes = 1u << 20;  // bounds memory for programs that create names without limit
-  static constexpr std::uint32_t kMostDepth = 1000;    // nodes are printed by recursion
+  static constexpr std::uint32_t kMostDepth = 1000;    // bounds the stack, because nodes are printed by recursion
 
   MergedTree() : nodes_(1) {}
 
@@ -92,10 +93,13 @@ class MergedTree {
   void Remove(std::uint32_t leaf, std::uint64_t bytes);
   // Notes the device's live bytes in the selection, which may be a new maximum.
   void NoteHeight(DeviceId device);
+  // Notes that a window ends.
   void NoteEnd() { ++ends_; }
   // Converts the ticks of a process that has ended. The clocks of two hosts may have different rates.
   void ConvertTicks(double ns_per_tick);
 
+  // AtPeak returns the leaf's live bytes at the peak of its device. AtEnd returns its live bytes at the end of the
+  // newest window.
   std::uint64_t AtPeak(const MergedLeaf& leaf) const;
   std::uint64_t AtEnd(const MergedLeaf& leaf) const { return leaf.ends == ends_ ? leaf.at_end : leaf.live; }
 
@@ -108,6 +112,7 @@ class MergedTree {
   std::uint64_t too_deep() const { return too_deep_; }  // because the place is too deep
 
  private:
+  // The live bytes of a device, their maximum, and how often a new maximum was reached.
   struct Height {
     std::uint64_t live = 0, peak = 0, peaks = 0;
   };

@@ -33,7 +33,8 @@ void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (!Follows(event.thread)) return;
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
-  // A note describes work of torch.compile. Only the notes of a compilation are useful to users.
+  // RangeRole::note: the range describes work of torch.compile. Only compilations are useful to users, so other such
+  // ranges are not nodes.
   if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;
   NodePlace place;
   const std::uint32_t around = open_.AroundRange(event.thread, range);

@@ -1,4 +1,4 @@
-// Merges the events of a recording into a MergedTree.
+// A pass that merges the ranges, calls and memory events of a recording into a MergedTree.
 #ifndef TOOLS_ANALYZE_TREE_MERGED_TREE_PASS_H_
 #define TOOLS_ANALYZE_TREE_MERGED_TREE_PASS_H_
 
@@ -21,7 +21,7 @@ namespace memoir {
 // Needs a replay with modules. `thread`: number or name of the selected thread; empty: all threads.
 class MergedTreePass : public WindowedVisitor {
  public:
-  // Calls `done` at the end, while the names are still available.
+  // Calls `done` at the end of the replay, while the replay's dictionary of names still exists.
   MergedTreePass(const Capture& capture, const Selection& selection, const std::string& thread, TreeCalls calls,
                  std::function<void(const ReplayState&)> done)
       : WindowedVisitor(capture, selection),

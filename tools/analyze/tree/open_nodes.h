@@ -35,11 +35,11 @@ struct OpenNode {
 
 class OpenNodes {
  public:
-  // Returns the innermost open node of a thread. If the thread has no open node, returns the innermost one of `base`,
-  // or kNoTreeNode.
+  // Returns the innermost open node of a thread. If the thread has no open node, returns the innermost open range of
+  // `base`, the ranges of another thread for which this thread works. kNoTreeNode if there is no such range.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
-  // The same for a range that begins. For a user range, returns the node around the `with` statement whose __enter__
-  // begins it.
+  // Returns the node around a range that begins. For a user range that begins in the __enter__ of a `with` statement,
+  // this is the node around the statement. For any other range, it is the node that Around returns.
   std::uint32_t AroundRange(ThreadId thread, const OpenRange& range) const;
   // Begins a node. Closes open nodes at its level or deeper, whose ends were not recorded.
   void Begin(ThreadId thread, const OpenNode& node);
@@ -48,7 +48,8 @@ class OpenNodes {
   void EndRange(ThreadId thread, std::uint32_t level, Function see) {
     End(thread, level, OpenNode::Kind::kRange, see);
   }
-  // The same for a call of a module or a Python function. Other nodes that began in it stay open.
+  // End a call of a module or of a Python function in the same way. Nodes of other kinds that began in the call stay
+  // open.
   template <class Function>
   void EndModule(ThreadId thread, std::uint32_t level, Function see) {
     End(thread, level, OpenNode::Kind::kModule, see);

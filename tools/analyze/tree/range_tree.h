@@ -53,12 +53,12 @@ struct RangeNode {
   std::uint64_t self_allocations = 0;
   std::uint64_t self_bytes = 0;
   std::uint64_t self_net_bytes = 0;   // self_bytes that are live at the end of the window
-  std::uint64_t allocated_bytes = 0;  // allocated in it or below
+  std::uint64_t allocated_bytes = 0;  // allocated in the node or below
   std::uint64_t net_bytes = 0;
-  // Bytes allocated in it or below that were live at the peak of their device; for the root the whole peak.
+  // Bytes allocated in the node or below that were live at the peak of their device; for the root the whole peak.
   std::uint64_t bytes_at_peak = 0;
-  std::uint64_t freed_bytes = 0;        // bytes freed in it or below, wherever they were allocated
-  std::uint64_t total_ns = 0;           // time in it, summed over calls
+  std::uint64_t freed_bytes = 0;        // bytes freed in the node or below, wherever they were allocated
+  std::uint64_t total_ns = 0;           // time in the node, summed over calls
   std::vector<TreeMemory> memory;       // events of this node itself; empty for kOther and kDeeper
   std::vector<std::uint32_t> children;  // nodes with a call without an end first; then by allocated bytes, most first
 };
@@ -84,11 +84,12 @@ struct RangeTreeOptions : Selection {
   // Number of shown levels; deeper nodes are merged into one row. 0: all. With --range, the selected user range
   // is the first level; ranges around it do not count.
   std::uint32_t depth = 6;
-  std::size_t width = 10;  // children for each node; the rest are merged into one
-  // A node is merged into a kOther row if its allocated bytes, its bytes at the peak and its freed bytes are each below
-  // `share` of a total: the allocated bytes or the peak of the whole tree, whichever is larger. A node is not merged if
-  // one of these happened in it or in a node below it: memory was taken from a device or returned to a device, a
-  // request was refused, an end is missing, or torch.compile compiled. 0: all nodes are shown.
+  std::size_t width = 10;  // number of children shown for each node; all other children are merged into one row
+  // A node is merged into a kOther row if its allocated bytes, its bytes at the peak and its freed bytes are each less
+  // than `share` of a total. The total is the allocated bytes of the whole tree or its peak, whichever is larger.
+  // `share` does not merge a node if one of these events happened in the node or below it: memory was taken from a
+  // device or returned to a device, a request was refused, an end is missing, or torch.compile compiled. 0: all nodes
+  // are shown.
   double share = 0;
   std::string thread;  // number or name of the only selected thread; empty: all
   // Shows the nodes whose name or module contains this text, the nodes around them, and `depth` levels inside of them.

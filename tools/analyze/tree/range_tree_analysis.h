@@ -1,4 +1,5 @@
-// Merges the ranges of a recording into a tree.
+// Replays a recording, merges its ranges, calls and memory events into a RangeTree, and cuts the tree to the part that
+// is shown.
 #ifndef TOOLS_ANALYZE_TREE_RANGE_TREE_ANALYSIS_H_
 #define TOOLS_ANALYZE_TREE_RANGE_TREE_ANALYSIS_H_
 

@@ -31,8 +31,8 @@ struct StreamedNode {
   RangeSource source = RangeSource::kFunction;  // kRange only
   std::uint32_t forward = kNoTreeNode;          // for an autograd node: its forward operator; kRange only
   std::int64_t sequence = -1;
-  std::uint64_t allocated = 0;  // range or call: bytes allocated in it or below
-  std::uint64_t freed = 0;      // range or call: bytes freed in it or below
+  std::uint64_t allocated = 0;  // range or call: bytes allocated in the node or below
+  std::uint64_t freed = 0;      // range or call: bytes freed in the node or below
 
   MemoryAction action = MemoryAction::kAllocate;  // `action` to `library`: kMemory only
   DeviceId device;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kAllLevels = MergedTree::kMostDepth + 1;
 
-// Sums of a node and all nodes below.
+// Sums of a node alone, or of a node and all nodes below it.
 struct Sums {
   std::uint64_t allocations = 0, bytes = 0, net = 0, at_peak = 0, freed = 0;
   Sums& operator+=(const Sums& other) {
@@ -72,7 +72,7 @@ class Cutter {
   // which IsOrdinary() is false.
   std::vector<bool> notable_;
   std::vector<bool> endless_;  // the node or a node below has a call without an end
-  std::uint64_t least_ = 0;
+  std::uint64_t least_ = 0;    // RangeTreeOptions::share in bytes
 };
 
 bool IsOrdinary(MemoryAction action) {

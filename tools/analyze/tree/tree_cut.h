@@ -1,4 +1,5 @@
-// Cuts a merged tree to the part that is shown: a number of levels, a number of children, or the matches of a pattern.
+// Cuts a merged tree to the part that RangeTreeOptions selects: by depth, by number of children, by share of the bytes,
+// and by a pattern.
 #ifndef TOOLS_ANALYZE_TREE_TREE_CUT_H_
 #define TOOLS_ANALYZE_TREE_TREE_CUT_H_
 

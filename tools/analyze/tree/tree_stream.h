@@ -1,7 +1,7 @@
-// Shows every node of a tree individually, in the order of their begins: each range, each call of a module or of a
-// Python function (except for Memoir's package), each memory event and each CUDA call, inside of the node around it.
+// Calls a function with every node of a tree, in the order of the nodes' begins. Nodes are ranges, calls of modules,
+// calls of Python functions (except for Memoir's package), memory events and CUDA calls.
 //
-// Replays the recording twice, because a node is shown at its begin with facts that are known only at its end. Needs 40
+// Replays the recording twice, because a node is shown at its begin with facts that are known only at its end. Needs 32
 // bytes of memory for each range and call in the selection; names and events stay in the files.
 #ifndef TOOLS_ANALYZE_TREE_TREE_STREAM_H_
 #define TOOLS_ANALYZE_TREE_TREE_STREAM_H_

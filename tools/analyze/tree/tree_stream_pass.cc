@@ -56,7 +56,8 @@ StreamedNode TreeStreamPass::CallNode(ThreadId thread, const OpenNode& call) con
   return node;
 }
 
-// Shows the open nodes around the window.
+// Shows the ranges and calls that began before the window and are still open, outermost first, because they are the
+// parents of nodes in the window. Nodes that an earlier window has shown are not shown again.
 void TreeStreamPass::SeeWindowOpen(const Event& event) {
   ThreadId last;
   std::uint32_t around = kNoTreeNode;
@@ -80,7 +81,8 @@ void TreeStreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (!Follows(event.thread)) return;
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
-  // A note describes work of torch.compile. Only the notes of a compilation are useful to users.
+  // RangeRole::note: the range describes work of torch.compile. Only compilations are useful to users, so other such
+  // ranges are not nodes.
   if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;
   OpenNode open{kNoTreeNode, range.depth, OpenNode::Kind::kRange, ModuleId(), range.begin};
   if (in_window()) {
@@ -165,7 +167,8 @@ StreamedNode TreeStreamPass::MemoryNode(const Event& event, MemoryAction action,
 }
 
 // Shows the event in the innermost node of its thread. If the thread has no open node, shows it in the node of the
-// thread for which it works.
+// thread for which it works. In the first replay, adds the bytes of an allocation or a free to all nodes around it
+// instead.
 void TreeStreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
   if (!in_window() || !Follows(node.thread)) return;
   if (node.thread.valid()) {

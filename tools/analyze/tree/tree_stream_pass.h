@@ -21,7 +21,7 @@ struct NodeOutcome {
   std::uint64_t allocated = 0;
   std::uint64_t freed = 0;
   std::uint32_t parent = kNoTreeNode;
-  ModuleId gradient_of;
+  ModuleId gradient_of;  // for a range that accumulates the gradient of a parameter: the parameter's module
 };
 
 // The first replay finds outcomes, the second shows nodes with them. Both number nodes in the same way.
@@ -80,7 +80,7 @@ class TreeStreamPass : public WindowedVisitor {
   StreamedNode RangeNode(ThreadId thread, const OpenRange& range) const;
   StreamedNode ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const;
   StreamedNode CallNode(ThreadId thread, const OpenNode& call) const;
-  // Shows the node, and returns its number.
+  // Numbers the node, and shows it in the second replay. Returns its number. kNoTreeNode if there are too many nodes.
   std::uint32_t Emit(StreamedNode node);
   void End(const OpenNode& open, Tick end);
   static StreamedNode MemoryNode(const Event& event, MemoryAction action, const Block& block);

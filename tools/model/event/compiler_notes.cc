@@ -31,7 +31,8 @@ std::optional<std::uint32_t> Number(std::string_view field) {
 
 std::string FileName(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-// Parses the rows of a note about generated code. Rows refer to texts and origins by index.
+// Parses the rows of a note about generated code. The first field of a row is its kind: "t" (texts), "o" (an origin) or
+// "l" (the origins of a generated line). Rows refer to texts and origins by index.
 class GeneratedNote {
  public:
   explicit GeneratedNote(std::string_view file) { lines_.file = file; }

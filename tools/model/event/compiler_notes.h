@@ -1,6 +1,8 @@
-// Parses notes about the work of torch.compile, which the recorder stores as texts (docs/event_schema.md,
-// "torch.compile's own work"). Notes contain compiled frames and the reasons for their compilation, graph breaks, and
-// the operations of the program for each line of generated code.
+// Parses notes about the work of torch.compile, which the recorder stores as names of ranges (docs/event_schema.md,
+// "torch.compile's own work"). A note describes one of these:
+// - the compilation of a frame (a function of the program), and its reason,
+// - a graph break,
+// - generated code: the operations of the program that each of its lines executes.
 //
 // Pure functions. The input is not trusted.
 #ifndef TOOLS_MODEL_EVENT_COMPILER_NOTES_H_
@@ -15,7 +17,7 @@
 
 namespace memoir {
 
-// The name of a range whose text is a note about generated code. The reader shows this name instead of the note.
+// The name that the reader shows for a range if the recorded name is a note about generated code.
 inline constexpr char kGeneratedCodeNote[] = "torch.compile: generated code";
 
 // An operation of the program that generated code executes.
@@ -33,7 +35,7 @@ struct CodeOrigin {
   bool operator==(const CodeOrigin&) const = default;
 };
 
-// A compiled frame, or a graph break.
+// The compilation of a frame, or a graph break.
 struct Compilation {
   enum class Kind : std::uint8_t { kForward, kBackward, kGraphBreak };
   Kind kind = Kind::kForward;
@@ -49,9 +51,9 @@ struct Compilation {
 std::string ToString(const Compilation& compilation);
 
 // A note about a file of generated code. `origins` contains operations of the program, by the number of the generated
-// line. An entry applies from its line up to the line of the next entry. The first origin is the operation for which
-// the line allocates. The other operations are fused with it. If an entry has no origins, its lines belong to no
-// operation.
+// line. An entry applies from its line up to the line before the next entry. A block that one of these lines allocates
+// holds the result of the entry's first operation. The other operations are fused with the first. If an entry is empty,
+// its lines belong to no operation.
 struct GeneratedLines {
   std::string file;
   std::map<std::uint32_t, std::vector<CodeOrigin>> origins;

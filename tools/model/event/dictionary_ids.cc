@@ -66,10 +66,10 @@ void DictionaryIds::TakeNote(const CompilerNote& note, NameId name) {
   for (const auto& [line, origins] : note.generated->origins) lines[line] = dictionary_->AddOrigins(origins);
 }
 
-// Returns `stack`, whose innermost frame is `frame`. If `frame` is generated code with known operations, first extends
-// the stack inward by the program's frames that call these operations. The stack then has the operations of `frame`.
-// Otherwise it has the operations of `parent`, because a function executes the operations of the generated code that
-// calls it.
+// Assigns operations to `stack`, whose innermost frame is `frame`, and returns the stack. If `frame` is generated code
+// with known operations, first extends the stack inward by the program's frames that call the first operation, and
+// assigns the operations of `frame`. Otherwise assigns the operations of `parent`, because a function that generated
+// code calls executes the operations of its caller.
 StackId DictionaryIds::WithOrigins(StackId stack, Frame frame, StackId parent) {
   Origins origins = nullptr;
   if (const auto of_parent = origins_.find(parent); of_parent != origins_.end()) origins = of_parent->second;

@@ -1,4 +1,5 @@
-// Converts the numbers in the dictionaries of one process to ids of the capture.
+// The chunks of one process refer to names, stacks, threads and so on by numbers. A DictionaryIds converts these
+// numbers to ids of the replay (ids.h).
 #ifndef TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 #define TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 
@@ -37,11 +38,11 @@ class NumberedValues {
 
 struct NameEntry {
   NameId id;
-  SchemaId schema;  // operators only
+  SchemaId schema;  // set for operators
   bool is_operator = false;
-  ModuleId module;           // modules only
-  CodeId code;               // code only
-  std::uint32_t native = 0;  // code only: index in the list of native objects, plus 1; 0: Python code
+  ModuleId module;           // set for modules
+  CodeId code;               // set for Python code
+  std::uint32_t native = 0;  // set for native code: index in the list of native objects, plus 1
 };
 struct SignatureEntry {
   SignatureId id;
@@ -54,6 +55,7 @@ class DictionaryIds {
   // `symbols` contains the names of native frames.
   DictionaryIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols);
 
+  // Adds the definitions in the dictionaries of a chunk.
   void Define(const Payload& payload);
   // Removes names, layouts, signatures and stacks at the end of a part, because the next part may assign their numbers
   // to other values. For example, memoir-drain begins a new numbering in the part that it writes.
@@ -79,8 +81,8 @@ class DictionaryIds {
     return origins_.empty() ? StackId() : FindUnderForward(stack, forward);
   }
   // Returns the stack to which the work of a thread belongs. `own` is the thread's own stack, and `around` is the stack
-  // of the thread for which it works. If `own` has Python frames, or if `around` is invalid, returns `own`. Otherwise
-  // returns NativeFramesUnder.
+  // of the thread for which it works. If `own` is invalid, returns `around`. If `own` has Python frames, or if `around`
+  // is invalid, returns `own`. Otherwise `own` has only native frames, and the result is NativeFramesUnder.
   StackId WorkingStack(StackId own, StackId around) {
     if (!own.valid()) return around;
     const bool alone = own == around || !around.valid() || dictionary_->PythonPart(own).valid();
@@ -124,11 +126,12 @@ class DictionaryIds {
   NumberedValues<StackId> stacks_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
-  // The operations of generated code, by file and first line of the code. An entry applies up to the next line with an
-  // entry.
+  // The operations of generated code, by file and line of the code. An entry also applies to the lines after it, up to
+  // the next line with an entry.
   using Origins = const std::vector<CodeOrigin>*;
   absl::flat_hash_map<std::string, std::map<std::uint32_t, Origins>> generated_;
   absl::flat_hash_map<StackId, Origins> origins_;  // operations that stacks with generated code execute
+  // Earlier results of FindModuleAt, FindUnderForward and JoinNative, by their arguments.
   absl::flat_hash_map<std::pair<Origins, ModuleId>, ModuleId> modules_at_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_forward_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_python_;

@@ -48,9 +48,9 @@ struct DriverFreeEvent : Event {
 
 // The driver or a library refused an allocation.
 struct DriverRefusedEvent : Event {
-  const DriverBlock* asked = nullptr;  // the refused request; bytes 0: its size is unknown
-  std::optional<std::uint64_t> device_free;
-  std::uint32_t error = 0;  // the call's return value
+  const DriverBlock* asked = nullptr;        // the refused request; bytes 0: its size is unknown
+  std::optional<std::uint64_t> device_free;  // free bytes of the device, as the driver reported them
+  std::uint32_t error = 0;                   // the call's return value
 };
 
 // A device sample: figures of CUDA and NVML for a whole device. A figure is empty if it was not reported.

@@ -1,8 +1,7 @@
-// The events of a replay, decoded and with the ranges around them. A replay calls the visitor once for each event and
-// does not keep the event, so copy what you need later.
-//
-// Pointers and spans in an event are valid while the visitor's function runs. A replay visits one process after
-// another. Within a process it merges threads by tick, and the events of each thread stay in order.
+// The events of a replay, decoded and with the ranges around them. A replay calls the visitor once for each event. The
+// event, and the pointers and spans in it, are valid while the visitor's function runs, so copy what you need later. A
+// replay visits one process after another. Within a process it merges threads by tick, and the events of each thread
+// stay in order.
 #ifndef TOOLS_MODEL_EVENT_EVENT_H_
 #define TOOLS_MODEL_EVENT_EVENT_H_
 
@@ -22,6 +21,8 @@
 
 namespace memoir {
 
+// The source of a range: a scope of RecordFunction (function, backward, user), the dispatcher (`--ops dispatch`), or
+// NVTX.
 enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch, kNvtx };
 std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch", "nvtx"
 
@@ -35,7 +36,7 @@ struct RangeRole {
   bool compiled : 1 = false;   // a region that torch.compile made, or a range inside such a region
   // `compiling`, `tuning` and `note` are set even without ReplayOptions::modules.
   bool compiling : 1 = false;  // work of torch.compile, or a range inside such work
-  bool tuning : 1 = false;     // true together with `compiling`: torch.compile tries kernels out
+  bool tuning : 1 = false;     // set together with `compiling`: torch.compile runs kernels to choose the fastest
   bool region : 1 = false;     // the range "Torch-Compiled Region: 0/1"
   bool note : 1 = false;       // a user range without length that describes work of torch.compile
 };
@@ -50,7 +51,7 @@ struct RangeBase {
 // An open range of a thread. If the begin of the range was lost, `name` is invalid.
 struct OpenRange {
   NameId name;
-  SchemaId schema;  // operators only
+  SchemaId schema;  // set for operators only
   RangeSource source = RangeSource::kFunction;
   bool is_operator = false;  // true: the name has a schema
   std::uint32_t depth = 0;   // 0: the outermost range of its thread
@@ -63,7 +64,8 @@ struct OpenRange {
   RangeRole role;
   ModuleId module;  // module around the range; for an autograd node: module around its forward operator
   Phase phase = Phase::kOther;
-  StackId callstack;          // newest recorded stack at the begin, perhaps of an earlier operator; invalid: unknown
+  // The newest stack that was recorded when the range began; perhaps an earlier operator recorded it. Invalid: unknown.
+  StackId callstack;
   StackId forward_callstack;  // for an autograd node with ReplayOptions::modules: stack of its forward operator
   std::uint64_t call = 0;     // number of the range in the replay, from 1
   Tick begin = 0;
@@ -71,7 +73,7 @@ struct OpenRange {
   std::uint64_t forward_thread = 0;  // for an autograd node: torch's number of the thread of its forward operator
   NameId user_name;  // innermost user range among this range and the ranges around it, including `base`; invalid: none
   // The innermost compiled region among this range and the ranges around it. For an autograd node: the compiled region
-  // around its forward operator. ReplayOptions::modules only.
+  // around its forward operator. Needs ReplayOptions::modules.
   NameId region;
   RangeBase base;  // set at depth 0 only
 };
@@ -80,13 +82,13 @@ struct OpenRange {
 using RangeStack = std::vector<OpenRange>;
 
 struct Tensor {
-  std::uint64_t impl = 0;
-  std::uint64_t storage = 0;  // address of its storage; 0: none
+  std::uint64_t impl = 0;     // address of the TensorImpl
+  std::uint64_t storage = 0;  // address of the storage; 0: no storage
   std::uint64_t storage_bytes = 0;
   LayoutId layout;
   DeviceId device;
   bool wants_gradient = false;  // true: a leaf of the autograd graph with requires_grad
-  bool unlisted = false;        // true: held where torch.profiler does not look (docs/event_schema.md)
+  bool unlisted = false;        // true: held in a place that torch.profiler does not read (docs/event_schema.md)
 };
 
 struct Block {
@@ -96,7 +98,7 @@ struct Block {
   // Only for devices with a caching allocator: the requested size (`bytes` is rounded up), the stream and the pool.
   std::uint64_t requested_bytes = 0;
   std::uint64_t stream = 0;
-  std::uint32_t pool_graph = 0;  // private pool, with `pool_user`; both 0: the default pool
+  std::uint32_t pool_graph = 0;  // identifies a private pool, together with `pool_user`; both 0: the default pool
   std::uint32_t pool_user = 0;
   Tick tick = 0;  // tick of the allocation
   DeviceId device;
@@ -106,25 +108,28 @@ struct Block {
   NameId user_name;                 // innermost user range; may be invalid
   std::uint64_t operator_call = 0;  // OpenRange::call of the outermost operator; 0: none
   std::uint64_t ordinal = 0;        // number of the allocation in the replay, from 0
-  // A small number for side tables. It is unique among live blocks, and is used again for later blocks. If the end of a
-  // block is visited before its allocation, `slot` is kNoSlot, and a DeallocateEvent of the block follows at once.
+  // A small number by which tables of live blocks are indexed. After the block is freed, a later block may have the
+  // same number. If the end of a block is visited before its allocation, `slot` is kNoSlot, and a DeallocateEvent of
+  // the block follows at once.
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
-  // Ordinal of the block's matching block (matching_blocks.h). It is set if the block's operators were not recorded and
-  // are inferred from the matching block. Otherwise kNoMatchingBlock.
+  // Ordinal of the matching block (repeats/matching_blocks.h) from which this block's operators are inferred.
+  // kNoMatchingBlock if the operators were recorded, or if there is no matching block.
   std::uint64_t matching_ordinal = kNoMatchingBlock;
   static constexpr std::uint64_t kNoMatchingBlock = ~std::uint64_t{0};
   bool inferred() const { return matching_ordinal != kNoMatchingBlock; }
-  std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }  // has recorded operators
+  // Returns the ordinal of the block whose operators were recorded: the matching block, or this block.
+  std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }
   bool is_resized = false;  // true: the matching block has another size
-  bool unseen = false;      // true: the block's operators were neither recorded (operator_visibility.h) nor inferred
+  // True if the block's operators were neither recorded (replay/state/operator_visibility.h) nor inferred.
+  bool unseen = false;
   BlockOrigin origin = BlockOrigin::kRecorded;
   bool compiling = false;  // true: torch.compile's own work allocated the block
   // The Python stack of the allocation. Invalid if there are no Python frames, or if they are unknown.
   StackId callstack;
   // The stack of the forward operator of the autograd node that allocated the block, extended by frames of generated
   // code. Invalid if no node allocated the block. Also invalid if Python code in the node allocated it (a custom
-  // backward, a recomputed forward). ReplayOptions::modules only.
+  // backward, a recomputed forward). Needs ReplayOptions::modules.
   StackId forward_callstack;
   // Returns the stack from which tables take the block's source line.
   StackId line_callstack() const { return forward_callstack.valid() ? forward_callstack : callstack; }
@@ -142,7 +147,9 @@ struct RangeBeginEvent : Event {
   const RangeStack* stack = nullptr;
   SignatureId signature;             // invalid: unknown arguments
   absl::Span<const Tensor> tensors;  // arguments; impl == 0: not recorded. Empty without ReplayOptions::tensors
-  bool before = false;  // true: the begin is not in the capture; a keyframe, or the depth of a run, shows the range
+  // True if the begin is not in the capture. The range is known from a keyframe, or from the number of ranges that are
+  // open at the start of a run.
+  bool before = false;
 };
 
 struct RangeEndEvent : Event {
@@ -302,16 +309,16 @@ struct KeyframeEvent : Event {
 // are missing. Open ranges stay open.
 struct CutEvent : Event {};
 
-struct ProcessEvent : Event {};
+struct ProcessEvent : Event {};  // the replay of a process begins or ends
 
-// A visited repeat group begins or ends. Its later repeats may be collapsed (RepeatedEvent). The end may be missing.
+// A visited repeat group begins or ends. If an event that does not repeat is visited inside of it, the end is missing.
 struct RepeatGroupEvent : Event {
   Tick ticks = 0;  // at the end: sum of the durations of the group's steps, each from its first event to its last
 };
 
 // Collapsed steps. The replay does not visit them, because they equal the steps between the last RepeatGroupBegin and
-// RepeatGroupEnd: the same lines make the same allocations and deallocations. Live blocks stay the same, except for
-// their ticks. `tick` is the tick of the last collapsed event. Only for visitors that take repeats.
+// RepeatGroupEnd: the same source lines make the same allocations and deallocations. Live blocks stay the same, except
+// for their ticks. `tick` is the tick of the last collapsed event. Visited only if Visitor::takes_repeats() is true.
 struct RepeatedEvent : Event {
   std::uint64_t times = 0;                      // number of collapsed repeats of the group
   std::uint64_t steps = 0;                      // number of steps in all collapsed repeats
@@ -331,7 +338,7 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void OnStart(const ReplayState&) {}  // called first; the state is valid until OnEnd returns
   virtual void OnEnd(const ReplayReport&) {}   // called last
-  // Returns true if the visitor does not need all repeats of earlier steps. The replay then calls MostRepeats.
+  // Returns true if the visitor does not need every repeat of a repeat group. The replay then calls MostRepeats.
   virtual bool takes_repeats() const { return false; }
   // Returns how many of the next RepeatedEvent::times repeats may be collapsed. 0: the next repeat must be visited.
   virtual std::uint64_t MostRepeats(const RepeatedEvent&) const { return 0; }

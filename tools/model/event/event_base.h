@@ -12,7 +12,7 @@ namespace memoir {
 
 struct Event {
   ProcessId process;
-  ThreadId thread;  // invalid for events without a thread (keyframe, process)
+  ThreadId thread;  // invalid for events without a thread, such as a KeyframeEvent
   Tick tick = 0;
 };
 

@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// An object is valid as long as its event is valid.
+// A HeldTensorLists must not outlive its event.
 class HeldTensorLists {
  public:
   HeldTensorLists(const HoldsEvent& event, const Dictionary& dictionary) : tensors_(event.tensors) {

@@ -1,4 +1,5 @@
-// Readings of the memory of the recorded process, its control group and its machine (docs/event_schema.md).
+// The event of a host reading: numbers about the memory of the recorded process, its control group and its machine
+// (docs/event_schema.md, "host reading").
 #ifndef TOOLS_MODEL_EVENT_HOST_EVENT_H_
 #define TOOLS_MODEL_EVENT_HOST_EVENT_H_
 

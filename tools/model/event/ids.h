@@ -1,5 +1,6 @@
-// Ids of the model, with a separate type for each kind. The ids of each kind count from 0 without gaps. An id belongs
-// to one Capture and is the same in every replay of this Capture.
+// Ids of processes, devices, threads, names and so on, with a separate type for each kind. The ids of each kind count
+// from 0 without gaps. A ProcessId is an index in Capture::processes(). A replay assigns all other ids in the order in
+// which it first meets their objects. So two replays of a Capture with equal ReplayOptions assign the same ids.
 //
 // Names and layouts with equal content have the same id in all processes. Devices and threads of different processes
 // have different ids.

@@ -6,10 +6,10 @@
 namespace memoir {
 namespace {
 
-// The shortest time between two readings. The rate between closer readings would be too inexact, because taking a
-// reading takes time itself.
+// The shortest time between two readings. The rate between closer readings would be too inexact, because the clocks of
+// one reading are not read at exactly the same time.
 constexpr double kMinApartNs = 10e6;
-constexpr double kMaxDeviation = 0.01;
+constexpr double kMaxDeviation = 0.01;  // the largest deviation of a reading from `ticks_per_second`
 
 // Returns `to` - `from`. Does not use std::int64_t, because damaged ticks may differ by more than the range of this
 // type.
@@ -57,7 +57,7 @@ std::uint64_t TickClock::Nanoseconds(Tick tick) const {
     const Reading& to = readings_[first + 1];
     rate = Difference(to.ns, from.ns) / Difference(to.tick, from.tick);
   }
-  // A double represents these differences to the nanosecond, but not the absolute times.
+  // Computes with differences, because a double represents them to the nanosecond, but not the absolute times.
   const double start = Difference(from.ns, readings_.front().ns);
   const double ns = start + Difference(tick, from.tick) * rate + static_cast<double>(offset_ns_);
   if (ns <= 0) return 0;

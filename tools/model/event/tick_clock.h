@@ -19,9 +19,9 @@ class TickClock {
   // `offset_ns` is the time that Nanoseconds returns for the start of the process.
   TickClock(const v1::ProcessInfo& info, std::uint64_t offset_ns);
 
-  // Adds a reading. Ignores a reading that goes backward. If `ticks_per_second` is known, also ignores a reading that
-  // is too close to the last one, or more than 1 % off `ticks_per_second`. A reading that goes backward or is off is
-  // damaged, or comes from another process or machine.
+  // Adds a reading. Ignores a reading that is not later than the last reading. If `ticks_per_second` is known, also
+  // ignores a reading less than 10 ms after the last, and a reading whose rate since the last differs by more than 1 %
+  // from `ticks_per_second`: it is damaged, or comes from another process or machine.
   void Add(const v1::ClockSync& reading);
   std::uint64_t Nanoseconds(Tick tick) const;
 

@@ -1,4 +1,5 @@
-// Supplies the chunks of a capture in the order in which a replay takes them. A second thread decodes them in advance.
+// Supplies the chunks of a capture in the order in which a replay takes them. A separate thread decodes them in
+// advance.
 //
 //     decoding thread: pread, xxh64, zstd, columns ──► bounded queue ──► replay (the caller's thread)
 //
@@ -30,10 +31,13 @@ struct Chunk {
   std::shared_ptr<const Payload> payload;
   // True for the first replayed chunk of its part. The ids of the previous part's dictionaries are then invalid.
   bool part_begins = false;
-  bool memory_alone = false;                  // true: operators are not visited (replay/skimmed_events.h)
-  std::vector<std::uint8_t> tensor_is_known;  // by row of the tensor table; 1: the storage was checked
+  bool memory_alone = false;  // true: operators are not visited (replay/skimmed_events.h)
+  // One value for each row of the tensor table. 1: the replay has checked whether the storage of this tensor is first
+  // seen (FirstSeenEvent).
+  std::vector<std::uint8_t> tensor_is_known;
 };
 
+// An item of the queue: a chunk, or something else that a replay must know at this place between chunks.
 struct SourceItem {
   enum class Kind : std::uint8_t {
     kProcessBegin,
@@ -45,10 +49,10 @@ struct SourceItem {
   };
   Kind kind = Kind::kChunk;
   std::size_t process = 0;
-  std::shared_ptr<Chunk> chunk;   // for kChunk
-  std::uint64_t lost_chunks = 0;  // number of missing chunks, for kLost and kEvicted
-  Damage damage;                  // for kDamage; the replay skips the rest of the damaged part
-  std::uint64_t file_bytes_done = 0;
+  std::shared_ptr<Chunk> chunk;       // set for kChunk
+  std::uint64_t lost_chunks = 0;      // number of missing chunks; set for kLost and kEvicted
+  Damage damage;                      // set for kDamage; the rest of the damaged part is not replayed
+  std::uint64_t file_bytes_done = 0;  // size of the parts that are decoded completely
 };
 
 class ChunkSource {
@@ -62,15 +66,18 @@ class ChunkSource {
   ChunkSource(const ChunkSource&) = delete;
   ChunkSource& operator=(const ChunkSource&) = delete;
 
+  // Waits for the next item. Returns false if there are no more items.
   bool Next(SourceItem* item);
 
  private:
+  // The decoding thread runs Produce, which calls the other functions. A function that returns bool returns false if
+  // the destructor has stopped the decoding.
   void Produce();
   void ProduceProcess(std::size_t process);
   bool ProduceGap(std::size_t process, const PartFile& part, const ChunkHeader& header);
   bool ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureCountsById* signatures);
   absl::Status Decode(const PartFile& part, Chunk& chunk, SignatureCountsById* signatures);
-  bool Push(SourceItem item);  // false: the destructor stopped the decoding
+  bool Push(SourceItem item);
 
   const CaptureFolder& folder_;
   DecodedChunks& decoded_;
@@ -83,6 +90,8 @@ class ChunkSource {
   bool done_ = false;
 
   PayloadReader reader_;  // from here to `file_bytes_done_`: used by the decoding thread alone
+  // Numbers that the next chunk and the next part have if nothing is missing. `sequence_known_` is false before the
+  // first chunk of a process, and `evicted_known_` is false until evicted_parts_ is set for the process.
   std::uint64_t expected_sequence_ = 0;
   bool sequence_known_ = false;
   std::uint64_t expected_part_ = 0;

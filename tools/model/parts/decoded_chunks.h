@@ -19,6 +19,8 @@ class DecodedChunks {
  public:
   static constexpr std::uint64_t kMaxBytes = 256u << 20;
 
+  // Share is called when a Capture::SharedDecoding is created. Release is called when it is destroyed, and
+  // removes all chunks if no other SharedDecoding exists.
   void Share() {
     const std::lock_guard lock(mutex_);
     ++sharing_;

@@ -15,13 +15,14 @@ namespace {
 // The value of ChunkHeader::complete_until_tick in the last chunk of a recording.
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 
-// The slack in a comparison of lifetimes. A process begins before its first event and ends after its last event. The
-// slack is shorter than the start of torch, so processes that ran one after another stay separate.
+// Lifetimes with a gap of up to kSlackNs count as overlapping, because a process begins before its first event and ends
+// after its last event. The slack is shorter than the import of torch, so processes that ran one after another do not
+// overlap.
 constexpr std::uint64_t kSlackNs = 1'000'000'000;
 
 // The pieces of ProcessInfo::run, the name of one `memoir run`: "slurm-71.4/node1-100-1700000000000000000".
 struct RunName {
-  std::string_view launched;  // "slurm-71.4"; "": no launcher set it
+  std::string_view launched;  // the launcher's name for the job: "slurm-71.4"; "": no launcher named the job
   std::string_view launcher;  // "slurm"
   std::string_view job;       // "71", without Slurm's job step, because a job may have one step for each host
 };
@@ -66,14 +67,14 @@ ProcessLifetime LifetimeOf(const ProcessFiles& process) {
   return life;
 }
 
-// Returns true if `process` has this process id and this start. 0: an unknown start, which equals any start. The start
-// is compared because process ids are reused. In containers, the first program always has the same process id.
+// Returns true if `process` has this process id and this start. A start of 0 is unknown and equals any start. The start
+// is compared because process ids are used again: in containers, the first program always has the same process id.
 bool IsSame(std::uint64_t pid, std::uint64_t start, const v1::ProcessInfo& process) {
   return pid == process.pid() && (start == 0 || process.process_start() == 0 || start == process.process_start());
 }
 
-// Returns true if `parent` started `child`. Compares the parent that `child` recorded. A comparison of lifetimes would
-// not be enough, because a parent may be killed long after its last event.
+// Returns true if `parent` is the parent that `child` recorded. A comparison of lifetimes would not be enough, because
+// a parent may have its last event long before it starts the child.
 bool Started(const v1::ProcessInfo& parent, const v1::ProcessInfo& child) {
   const bool known = child.parent_start() != 0 && child.parent_start() == parent.process_start();
   return (known && child.parent_pid() == parent.pid()) || child.forked_from() == parent.pid();
@@ -85,6 +86,7 @@ bool AreOfTwoJobs(const RunName& a, const RunName& b) {
   return !a.launched.empty() && a.launcher == b.launcher && a.job != b.job;
 }
 
+// Returns true if `a` and `b` belong to the same run, apart from the rule about ranks of one world (AreOneWorld).
 bool AreTogether(const ProcessLifetime& a, const ProcessLifetime& b) {
   if (!a.info->run().empty() && a.info->run() == b.info->run()) return true;
   if (AreOfTwoJobs(a.name, b.name)) return false;
@@ -94,7 +96,7 @@ bool AreTogether(const ProcessLifetime& a, const ProcessLifetime& b) {
          Started(*b.info, *a.info);
 }
 
-// Divides members into groups (union-find). `first_` contains, for each member, the first member of its group.
+// Divides members into groups. `first_` contains, for each member, the first member of its group.
 class Groups {
  public:
   explicit Groups(std::size_t members) : first_(members) { std::iota(first_.begin(), first_.end(), std::size_t{0}); }
@@ -128,8 +130,8 @@ bool HaveOneInCommon(const RankSet& a, const RankSet& b) {
   return std::ranges::any_of(a.there, [&](const auto& rank) { return b.there.contains(rank); });
 }
 
-// Returns true if `a` and `b` can be parts of one job: ranks that were started one after another, or attempts of the
-// job.
+// Returns true if `a` and `b` can be parts of one job: ranks that ran one after another, or attempts of a job that was
+// restarted. The two parts have the same world size, and no rank of the same attempt is in both.
 bool AreOneWorld(const FolderRun& a, const FolderRun& b, const std::vector<ProcessLifetime>& lives) {
   if (AreOfTwoJobs(lives[a.processes[0]].name, lives[b.processes[0]].name)) return false;
   const RankSet left = RanksOf(a, lives), right = RanksOf(b, lives);
@@ -178,9 +180,9 @@ std::vector<FolderRun> DividedBy(std::string_view (*name_of)(const ProcessLifeti
   return divided;
 }
 
-// Divides `run` by the launcher's name, then by the name of `memoir run`. A job has one `memoir run`, or one for each
-// rank. The names of `memoir run` do not divide the processes of one torchrun job. When a host joins, torchrun numbers
-// the ranks anew, so one job may have a rank twice.
+// Divides `run` by the launcher's name for the job, then by the name of `memoir run`. A job has one `memoir run`, or
+// one for each rank. A job of torchrun is not divided by `memoir run`: when a host joins, torchrun numbers the ranks
+// anew, so two `memoir run` of one job may have started a process of the same rank.
 std::vector<FolderRun> Divided(FolderRun run, const std::vector<ProcessLifetime>& lives) {
   std::vector<FolderRun> divided;
   for (FolderRun& step : DividedBy(StepOrRunOf, std::move(run), lives)) {

@@ -6,8 +6,9 @@
 // - They are one process that recorded twice or replaced itself (exec).
 // - One process is a fork or a child program of the other.
 // - They are ranks of one world in which no rank occurs twice.
-// Two jobs at the same time are separate runs if their launchers gave them different names. They are also separate if
-// several `memoir run` started the processes, and every two of these `memoir run` have a rank in common.
+// Two jobs at the same time are separate runs if their launchers gave them different names. If several commands
+// `memoir run` ran at the same time, the processes of each command are also a separate run, if any two of the commands
+// have processes of the same rank.
 #ifndef TOOLS_MODEL_PARTS_FOLDER_RUNS_H_
 #define TOOLS_MODEL_PARTS_FOLDER_RUNS_H_
 

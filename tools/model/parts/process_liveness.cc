@@ -27,7 +27,7 @@ bool HasPid(const v1::ProcessInfo& info) {
 }
 
 // A zombie counts as gone, because in a container its parent may never wait for it. If the running process has another
-// start, it is a later process with the same process id, and the recorded process is gone.
+// start than `start`, it is a later process with the same process id, and the recorded process is gone.
 ProcessLiveness LivenessOf(const v1::ProcessInfo& info, std::uint64_t start) {
   if (!HasPid(info) || !WasRecordedOnThisHost(info)) return ProcessLiveness::kNotKnown;
   std::ifstream file("/proc/" + std::to_string(info.pid()) + "/stat");

@@ -1,4 +1,4 @@
-// Determines whether the process of a recording still runs. Reads this host's process table and changes nothing.
+// Determines whether the process of a recording still runs, from this host's process table.
 #ifndef TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_
 #define TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_
 
@@ -15,8 +15,8 @@ enum class ProcessLiveness : std::uint8_t { kRuns, kGone, kNotKnown };
 bool WasRecordedOnThisHost(const v1::ProcessInfo& info);
 bool HasPid(const v1::ProcessInfo& info);
 // Returns whether the process runs. `start` is the start of the process in the kernel's ticks since boot; 0: unknown.
-// kNotKnown if the process has no process id, was not recorded on this host since the host's last boot, or is hidden
-// from this process.
+// kNotKnown if `info` has no process id, if the process was not recorded on this host since the host's last boot, or if
+// the calling process may not see it.
 ProcessLiveness LivenessOf(const v1::ProcessInfo& info, std::uint64_t start);
 
 }  // namespace memoir

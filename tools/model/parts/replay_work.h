@@ -1,4 +1,4 @@
-// Counts what the replays of this process have done, for tests and benchmarks.
+// Counts the replays of this process and the chunks that they decoded, for tests and benchmarks.
 #ifndef TOOLS_MODEL_PARTS_REPLAY_WORK_H_
 #define TOOLS_MODEL_PARTS_REPLAY_WORK_H_
 

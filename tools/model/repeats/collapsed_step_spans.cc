@@ -68,6 +68,7 @@ bool CollapseFinder::IsSteady(std::size_t step, std::size_t period) const {
   return behind_[step - 1] == behind_[step - 1 - period];
 }
 
+// Returns the span of groups of `period` steps that begins with `step`. nullopt if there is no such span.
 std::optional<CollapsedStepSpan> CollapseFinder::FindWithPeriod(std::size_t period, std::size_t step,
                                                                 PatternRowAddresses& addresses) {
   const std::uint64_t steps_back = StepsBack(step - period, step);
@@ -85,8 +86,8 @@ std::optional<CollapsedStepSpan> CollapseFinder::FindWithPeriod(std::size_t peri
     groups = (end - step) / period;
     if (groups == 0) return;
     const auto end_of = [&](std::size_t count) { return steps_[step + count * period - 1].end_row(); };
-    const std::size_t in_step = first_row + addresses.CountUninterruptedRows(first_row, end_of(groups));
-    while (groups > 0 && end_of(groups) > in_step) --groups;
+    const std::size_t uninterrupted = first_row + addresses.CountUninterruptedRows(first_row, end_of(groups));
+    while (groups > 0 && end_of(groups) > uninterrupted) --groups;
   };
   const std::uint64_t compared = addresses.serials_compared();
   find_groups(fewest * period);
@@ -96,7 +97,7 @@ std::optional<CollapsedStepSpan> CollapseFinder::FindWithPeriod(std::size_t peri
   return Collapse(period, step, groups, shown_behind, addresses);
 }
 
-// Collapses the first `groups` - `shown_behind` groups. If a chunk records other live blocks than these groups leave,
+// Collapses the first `groups` - `shown_behind` groups. If a chunk recorded live blocks that contradict these groups,
 // tries again with only the groups that end before the contradiction. nullopt if no group can be collapsed.
 std::optional<CollapsedStepSpan> CollapseFinder::Collapse(std::size_t period, std::size_t step, std::size_t groups,
                                                           std::size_t shown_behind, PatternRowAddresses& addresses) {

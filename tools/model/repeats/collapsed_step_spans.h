@@ -5,11 +5,12 @@
 // A group belongs to a span if it has the patterns of the previous group, and if the live blocks after both groups
 // correspond to each other.
 //
-//     steps  A B A B A B A B A B A B C      a group of two steps
-//            shown-- collapsed-- shown
+//     steps  A B A B A B A B A B A B C      groups of two steps, A and B
+//            visited collapsed-- visited
 //
-// Shown groups are visited. The first two groups show how one group changes the replay's counts. The last group is
-// shown because events after the span may free its blocks.
+// The replay visits the groups before a span. They show that the groups repeat, and how one group changes the replay's
+// counts. The replay also visits at least one group after the span, because later events may free the blocks of this
+// group.
 #ifndef TOOLS_MODEL_REPEATS_COLLAPSED_STEP_SPANS_H_
 #define TOOLS_MODEL_REPEATS_COLLAPSED_STEP_SPANS_H_
 
@@ -26,9 +27,9 @@
 
 namespace memoir {
 
-// A span of equal groups. `first` is an index in the result of FindSteps.
+// A span of equal groups, without the visited groups before and after it.
 struct CollapsedStepSpan {
-  std::size_t first = 0;
+  std::size_t first = 0;   // first step of the span: its index in the result of FindSteps
   std::size_t period = 0;  // steps of one group
   std::size_t groups = 0;
   std::vector<LiveRowBlock> live_blocks;  // host blocks that are live when the span begins, and that the groups free
@@ -38,9 +39,10 @@ struct CollapsedStepSpan {
 
 class CollapseFinder {
  public:
+  // `steps` must outlive this object. All arguments `step` are indices in `steps`.
   explicit CollapseFinder(const std::vector<StepRows>& steps);
 
-  // Excludes the steps up to `step`: later steps are not compared with them.
+  // Excludes the steps up to `step`, so that later steps are not compared with these steps.
   void BeginBehind(std::size_t step) { first_ = step + 1; }
   // Stores a hash of the blocks that are live after `step`. Call this function when `addresses` has taken all rows of
   // `step`, and no later rows.
@@ -50,11 +52,12 @@ class CollapseFinder {
   std::optional<CollapsedStepSpan> FindSpan(std::size_t step, PatternRowAddresses& addresses);
 
  private:
+  // The state after a step. If it is equal after two groups, the live blocks correspond to each other.
   struct StateBehind {
     bool known = false;  // true: NoteStep has set this state
     std::size_t live_count = 0;
-    std::uint64_t steps_back = 0, live_hash = 0;
-    std::size_t others_freed = 0;
+    std::uint64_t steps_back = 0, live_hash = 0;  // argument and result of PatternRowAddresses::HashLiveBlocks
+    std::size_t others_freed = 0;                 // number of blocks freed so far that no row allocated
     bool operator==(const StateBehind&) const = default;
   };
   std::uint64_t StepsBack(std::size_t first_step, std::size_t end_step) const;
@@ -75,16 +78,17 @@ class CollapseFinder {
 // The position of a replay in a span. The replay collapses groups, or opens a group to visit its events.
 class CollapsedStepSpanCursor {
  public:
-  // Maps the address by which rows refer to a block to the address at which the block is shown. The constructor expects
-  // in `renames` the blocks that AddRenames of earlier spans added.
+  // Maps addresses of blocks: from the address that rows have for a block, to the address at which the replay shows it.
+  // `renames` of the constructor contains the blocks that AddRenames of earlier spans added.
   using AddressRenames = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
   CollapsedStepSpanCursor(const CollapsedStepSpan& span, const std::vector<PatternRow>& rows,
                           const std::vector<StepRows>& steps, const AddressRenames& renames);
 
   std::size_t groups_left() const { return span_->groups - group_; }
   std::size_t period() const { return span_->period; }
-  // Describe the group that is `group` groups after the current group: its first row, the tick at which it ends, and
-  // the program's number of its last step.
+  // The next three functions describe a group. `group` is the number of the group, counted from the current group,
+  // which is 0. FirstRow returns the first row of the group. End returns the tick at which the group ends. LastNumber
+  // returns the program's number of the last step of the group.
   const PatternRow& FirstRow(std::size_t group) const { return RowOf(StepAt(group_ + group, 0).first_row); }
   Tick End(std::size_t group) const { return EndOf(StepAt(group_ + group, span_->period - 1)); }
   std::uint64_t LastNumber(std::size_t group) const {
@@ -98,19 +102,21 @@ class CollapsedStepSpanCursor {
   Tick EndBefore() const { return EndOf((*steps_)[span_->first + group_ * span_->period - 1]); }
   const StepPattern& PatternOf(std::size_t step) const { return *StepAt(0, step).whole; }  // `step`: index in the group
 
+  // Passes the next `groups` groups without visiting them.
   void Collapse(std::size_t groups);
 
+  // Begins to visit the events of the current group.
   void Open() { opened_ = true; }
   bool opened() const { return opened_; }
-  bool at_group() const { return step_ == 0 && row_ == 0; }
+  bool at_group() const { return step_ == 0 && row_ == 0; }  // true: row() is the first row of its group
   std::size_t row() const { return StepAt(group_, step_).first_row + row_; }  // current row of the open group
   void NextRow();
   // Returns the address and the serial of `event`, the next memory event of the open group. `index` is its index in the
   // pattern.
   EventAddress NextAddress(const PatternEvent& event, std::uint32_t index);
 
-  // A live host block: the address by which rows after the span refer to the block, and the address at which it is
-  // shown.
+  // A live host block. `known` is the address by which rows after the span refer to the block. `shown` is the address
+  // at which the replay shows it.
   struct ShownBlock {
     std::uint64_t known = 0, shown = 0;
     std::uint32_t device = 0;
@@ -136,10 +142,11 @@ class CollapsedStepSpanCursor {
   const std::vector<StepRows>* steps_;
   std::size_t group_ = 0, step_ = 0, row_ = 0;  // row_: index in the step
   bool opened_ = false;
-  std::uint64_t steps_opened_ = 0;
-  std::uint64_t step_before_ = 0;  // number of the last step before the span
+  std::uint64_t steps_opened_ = 0;  // number of steps of opened groups that were visited so far
+  std::uint64_t step_before_ = 0;   // number of the last step before the span
   // Addresses of live blocks, by RowBlockId. The step number in this id counts only the steps of opened groups.
   absl::flat_hash_map<std::uint64_t, std::uint64_t> live_blocks_;
+  // By device: the next serial, and the number of serials that one group uses.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> serials_, serials_of_group_;
 };
 

@@ -59,6 +59,7 @@ void MatchingBlocks::SwitchLevel(v1::RecordingLevel level) {
 void MatchingBlocks::LeaveOutStep() {
   if (learns_) --step_counts_.full_steps;
   learns_ = false;
+  // A position that no allocation has. Later positions of this step follow from it, so they occur in no other step.
   constexpr std::uint64_t kNowhere = 0x9e3779b97f4a7c15u;
   for (DevicePosition& device_position : device_positions_) device_position = {kNowhere, step_counts_.steps};
 }
@@ -91,8 +92,9 @@ void MatchingBlocks::VisitBlock(std::uint64_t ordinal, bool caching, Block& bloc
 }
 
 // Stores `block` as the matching block of its position. A block of the second full step with this position replaces the
-// block of the first. Later full steps change nothing. The second step is the best, because the first may begin work
-// that later steps continue, and after the last, operators that still use its blocks are not recorded.
+// block of the first. Later full steps change nothing. The first full step is worse than the second, because it may
+// begin work that later steps continue. The last full step is also worse: operators of the next step, which are not
+// recorded, may still use its blocks.
 void MatchingBlocks::Learn(const Positions& positions, std::uint64_t ordinal, const Block& block) {
   MatchingBlock& known = matching_blocks_[positions.exact];
   constexpr std::uint8_t kTaken = 2;

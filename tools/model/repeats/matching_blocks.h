@@ -8,8 +8,8 @@
 // requested sizes and streams in the same order. The recorder compares steps by the same rule
 // (tracker/repeated_steps/repeated_steps.h).
 //
-// If no full step has a block of the same size in this place, for example because of a larger batch, the position of
-// the block is unknown. For the first such block of a step, the matching block is the block that follows the same
+// If the size of a block is new, for example because of a larger batch, no block of a full step has its position. For
+// the first such block of a step, the size is not compared: the matching block is the block that follows the same
 // allocations and has the same Python stack. If several blocks fulfil these conditions but belong to different
 // operators or modules, no block matches.
 #ifndef TOOLS_MODEL_REPEATS_MATCHING_BLOCKS_H_
@@ -33,19 +33,20 @@ class MatchingBlocks {
 
   // Begins a step at the current event. `thread` is the thread that marks steps.
   void BeginStep(ThreadId thread);
+  // Call this function when the recording level changes to `level`.
   void SwitchLevel(v1::RecordingLevel level);
 
-  // Visits a block that the visitor is about to receive with `ordinal`. If the operators of the block were not
-  // recorded, copies the operators of its matching block to it, and sets Block::matching_ordinal. `caching`: a caching
-  // allocator manages the device.
+  // Call this function for each block before the visitor receives it. `ordinal` is the ordinal that the block will
+  // have. If the operators of the block were not recorded, copies the operators of its matching block to it, and sets
+  // Block::matching_ordinal. `caching`: a caching allocator manages the device.
   void VisitBlock(std::uint64_t ordinal, bool caching, Block& block);
 
   // Ends a block. `temporary` is true if the recorded operator call that allocated the block has not ended. Returns
-  // `temporary`. For an inferred block, returns the value of the matching block.
+  // whether the block was temporary: the value of the matching block if the block is inferred, otherwise `temporary`.
   bool EndBlock(const Block& block, bool temporary);
 
-  // Call this function if blocks of the current step are missing. Later blocks of this step then have no known
-  // position.
+  // Call this function if blocks of the current step are missing. Later blocks of this step then have no matching
+  // block.
   void LeaveOutStep();
 
   const RepeatedStepCounts& step_counts() const { return step_counts_; }
@@ -66,16 +67,18 @@ class MatchingBlocks {
     std::uint64_t ordinal = 0;
     Phase phase = Phase::kOther;
     bool in_compiled_region = false, compiling = false, temporary = false;
-    std::uint8_t seen = 0;
+    std::uint8_t seen = 0;  // number of full steps from which this entry was taken
   };
-  // The positions of one block in a step. 0 if there is no position.
+  // Hashes of a block's position in its step and of its Python stack. `of_any_size` omits the size of the block itself.
+  // Both are 0 if the block has no position. `of_any_size` is also 0 if the block has no stack.
   struct Positions {
     std::uint64_t exact = 0;
     std::uint64_t of_any_size = 0;
   };
+  // The position of the newest block of a device.
   struct DevicePosition {
     std::uint64_t position = 0;
-    std::uint64_t step = 0;
+    std::uint64_t step = 0;  // step of the position, as counted by RepeatedStepCounts::steps
   };
   DevicePosition& PositionOf(DeviceId device);
   Positions PositionsOf(bool caching, const Block& block);

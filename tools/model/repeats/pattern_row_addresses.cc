@@ -74,8 +74,9 @@ void PatternRowAddresses::Allocate(std::uint64_t block, std::uint32_t device) {
   addresses_.push_back({block, 0});
 }
 
-// If an earlier chunk allocated the freed block, the free has a recorded address. This address must be the address that
-// the earlier chunk recorded for the block.
+// Returns the address of the free. If no row of this chunk allocated the freed block, the chunk records the address of
+// the free. If a row of an earlier chunk allocated the block, this address must be the one that the earlier chunk
+// recorded for the block.
 std::uint64_t PatternRowAddresses::TakeFree(const PatternEvent& event, std::uint64_t step) {
   const std::uint64_t back = event.of_host - kAllocatedInStep;
   const bool is_of_row = event.of_host >= kAllocatedInStep && back <= step;
@@ -189,8 +190,8 @@ PatternRowAddresses::CollapseState PatternRowAddresses::BeginCollapse(const Repe
   return state;
 }
 
-// Compares the recorded addresses of frees, in order, with the recorded addresses of the blocks. Returns the first free
-// with another address than its block. nullopt if all addresses are equal.
+// Compares the recorded addresses of the frees from event `begin` up to event `end` with the recorded addresses of the
+// blocks. Returns the first free with another address than its block. nullopt if all addresses are equal.
 std::optional<std::int64_t> PatternRowAddresses::TakeFrees(const RepeatGroupLifetimes& lifetimes, std::int64_t begin,
                                                            std::int64_t end, CollapseState& state) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> frees;
@@ -208,8 +209,8 @@ std::optional<std::int64_t> PatternRowAddresses::TakeFrees(const RepeatGroupLife
 }
 
 // At its end, a chunk records the addresses of the live blocks that it allocated. Assigns these addresses first to the
-// blocks that the group does not free, then to the others. Returns false if the chunk recorded another number of live
-// blocks.
+// blocks that the group does not free, then to the others. Returns false if the chunk recorded more or fewer addresses
+// than it has live blocks.
 bool PatternRowAddresses::EndChunk(const RepeatGroupLifetimes& lifetimes, std::int64_t at, CollapseState& state) const {
   std::uint32_t live = 0;
   for (auto& [block, given] : state.others) {
@@ -233,8 +234,8 @@ bool PatternRowAddresses::EndChunk(const RepeatGroupLifetimes& lifetimes, std::i
   return true;
 }
 
-// The group frees some of the live blocks. From now on, each of these represents the corresponding block of the last
-// collapsed group.
+// Updates the live blocks after the collapsed groups. From now on, each live block that a group frees represents the
+// corresponding block of the last collapsed group.
 void PatternRowAddresses::EndCollapse(const RepeatGroupLifetimes& lifetimes, std::uint64_t step, std::uint64_t steps,
                                       CollapseState state) {
   chunk_cursor_ = state.cursor;

@@ -1,6 +1,6 @@
 // Assigns addresses and serials to the memory events of pattern rows. The recorded address of a block may be in a later
-// row than its allocation. Therefore this class takes many rows before a replay visits the first of them. A block then
-// has the same address from its allocation on.
+// row than its allocation. Therefore this class takes many rows before a replay visits the first of them. So the events
+// of a block have the same address from its allocation to its free.
 #ifndef TOOLS_MODEL_REPEATS_PATTERN_ROW_ADDRESSES_H_
 #define TOOLS_MODEL_REPEATS_PATTERN_ROW_ADDRESSES_H_
 
@@ -23,8 +23,8 @@ namespace memoir {
 // address is unknown. No other block has such a large address.
 inline constexpr std::uint64_t kFirstUnknownAddress = std::uint64_t{1} << 63;
 
-// Returns the id of a block that a row allocates: at event number `event` of the step `step`. Steps are counted over
-// all rows. The id is also the invented address of the block.
+// Returns the id of the block that event `event` of step `step` allocates in a row. Both numbers begin at 0, and steps
+// are counted over all rows. The id is also the invented address of the block.
 inline std::uint64_t RowBlockId(std::uint64_t step, std::uint32_t event) {
   return kFirstUnknownAddress + (step << 24 & (kFirstUnknownAddress - 1)) + event;
 }
@@ -34,14 +34,15 @@ inline std::uint32_t EventOfBlock(std::uint64_t block) { return static_cast<std:
 // Returns true if an event of a pattern has an address: all events except steps and stacks.
 inline bool IsMemoryEvent(const PatternEvent& event) { return event.kind != v1::STEP && event.kind != v1::STACK; }
 
+// The address and the serial of a memory event.
 struct EventAddress {
-  std::uint64_t address = 0;  // host blocks only
+  std::uint64_t address = 0;  // address of a host block; 0 for other blocks, whose addresses are in the pattern
   std::uint64_t serial = 0;
 };
 
-// A live host block, and the address that its events have when a replay visits them.
+// A live host block that a row allocated, and the address that its events have when a replay visits them.
 struct LiveRowBlock {
-  std::uint64_t block = 0;  // RowBlockId
+  std::uint64_t block = 0;  // id of the block (RowBlockId)
   std::uint64_t address = 0;
   std::uint32_t device = 0;
 };
@@ -51,27 +52,30 @@ class PatternRowAddresses {
   PatternRowAddresses(const JoinedPatternRows& joined, std::vector<EventAddress>* addresses)
       : joined_(joined), serials_(joined), addresses_(*addresses) {}
 
+  // Takes the next row, which must be a pattern row. Appends an entry to `addresses` of the constructor for each memory
+  // event of the row.
   void TakeRow(std::size_t row);
+  // Takes the next row, which must be an address row: assigns its addresses to live blocks.
   void TakeAddressRow(std::size_t row);
-  // If `row` is the first row of a chunk, and collapsed rows allocated none of the live blocks, ends the previous chunk
-  // and returns true. Later events then find the live blocks by their recorded addresses. Otherwise does nothing and
-  // returns false.
+  // Ends the previous chunk and returns true if `row` is the first row of a chunk, and if no live block was allocated
+  // in collapsed rows. Events from `row` on then refer to the live blocks by their recorded addresses. Otherwise does
+  // nothing and returns false.
   bool TakeEndBefore(std::size_t row);
   // Call this function after the last row. Returns the index of the first chunk whose addresses or serials do not fit
   // its rows. nullopt if all fit.
   std::optional<std::size_t> Finish();
 
-  // The number of freed blocks that no row allocated.
+  // Returns how many frees so far freed a block that was not allocated in these rows.
   std::size_t others_freed() const { return others_freed_; }
   // Returns a hash of the live blocks that rows allocated at most `steps_back` steps before `step`. The hash contains
   // how many steps before `step` each block was allocated, so the hashes of two steps can be compared. If they are
   // equal, equal rows after the two steps have the same effect, unless these rows free older blocks.
   std::uint64_t HashLiveBlocks(std::uint64_t step, std::uint64_t steps_back) const;
   std::size_t live_count() const { return live_blocks_.size(); }
-  std::uint64_t serials_compared() const { return serials_.compared(); }
+  std::uint64_t serials_compared() const { return serials_.compared(); }  // returns PatternRowSerials::compared
 
-  // Counts rows, beginning with `first_row`, up to but not including `end_row`. Stops before the first row of a device
-  // that had an event outside of pattern rows since the device's previous row.
+  // Counts the rows from `first_row` on, and stops at `end_row`. Also stops at a row if one of its devices had an event
+  // outside of pattern rows directly before this row (PatternRowSerials::CountUninterruptedRows).
   std::size_t CountUninterruptedRows(std::size_t first_row, std::size_t end_row) {
     return serials_.CountUninterruptedRows(first_row, end_row);
   }
@@ -109,10 +113,12 @@ class PatternRowAddresses {
   };
   void Allocate(std::uint64_t block, std::uint32_t device);
   std::uint64_t TakeFree(const PatternEvent& event, std::uint64_t step);
+  // Moves to the chunk that contains `row`, and assigns the addresses at the end of each chunk in between.
   void EndChunksBefore(std::size_t row);
+  // Assigns the next recorded addresses to the live blocks in allocations_. `count`: number of these addresses.
   void GiveAddresses(std::uint32_t count);
   void ShowGiven();
-  void CheckChunk();
+  void CheckChunk();  // notes a misfit if the rows of the chunk did not use all of its addresses
   void NoteMisfit() { misfit_ = misfit_.value_or(chunk_cursor_.chunk); }
   std::optional<std::uint64_t> NextAddress(ChunkCursor& cursor) const;
   std::optional<EventAddress> NextLiveAddress(ChunkCursor& cursor) const;

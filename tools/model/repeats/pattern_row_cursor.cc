@@ -44,7 +44,7 @@ void PatternRowCursor::TakeSteps() {
   if (const std::optional<std::size_t> misfit = row_addresses_.Finish()) damaged_ = misfit;
 }
 
-// If a span of collapsed groups begins with the next step, takes the span and returns true.
+// If a span of collapsed groups begins with the next step, adds it to rows_ and spans_, and returns true.
 bool PatternRowCursor::TakeCollapsedStepSpan() {
   std::optional<CollapsedStepSpan> span = finder_ ? finder_->FindSpan(next_step_, row_addresses_) : std::nullopt;
   if (!span) return false;

@@ -79,7 +79,7 @@ void PatternRowSerials::EnterChunkOf(std::size_t row, SerialCursor& cursor) cons
   }
 }
 
-// The first delta of a device in a chunk is the serial itself.
+// Takes the next delta, and sets the next serial of `device`. The first delta of a device in a chunk is this serial.
 bool PatternRowSerials::TakeDelta(std::uint32_t device, SerialCursor& cursor) const {
   const std::vector<std::int64_t>& deltas = joined_.RowsOfChunk(cursor.chunk).serial_deltas;
   if (cursor.next >= deltas.size()) {

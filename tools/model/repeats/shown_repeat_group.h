@@ -28,8 +28,9 @@ class ShownRepeatGroup {
     before_ = counts;
     return open();
   }
-  bool open() const { return state_ == State::kOpen; }
+  bool open() const { return state_ == State::kOpen; }  // true: the group has begun and not ended
   bool known() const { return state_ == State::kKnown; }
+  // Ends the group, and computes change(). `counts` has the counts of the replay after the group.
   void End(const ReplayCounts& counts) {
     state_ = State::kKnown;
     change_ = counts;
@@ -44,7 +45,8 @@ class ShownRepeatGroup {
     state_ = State::kNone;
     interrupted_ = true;
   }
-  // Forgets the group, because the replay must visit another group before the visitor accepts repeats.
+  // Call this function when the visitor allows no group to be collapsed (Visitor::MostRepeats returns 0). The replay
+  // then visits and measures the next group.
   void Forget() { state_ = State::kNone; }
 
   const ReplayCounts& change() const { return change_; }

@@ -11,12 +11,12 @@
 
 namespace memoir {
 
-// Bounds memory. If a capture defines more patterns than kMostPatterns, or more events than kMostEvents, the table
-// removes the patterns that were not used for the longest time.
+// The table bounds its memory. If a capture defines more patterns than kMostPatterns, or more events than kMostEvents,
+// the table removes the patterns that were not used for the longest time.
 class StepPatternTable {
  public:
   void Define(const std::shared_ptr<const StepPattern>& pattern);
-  std::shared_ptr<const StepPattern> Find(std::uint32_t id);  // nullptr: unknown
+  std::shared_ptr<const StepPattern> Find(std::uint32_t id);  // returns nullptr if the pattern is unknown
   void Clear();
 
  private:
@@ -24,10 +24,10 @@ class StepPatternTable {
   static constexpr std::uint64_t kMostEvents = 1u << 22;
   struct Entry {
     std::shared_ptr<const StepPattern> pattern;
-    std::uint64_t used = 0;
+    std::uint64_t used = 0;  // value of uses_ when the pattern was defined or found last
   };
   absl::flat_hash_map<std::uint32_t, Entry> entries_;
-  std::uint64_t events_ = 0, uses_ = 0;
+  std::uint64_t events_ = 0, uses_ = 0;  // events in the table; calls of Define and Find so far
 };
 
 }  // namespace memoir

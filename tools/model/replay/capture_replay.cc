@@ -1,5 +1,5 @@
-// Defines Capture::Replay, which reads the chunks of a capture and replays them. It is not in capture.cc, because the
-// files of this folder include files of tools/model, and folders include each other in one direction only.
+// Defines Capture::Replay, which reads the chunks of a capture and replays them. The function is not in capture.cc,
+// because the files of this folder include files of tools/model, and folders include each other in one direction only.
 #include <cstdint>
 #include <set>
 #include <utility>

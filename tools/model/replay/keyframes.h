@@ -16,19 +16,22 @@ class Keyframes {
   void BeginProcess();
   // Call this function for each chunk of the process, after the chunk's keyframe if it has one.
   void NoteChunk() { began_ = true; }
-  // Call it where chunks are missing. The next keyframe is then applied.
+  // Call this function where chunks are missing. The next keyframe is then applied.
   void NoteLoss() { awaited_ = true; }
   bool awaited() const { return awaited_; }
-  // Call it where parts were evicted. The next part begins with a keyframe.
+  // Call this function where parts were evicted. The keyframe of the next part is then applied.
   void PassEvicted();
 
   // Returns true if the keyframe of this chunk is to be applied, false if it is only compared.
   bool IsApplied(const Chunk& chunk) const { return awaited_ || (!began_ && chunk.header.sequence != 0); }
-  // Parses the keyframe of a chunk. nullopt if it is damaged, which is reported.
+  // Parses the keyframe of a chunk: all of it if `is_applied`, otherwise only the totals of devices. If the keyframe is
+  // damaged, reports the damage and returns nullopt.
   std::optional<v1::Keyframe> Parse(const Chunk& chunk, bool is_applied) const;
-  // Sets the state of the replay to the keyframe's. Call it after all events before the keyframe have been visited.
+  // Sets the state of the replay to the state in the keyframe. Call this function after all events before the keyframe
+  // have been visited.
   void Apply(const v1::Keyframe& keyframe);
-  // Reports a mismatch if the keyframe's totals of a device differ from the replay's.
+  // Counts a mismatch (ReplayReport::keyframe_mismatches) if the keyframe's totals of a device differ from the
+  // replay's.
   void Compare(const v1::Keyframe& keyframe) const;
 
  private:
@@ -41,7 +44,7 @@ class Keyframes {
   bool began_ = false;          // a chunk of this process was taken
   bool awaited_ = false;        // chunks were lost or evicted: the next keyframe is applied
   bool after_evicted_ = false;  // parts were evicted, and no keyframe was applied since
-  Tick evicted_from_ = 0;
+  Tick evicted_from_ = 0;       // begin of the gap of evicted parts: tick of the last event before it
 };
 
 }  // namespace memoir

@@ -49,7 +49,8 @@ void PatternRowEvents::ShowAllocate(ThreadReplay& thread, const PatternRowCursor
   shared_.blocks.Allocate(thread, block);
 }
 
-// Frees of host blocks in rows have no serials, because rows are in order.
+// A free of a host block in a row has no serial and ends the block that is live at its address. This is right, because
+// rows are in the order of time.
 void PatternRowEvents::ShowDeallocate(ThreadReplay& thread, const PatternRowCursor& cursor) {
   const PatternEvent& event = cursor.event();
   const DeviceId device = shared_.context.ids().device(event.device);

@@ -1,5 +1,5 @@
 // Visits the events that pattern rows represent (docs/capture_format.md, "Stretches"). replay_handlers.def maps the
-// kinds of events to the functions.
+// kinds of these events to the functions of this class.
 #ifndef TOOLS_MODEL_REPLAY_PATTERN_ROW_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_PATTERN_ROW_EVENTS_H_
 
@@ -36,7 +36,7 @@ class PatternRowEvents {
   AllocatorEvents& allocator_;
   PythonEvents& python_;
   StepEvents& steps_;
-  std::uint64_t unknown_serials_ = 0;  // host blocks without a serial that were visited so far
+  std::uint64_t unknown_serials_ = 0;  // number of host blocks with unknown serial that were visited so far
 };
 
 }  // namespace memoir

@@ -13,7 +13,8 @@ void RecordCounts::CountRun(ThreadReplay& thread, RunCursor& cursor) {
     cursor.was_shown = end <= thread.next_record;
     if (cursor.was_shown) return;
   }
-  // If the first runs of a thread are in missing parts, that loss is reported already.
+  // If earlier parts are missing or evicted, records before the first run of a thread do not count as lost, because
+  // these parts are reported already.
   const bool from_first = !passed_evicted_ && context_.summary().starts_at_first_chunk;
   // `repeated_before` is the number of records in pattern rows since the previous run. If that run is missing, it is
   // unknown whether records were lost.

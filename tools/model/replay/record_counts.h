@@ -1,5 +1,6 @@
-// Counts the records of each thread, and finds records that are missing or that a capture contains twice. Counts them
-// as runs are read, because the runs of a thread are in order.
+// Counts the records of each thread, and finds records that are missing or that a capture contains twice. Runs and
+// pattern rows are counted when their chunk is read, before their events are visited. Chunks contain the records of a
+// thread in their order.
 #ifndef TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
 #define TOOLS_MODEL_REPLAY_RECORD_COUNTS_H_
 
@@ -16,7 +17,7 @@ class RecordCounts {
   void CountRun(ThreadReplay& thread, RunCursor& cursor);
   // Counts the records that the pattern rows of a chunk represent.
   void CountPatternRows(const Payload& payload);
-  // Call it where parts were evicted. The records that are missing there are not a loss.
+  // Call this function where parts were evicted. The records that are missing there do not count as lost.
   void PassEvicted();
 
  private:

@@ -21,8 +21,9 @@ std::size_t GroupsUntil(const CollapsedStepSpanCursor& span, Tick until) {
 
 }  // namespace
 
-// Does not join chunks after a loss. A lost free is noticed when another block begins at its address, so each chunk's
-// events must be visited.
+// After a loss, `joins` is false. A lost free is noticed when another block is allocated at the address of the freed
+// block. Joined rows would hide this: they show blocks at invented addresses (pattern_row_addresses.h), and may be
+// collapsed.
 void RepeatedSteps::Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins) {
   JoinedPatternRows joined;
   for (const std::shared_ptr<Chunk>& chunk : chunks) {
@@ -69,8 +70,8 @@ void RepeatedSteps::ShowEvent(PatternRowCursor& cursor, Tick until) {
   cursor.Advance();
 }
 
-// Collapses the groups that end by `until` and that the visitor can do without. Opens the next group if no group
-// qualifies.
+// Collapses as many of the groups that end by `until` as the visitor allows (Visitor::MostRepeats). Opens the next
+// group if no group can be collapsed.
 void RepeatedSteps::CollapseOrOpen(PatternRowCursor& cursor, Tick until) {
   const CollapsedStepSpanCursor& span = cursor.collapsed_step_span();
   if (group_.open()) EndGroup(span);
@@ -128,7 +129,8 @@ void RepeatedSteps::Collapse(PatternRowCursor& cursor, RepeatedEvent& event) {
   context_.visitor().OnRepeated(event);
 }
 
-// Live blocks of the visited group now represent the last collapsed group's blocks: adds `ticks` to their ticks.
+// Adds `ticks` to the ticks of the visited group's live blocks, because from now on they represent the blocks of the
+// last collapsed group. Returns these live blocks.
 std::vector<const Block*> RepeatedSteps::MoveBlocks(const PatternRowCursor& cursor, Tick ticks) {
   std::vector<const Block*> blocks;
   const auto move = [&](std::uint32_t device, std::uint64_t address) {

@@ -24,9 +24,10 @@ class RepeatedSteps {
         blocks_(handlers.shared.blocks),
         events_(handlers) {}
 
-  // Adds the pattern rows of consecutive chunks. `joins`: no event was lost, so rows of several chunks may be joined.
+  // Adds the pattern rows of consecutive chunks. If `joins` is true, rows of several chunks may be joined
+  // (joined_pattern_rows.h). This requires that no event was lost.
   void Add(absl::Span<const std::shared_ptr<Chunk>> chunks, bool joins);
-  // Called when a part ends. The next part defines its own patterns.
+  // Call this function when a part begins. Each part defines its own patterns.
   void ForgetPatterns() { patterns_.Clear(); }
 
   bool empty() const { return cursors_.empty(); }  // true: all rows were visited
@@ -52,7 +53,7 @@ class RepeatedSteps {
   MatchingBlocks& matching_blocks_;
   LiveBlocks& blocks_;
   PatternRowEvents events_;
-  StepPatternTable patterns_;             // of the current part
+  StepPatternTable patterns_;             // step patterns of the current part
   std::deque<PatternRowCursor> cursors_;  // rows that are not visited yet, in order
   ShownRepeatGroup group_;                // the last visited group of pattern rows
 };

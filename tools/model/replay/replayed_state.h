@@ -1,4 +1,5 @@
-// Answers the queries of a visitor from the state of a replay.
+// Implements the queries that a visitor may make during a replay (ReplayState in capture.h), with the state of the
+// handlers.
 #ifndef TOOLS_MODEL_REPLAY_REPLAYED_STATE_H_
 #define TOOLS_MODEL_REPLAY_REPLAYED_STATE_H_
 

@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMaxWaitingChunks = 8;  // bounds memory: at this limit, all waiting events are visited
+constexpr std::size_t kMaxWaitingChunks = 8;  // bounds memory: after so many chunks, all waiting events are visited
 
 bool Later(const ThreadReplay* a, const ThreadReplay* b) {
   if (a->NextTick() != b->NextTick()) return a->NextTick() > b->NextTick();
@@ -138,7 +138,7 @@ void Replayer::Define(const Chunk& chunk) {
 
 void Replayer::TakeKeyframe(const Chunk& chunk) {
   const bool is_applied = keyframes_.IsApplied(chunk);
-  // The keyframe's state lies between events that are not visited yet.
+  // A comparison is only possible if all events before the keyframe are visited.
   if (!is_applied && !AllVisited()) return;
   const std::optional<v1::Keyframe> keyframe = keyframes_.Parse(chunk, is_applied);
   if (!keyframe) return;
@@ -207,8 +207,8 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
   return true;
 }
 
-// The dispatch is in the loop. A function for it is not inlined and costs a call for each event. ParsePayload rejects
-// kinds without a row in events.def.
+// The switch over the kinds of events is in the loop, because a separate function would not be inlined and would cost a
+// call for each event. ParsePayload rejects kinds without a row in events.def.
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
     if (cursor.chunk->memory_alone && cursor.tick <= until && IsSkipped(thread, cursor)) continue;

@@ -30,8 +30,9 @@ class Replayer {
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;
 
+  // Takes the items of a ChunkSource, in their order.
   void Take(const SourceItem& item);
-  // Takes consecutive chunks of one part. Only the first may have a keyframe.
+  // Takes consecutive chunks of one part together. Only the first may have a keyframe.
   void TakeChunks(absl::Span<const std::shared_ptr<Chunk>> chunks);
 
  private:
@@ -45,18 +46,19 @@ class Replayer {
   void AddRuns(const std::shared_ptr<Chunk>& chunk);
   bool AllVisited() const { return heap_.empty() && repeated_steps_.empty(); }
 
-  void Enqueue(ThreadReplay& thread);  // `thread` has runs
-  // Visits the events up to `until`, with all threads merged. If `may_wait`, stops at an event that needs the next
-  // chunk.
+  void Enqueue(ThreadReplay& thread);  // `thread` must have runs
+  // Visits the events up to `until`, with all threads merged. If `may_wait` is true, stops at an event that needs the
+  // next chunk (WaitsForNode).
   void Drain(Tick until, bool may_wait = false);
   void RunThread(ThreadReplay& thread, Tick until);
-  // Returns false if all records of the run were visited before.
+  // Returns false if earlier runs contained all records of the run, so that its events were visited before.
   bool StartRun(ThreadReplay& thread, RunCursor& cursor);
   // Visits the events of a run up to `until`. Returns true if the run is finished.
   bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);
-  // Sets `waiting_` if the current event needs the next chunk.
+  // Returns true, and sets `waiting_`, if the current event needs an event of the next chunk
+  // (SurroundingRanges::LacksNode).
   bool WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor);
-  // Returns true if the current event of a skimmed chunk is not visited.
+  // Returns true if the current event, which must belong to a skimmed chunk, is not visited (skimmed_events.h).
   bool IsSkipped(ThreadReplay& thread, RunCursor& cursor);
 
   ReplayContext& context() { return handlers_.shared.context; }
@@ -69,7 +71,7 @@ class Replayer {
   RepeatedSteps repeated_steps_;
   SkimmedEvents skimmed_;
   std::vector<ThreadReplay*> heap_;                     // threads with runs, least tick first
-  std::size_t waiting_chunks_ = 0;                      // chunks taken while runs were held back
+  std::size_t waiting_chunks_ = 0;                      // chunks taken since all events were visited
   enum { kNever, kMayWait, kWaits } waiting_ = kNever;  // state of the current Drain
 };
 

@@ -8,7 +8,7 @@ void SkimmedEvents::Switch(bool skims) {
     context_.Cut();
     ranges_.CloseAll({}, context_.now());
   }
-  // The event has no thread, because the reader switches, not the program.
+  // The event has no thread, because the reader and not the program changes the level.
   auto event = context_.MakeEvent<SwitchEvent>(ThreadId(), context_.now());
   (skims ? event.level : event.before) = v1::LEVEL_MEMORY;
   visibility_.SetSkimming(skims);

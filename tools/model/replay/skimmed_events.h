@@ -1,9 +1,10 @@
-// Skips events of chunks that a replay skims, for a reader that follows a recording while it is written and may use
-// only its share of a processor (tools/follow). The visitor sees what a recording at the level memory contains: blocks,
-// segments, steps and module calls, without surrounding ranges, operators, stacks and kernels.
+// Skips events of chunks that a replay skims (Chunk::memory_alone). tools/follow, which reads a recording while it is
+// written, skims chunks if reading all events would cost too much processor time. The visitor then receives only events
+// of memory, steps, marks, modules, the host and the recording level. It does not receive operators, stacks, calls of
+// Python or CUDA, or held tensors, and blocks have no surrounding ranges.
 //
-// User ranges are visited without length, at their begin, because their names show steps. So a step that an optimizer
-// ends is found at the begin of the optimizer's range.
+// A user range of record_function is visited too, but its end follows directly after its begin. Names of such ranges
+// show steps: an optimizer's step is found at the begin of the range "Optimizer.step#...".
 #ifndef TOOLS_MODEL_REPLAY_SKIMMED_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_SKIMMED_EVENTS_H_
 
@@ -17,13 +18,13 @@ class SkimmedEvents {
   SkimmedEvents(SharedReplayState& shared, RangeEvents& ranges)
       : context_(shared.context), visibility_(shared.visibility), ranges_(ranges) {}
 
-  bool skims() const { return skims_; }  // the newest chunk is Chunk::memory_alone
-  // Begins to skim with the next chunk if `skims` is true; otherwise stops. Call it after all events of earlier chunks
-  // have been visited.
+  bool skims() const { return skims_; }  // true: the newest chunk is skimmed
+  // Begins to skim with the next chunk if `skims` is true; otherwise stops. Call this function after all events of
+  // earlier chunks have been visited.
   void Switch(bool skims);
 
-  // The following functions take the current event of a skimmed chunk. They return true if the event is skipped. They
-  // advance only columns that visited events also use.
+  // The following functions take the current event of a skimmed chunk. They return true if the event is skipped. To
+  // skip an event, they advance only those of its columns that visited events also have.
   static bool Visit(ThreadReplay&, RunCursor&) { return false; }
   static bool Skip(ThreadReplay&, RunCursor&) { return true; }
   static bool SkipRangeBegin(ThreadReplay&, RunCursor& cursor);
@@ -31,7 +32,8 @@ class SkimmedEvents {
   static bool SkipLaunch(ThreadReplay&, RunCursor& cursor);
   static bool SkipDeviceCall(ThreadReplay&, RunCursor& cursor);
   static bool SkipKernelRun(ThreadReplay&, RunCursor& cursor);
-  // Visits the range without length.
+  // Visits the begin of a user range and, directly afterwards, its end. Returns true, because the event itself is
+  // skipped.
   bool ShowUserRange(ThreadReplay& thread, RunCursor& cursor);
 
  private:

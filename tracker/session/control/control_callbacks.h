@@ -11,8 +11,10 @@ namespace memoir {
 
 extern const RangeWatcher kControlsWatcher;  // called for user ranges
 
-void OnDeviation();  // a step deviates from its reference step; called under the allocator's lock
-void OnOutermostCall(std::uint64_t module);  // called with the GIL held
+// Called under the allocator's lock, when the current step deviates from its reference step.
+void OnDeviation();
+// Called with the GIL held, when an outermost module call begins.
+void OnOutermostCall(std::uint64_t module);
 
 }  // namespace memoir
 

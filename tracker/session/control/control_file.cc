@@ -43,7 +43,7 @@ ControlRequest ParseControl(std::string_view text) {
   return StepsOf(text);
 }
 
-bool IsAskedOnce(ControlWord word) {
+bool ActsOnce(ControlWord word) {
   return word == ControlWord::kToggle || word == ControlWord::kSnapshot || word == ControlWord::kSteps;
 }
 
@@ -106,7 +106,7 @@ ControlRequest ControlFile::ReadFirst() {
   done_ = CurrentVersion();
   if (done_ == Version{} || done_.size == 0) return {};
   const ControlRequest control = Read();
-  return IsAskedOnce(control.word) ? ControlRequest{} : control;
+  return ActsOnce(control.word) ? ControlRequest{} : control;
 }
 
 ControlRequest ControlFile::Look() {

@@ -1,7 +1,8 @@
 // A file with which a shell controls a recording. `echo off > FILE`, `echo memory > FILE` and `echo on > FILE` set the
 // level. An empty file (`touch FILE`) switches recording off, or on again if it is off. `echo snapshot > FILE` requests
 // a snapshot. `echo steps 5 > FILE` requests that the next five steps are recorded with all operators. Memoir only
-// reads the file. It ignores a file that another user may have written (docs/security.md). One thread.
+// reads the file. It ignores a file that another user may have written (docs/security.md). Only one thread may use a
+// ControlFile.
 #ifndef TRACKER_SESSION_CONTROL_CONTROL_FILE_H_
 #define TRACKER_SESSION_CONTROL_CONTROL_FILE_H_
 
@@ -27,8 +28,8 @@ class ControlFile {
   explicit ControlFile(std::string path) : path_(std::move(path)) {}
   const std::string& path() const { return path_; }
 
-  // Returns the request in a file that existed before the recording. Only a level is returned: toggles, requests for
-  // snapshots and requests for steps in this file are ignored.
+  // Returns the request in a file that existed before the recording. Ignores toggles, requests for snapshots and
+  // requests for steps, because they were written for an earlier recording.
   ControlRequest ReadFirst();
   // Returns the request that was written since the last call; kNone if the file has not changed. A program may have
   // created the file without having written it yet. So an empty file is a request only if the next call also finds it
@@ -52,8 +53,8 @@ class ControlFile {
   std::string path_;
   std::string refusal_;       // not yet returned by TakeRefusal
   std::string last_refusal_;  // the reason that TakeRefusal returned last
-  Version done_;              // the version that was last read, or found removed
-  Version empty_;             // an empty file that was seen once
+  Version done_;              // the version that was read last; Version{} after the file was removed
+  Version empty_;             // an empty version that Look has found once; a request when Look finds it again
 };
 
 }  // namespace memoir

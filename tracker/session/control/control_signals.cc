@@ -21,7 +21,7 @@ constinit std::atomic<pid_t> owner{0};
 ControlledSignal& Of(ControlSignal what) { return controlled[static_cast<std::size_t>(what)]; }
 
 // Only counts the signal, because other work is not safe in a signal handler. The writer's thread reads the counts
-// within 100 ms.
+// within 100 ms. In a forked child, restores the signal's default action and raises the signal again.
 void OnSignal(int signal) {
   if (owner.load(std::memory_order_relaxed) == getpid()) {
     for (ControlledSignal& of : controlled) {

@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-constexpr char kAskedNote[] = "memoir.steps_in_full ";
+constexpr char kRequestMark[] = "memoir.steps_in_full ";
 
 ThreadSlot* Slot() { return RecordingEnabled() ? RingThread() : nullptr; }
 
@@ -51,7 +51,7 @@ void RecordStep(std::uint64_t step) {
 
 void RecordRequestBegin(std::uint64_t steps, std::optional<std::uint64_t> first) {
   char text[80];
-  const int length = std::snprintf(text, sizeof text, "%s%" PRIu64, kAskedNote, steps);
+  const int length = std::snprintf(text, sizeof text, "%s%" PRIu64, kRequestMark, steps);
   if (first) std::snprintf(text + length, sizeof text - static_cast<std::size_t>(length), " %" PRIu64, *first);
   RecordMark(text);
 }

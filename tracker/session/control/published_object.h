@@ -1,6 +1,6 @@
-// One object that any thread of the process may read while another thread replaces it. A replaced object is freed when
-// no thread reads it any more, but not before the next call of Put. Use it for objects that are read now and then, not
-// for objects that hooks on operators read.
+// One object that any thread of the process may read while another thread replaces it. The call of Put that replaces an
+// object frees it if no thread is reading. Otherwise a later call of Put frees it. Do not use this class for objects
+// that hooks on operators read, because each read changes a counter that all threads share.
 //
 // In a forked child the newest object is complete. If a thread was reading at the fork, its visit never ends in the
 // child, so objects that the child replaces are never freed.
@@ -58,8 +58,8 @@ class PublishedObject {
     }
   }
 
-  // Takes the list of retired objects first, and then counts the visitors. A visitor that comes later finds only the
-  // newest object.
+  // Frees the retired objects if there is no visitor. Takes the list before it reads the number of visitors, because a
+  // visitor that begins later finds only the newest object.
   void FreeRetired() {
     Node* node = retired_.exchange(nullptr, std::memory_order_seq_cst);
     const bool free = visitors_.load(std::memory_order_seq_cst) == 0;

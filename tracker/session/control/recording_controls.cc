@@ -91,7 +91,8 @@ bool RecordingControls::RequestLevel(RecordingLevel level) {
   return switch_.SwitchTo(DesiredLevel(), OnEmptyPool::kWait);
 }
 
-// Records the step mark at the higher of the old and the new level, so that a window contains its first and last mark.
+// Records the step mark at the higher of the old and the new level, so that a window contains the marks at its begin
+// and end.
 void RecordingControls::Apply(const std::optional<RecordingWindows::StepMark>& mark) {
   if (mark && mark->opens > 0) called_in_request_.store(false, std::memory_order_release);
   if (mark && options_.detail == Detail::kAuto) FollowStep();
@@ -102,7 +103,8 @@ void RecordingControls::Apply(const std::optional<RecordingWindows::StepMark>& m
   if (down) switch_.SwitchTo(desired, OnEmptyPool::kWait);
 }
 
-// Steps that memoir.step() did not begin are recorded only if steps control the recording; else readers use ranges.
+// Records a step that memoir.step() did not begin only if steps determine the level. Otherwise readers derive such
+// steps from the ranges.
 void RecordingControls::RecordStepMark(const RecordingWindows::StepMark& mark) {
   const bool by_steps = options_.detail == Detail::kAuto || options_.windows.steps || options_.windows.schedule;
   if (by_steps || mark.source == RecordingWindows::StepSource::kProgram) RecordStep(mark.step);
@@ -153,8 +155,8 @@ void RecordingControls::NoteModuleCall(std::uint64_t module) {
   if (const auto mark = windows_.NoteModuleCall(module)) Apply(mark);
 }
 
-// The writer's thread. First starts to watch the events that begin steps, and then requests the steps. In the other
-// order, the mark of a step that begins in between would be missed.
+// Called on the writer's thread. First starts to watch the events that begin steps, and then requests the steps. In the
+// other order, the mark of a step that begins in between would be missed.
 void RecordingControls::RequestSteps(std::uint64_t steps) {
   try {
     if (!std::exchange(follows_steps_, true)) {

@@ -1,4 +1,5 @@
-// Everything that switches the level of a running recording: calls, a signal, a file, and windows of steps or ranges.
+// Determines the level of a running recording from all its sources: calls, a signal, a file, windows of steps or
+// ranges, and the detail.
 //
 //     memoir.pause/resume ─┐
 //     signal, file ────────┼─► wanted level ─┐
@@ -32,8 +33,8 @@ namespace memoir {
 
 enum class Detail : std::uint8_t {
   kFull,
-  kAuto,    // operators only in steps that do not repeat
-  kBlocks,  // no operators
+  kAuto,    // operators are recorded only in steps that do not repeat
+  kBlocks,  // operators are not recorded
 };
 
 struct ControlOptions {
@@ -58,11 +59,12 @@ class RecordingControls {
   void End();
   void Leave() noexcept { GiveUp(), RemoveControlSignals(); }
   // Ends recording for good after an error. The signal handlers stay, because without a handler a signal would end the
-  // program; End is called later. For the writer's thread: does not allocate, wait or call torch.
+  // program. A later call of End removes them. For the writer's thread: does not allocate, wait or call torch.
   void GiveUp() noexcept;
 
-  // Returns the result of `work`, called with this process's controls; `otherwise` if there are no controls. Ended
-  // controls are freed when no thread uses them. Blocks signals during `work`, which takes locks; Read does not.
+  // Returns the result of `work`, called with this process's controls; `otherwise` if there are no controls. Controls
+  // that Begin has replaced are freed when no thread uses them. WithCurrent blocks signals during `work`, so `work` may
+  // take locks. Read does not block signals.
   template <class Work, class Result>
   static Result WithCurrent(const Work& work, Result otherwise) {
     const SignalBlocker held;
@@ -92,7 +94,8 @@ class RecordingControls {
   void NoteDeviation() noexcept;
   // Acts on signals and on the control file. The writer's thread calls it regularly.
   void Look();
-  // Returns the source of a snapshot request since the last call: "signal" or "control file". The writer's thread.
+  // Returns the source of a snapshot request since the last call: "signal" or "control file". nullopt if there was no
+  // request. Called on the writer's thread.
   std::optional<const char*> TakeSnapshotRequest() { return std::exchange(snapshot_request_, std::nullopt); }
   // Call it when the rank becomes known. The arguments have the same meaning as in ControlOptions.
   void SetJob(bool is_reporting, std::uint32_t world_size);
@@ -116,8 +119,8 @@ class RecordingControls {
   const pid_t owner_ = getpid();
   const ControlOptions options_;
   RecordingSwitch switch_;
-  std::atomic<RecordingLevel> wanted_;
-  std::atomic<RecordingLevel> detail_;  // upper bound of the level
+  std::atomic<RecordingLevel> wanted_;  // set by calls, the signal and the file
+  std::atomic<RecordingLevel> detail_;  // upper bound of the level, from the detail and repeated steps
   std::atomic<bool> spent_{false};      // `budget_` is spent: operators are not recorded, even if `detail_` allows it
   OperatorBudget budget_;               // used only by the writer's thread, like the next two members
   bool said_full_ = false, said_spent_ = false;
@@ -128,8 +131,8 @@ class RecordingControls {
   std::optional<const char*> snapshot_request_;
   RecordingWindows windows_;
   bool follows_steps_;              // true if begins of steps are watched; only the writer's thread changes this member
-  std::uint64_t requested_ns_ = 0;  // time of the newest request, used by the writer's thread; 0: no check is due
-  std::atomic<bool> called_in_request_{false};  // pause or resume was called since the requested steps began
+  std::uint64_t requested_ns_ = 0;  // time of the newest request for steps; for the writer's thread; 0: no check is due
+  std::atomic<bool> called_in_request_{false};  // `wanted_` was set since the requested steps began
   std::atomic<std::uint64_t> parts_{0};         // number of parts when the newest step began
 };
 

@@ -23,8 +23,8 @@ void RecordingSwitch::Begin(RecordingLevel level) {
 
 void RecordingSwitch::End() {
   active_.store(false, std::memory_order_release);
-  // Recording is off before this thread waits for the lock, so that a thread that holds the lock does not wait for
-  // room in the ring.
+  // Switches off before it waits for the lock. If the thread that holds the lock is waiting for room in the ring, this
+  // ends that wait.
   SetRecordingLevel(RecordingLevel::kOff);
   const auto lock = LockWithin(mutex_);
   SetRecordingLevel(RecordingLevel::kOff);
@@ -39,8 +39,8 @@ void RecordingSwitch::GiveUp() noexcept {
   RemoveRangeHookSoon();
 }
 
-// The writer may give up while a thread switches recording on. Then either this thread sees that the recording has
-// ended and switches off, or the writer switches off after this thread.
+// Sets the flags that hooks read. The writer may give up while this thread switches recording on. Because of the fence,
+// either this thread then finds that the recording has ended and switches off again, or the writer switches off later.
 void RecordingSwitch::SetFlags(RecordingLevel level) {
   SetRecordingLevel(level);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -85,7 +85,7 @@ void RecordingSwitch::FindBlocks(RecordingLevel level, Caller caller) {
   if (level != RecordingLevel::kAll) RemoveRangeHookSoon();
 }
 
-// Reserves the place of the record while the flag is on, and reads the record's tick after the flag is off. So the
+// Reserves the place of the record while the flags are set, and reads the record's tick after they are cleared. So the
 // record follows everything that was recorded.
 bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   // Kernels that have finished still belong to the recording. The writer's thread cannot flush them, because the flush
@@ -100,7 +100,7 @@ bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller 
   return true;
 }
 
-// Adds the range hook and reads the record's tick before the flag is on. So the record precedes everything that is
+// Adds the range hook and reads the record's tick before the flags are set. So the record precedes everything that is
 // recorded.
 bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   const bool was_off = level_.load(std::memory_order_relaxed) == RecordingLevel::kOff;

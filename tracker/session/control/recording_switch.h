@@ -1,7 +1,8 @@
 // Holds the level at which this process records (off, memory alone, everything), and switches the level.
 //
-// Each switch writes a record into the ring, from which readers take the level (docs/decisions/0006). The object serves
-// one recording, between Begin and End. Any thread, but not in a signal handler.
+// Each switch writes a record into the ring, from which readers determine the level
+// (docs/decisions/0006-off-and-on.md). The object serves one recording, between Begin and End. Any thread, but not in a
+// signal handler.
 #ifndef TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
 #define TRACKER_SESSION_CONTROL_RECORDING_SWITCH_H_
 
@@ -17,7 +18,7 @@ class RecordingSwitch {
   // Starts to record at `level`. The ring must be open, and the hooks must be installed. If `level` is below kAll, the
   // recording begins with a pause.
   void Begin(RecordingLevel level);
-  // Both functions switch everything off for good, without a record; later switches do nothing. End waits for a thread
+  // End and GiveUp switch recording off for good, without a record; later switches do nothing. End waits for a thread
   // that is switching now. If that thread does not finish, End prints a line. GiveUp is for the writer's thread and for
   // the end of the process. It clears the flags that hooks read, and does not allocate, wait or call torch.
   void End();
@@ -26,9 +27,10 @@ class RecordingSwitch {
   // Switches to `level`. `on_empty`: whether to wait for room in the ring. False, with nothing changed, if the
   // recording has ended or the ring has no room for the record.
   bool SwitchTo(RecordingLevel level, OnEmptyPool on_empty);
-  // Like SwitchTo with kDrop, but returns false if another thread is switching. It does not wait, because it is for the
-  // writer's thread, and the other thread may be waiting for the writer. Threads of the program make the necessary
-  // calls into torch later.
+  // Like SwitchTo with kDrop, but returns false if another thread is switching. It is for callers that must not wait:
+  // the writer's thread, because the other thread may be waiting for the writer, and hooks that run inside of an
+  // allocation (RecordingControls::NoteDeviation). Some functions of torch may be called only on threads of the program
+  // (tracker/torch/hooks.h). The range hook calls these functions at the next range of such a thread.
   bool TrySwitchTo(RecordingLevel level);
 
   // True between Begin and End, also while the recording is switched off.

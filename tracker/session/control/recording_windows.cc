@@ -106,7 +106,7 @@ std::optional<RecordingWindows::StepMark> RecordingWindows::BeginStep(std::uint6
   return Step(step, StepSource::kProgram);
 }
 
-// If requested steps are running when a new request comes, the next step ends them.
+// If requested steps are running when steps are requested again, the next step ends the earlier request.
 void RecordingWindows::RequestSteps(std::uint64_t steps) {
   const std::lock_guard lock(mutex_);
   requested_ = steps;

@@ -31,7 +31,7 @@ struct WindowOptions {
     std::string name;
     std::optional<std::uint64_t> occurrence;  // number of one range, counted from 0; nullopt: all ranges of this name
   };
-  struct Schedule {
+  struct Schedule {  // fields as in torch.profiler.schedule
     std::uint64_t skip_first = 0, wait = 0, warmup = 0, active = 0;
     std::uint64_t repeat = 0;  // 0: without end
   };
@@ -59,14 +59,14 @@ class RecordingWindows {
   };
   explicit RecordingWindows(const WindowOptions& options);
 
-  std::optional<StepMark> BeginStep(std::uint64_t step);  // memoir.step()
+  std::optional<StepMark> BeginStep(std::uint64_t step);  // called by memoir.step()
   // Return the step that begins when a range begins or ends. nullopt if no step begins, or if a better source marks the
   // steps. `range` is any address that belongs to the range alone while the range is open.
   std::optional<StepMark> BeginRange(const void* range, std::string_view name);
   std::optional<StepMark> EndRange(const void* range, std::string_view name);
   // Returns the step that begins with an outermost module call; nullopt if no step begins.
   std::optional<StepMark> NoteModuleCall(std::uint64_t module);
-  bool is_open() const;
+  bool is_open() const;  // true while the program is inside of the window
 
   // Requests that the next `steps` steps are recorded with all operators, even outside of the window. Replaces an
   // earlier request. 0: withdraws the request.

@@ -25,7 +25,7 @@ class ShortLock {
 inline constexpr std::uint64_t kMaxLockWaitNs = 5'000'000'000;
 
 // Waits for `mutex` for at most kMaxLockWaitNs. The returned lock owns `mutex`, unless another thread held it for all
-// of this time. That thread possibly never releases it.
+// of this time. That thread possibly never releases the mutex.
 template <class Mutex>
 std::unique_lock<Mutex> LockWithin(Mutex& mutex) {
   const std::uint64_t begin = MonotonicNs();

@@ -17,6 +17,7 @@
 namespace memoir {
 namespace {
 
+// A kind of job, and the environment variables that identify a job of this kind (proto/memoir/launchers.def).
 struct Job {
   const char* name;
   const char *first, *second, *third;

@@ -23,10 +23,10 @@ std::string FolderForNotes() {
 
 void PrintNotRecording(const std::string& problem, bool child) {
   const std::string folder = FolderForNotes();
-  const bool said = IsReportingProcess() && (!child || folder.empty());
-  if (said) PrintLine("not recording: %s", problem.c_str());
+  const bool is_printed = IsReportingProcess() && (!child || folder.empty());
+  if (is_printed) PrintLine("not recording: %s", problem.c_str());
   if (folder.empty()) return;
-  const std::string note = folder + "/.not-recorded." + std::to_string(getpid()) + (said ? "" : ".unsaid");
+  const std::string note = folder + "/.not-recorded." + std::to_string(getpid()) + (is_printed ? "" : ".unsaid");
   const std::string line = problem + "\n";
   InOwnFiles([&] {
     const int file = OpenPrivateFile(note.c_str(), O_WRONLY | O_CREAT | O_EXCL);

@@ -8,6 +8,8 @@
 namespace memoir {
 namespace {
 
+// A launcher, and its environment variables. If the variable `unless` is set, the others are ignored
+// (proto/memoir/launchers.def).
 struct Launcher {
   const char* name;
   const char* rank;
@@ -35,6 +37,7 @@ std::optional<std::uint32_t> Number(const char* variable) {
   return value;
 }
 
+// The source of a rank that the user sets, with MEMOIR_RANK or in memoir.start().
 constexpr const char* kUser = kLaunchers[0].name;
 
 bool Counts(const Launcher& launcher) { return *launcher.unless == '\0' || !IsSet(launcher.unless); }

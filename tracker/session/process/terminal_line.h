@@ -1,8 +1,8 @@
 // Prints messages of the tracker: whole lines on standard error.
 //
-// A write that fails does not affect the program. If the reader of standard error has ended, or its file has reached
-// the size limit, a write raises SIGPIPE or SIGXFSZ, whose default action ends the process. Memoir blocks both signals
-// during the write, and then discards the signals that the write raised.
+// A write that fails does not affect the program. If the reader of standard error has ended, or the file to which it is
+// redirected has reached the size limit, a write raises SIGPIPE or SIGXFSZ, whose default action ends the process.
+// Memoir blocks both signals during the write, and then discards the signals that the write raised.
 #ifndef TRACKER_SESSION_PROCESS_TERMINAL_LINE_H_
 #define TRACKER_SESSION_PROCESS_TERMINAL_LINE_H_
 

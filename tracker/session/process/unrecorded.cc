@@ -13,7 +13,8 @@
 namespace memoir {
 namespace {
 
-// Returns the gaps. Reads them again if a gap has changed during the reading, which the count of changes shows.
+// Returns the gaps in the recording of CUDA memory. Reads the gaps again if CudaGapChanges shows that one has changed
+// meanwhile.
 std::vector<UnrecordedEvents> FindCudaGaps() {
   CudaGap gaps[kMostCudaGaps];
   std::size_t count = 0;
@@ -29,7 +30,7 @@ std::vector<UnrecordedEvents> FindCudaGaps() {
   return found;
 }
 
-std::string WhyCallsPass(const UnwrappedCalls& calls) {
+std::string WhyCallsBypass(const UnwrappedCalls& calls) {
   if (calls.functions == 0)
     return "the system refused to make " + std::to_string(calls.refused) + " import slots writable";
   std::string why = "more than 4 of the loaded libraries define " + std::string(calls.function);
@@ -41,13 +42,14 @@ std::string WhyCallsPass(const UnwrappedCalls& calls) {
 
 std::vector<UnrecordedEvents> FindUnrecorded() {
   std::vector<UnrecordedEvents> found;
-  std::uint64_t times_since = 0;  // kernel times come first, because the user has requested them
+  // Kernel times come first, because the session prints only the first entry, and the user has requested kernel times.
+  std::uint64_t times_since = 0;
   if (std::string problem = KernelTimesProblem(&times_since); !problem.empty())
     found.push_back({UnrecordedEvents::Kind::kKernelTimes, times_since, 0, std::move(problem)});
   std::ranges::move(FindCudaGaps(), std::back_inserter(found));
   const UnwrappedCalls calls = CountUnwrappedCalls();
   if (calls.functions + calls.refused > 0)
-    found.push_back({UnrecordedEvents::Kind::kDriverCalls, calls.since_tick, 0, WhyCallsPass(calls)});
+    found.push_back({UnrecordedEvents::Kind::kDriverCalls, calls.since_tick, 0, WhyCallsBypass(calls)});
   if (const char* problem = StacksProblem(); *problem != '\0')
     found.push_back({UnrecordedEvents::Kind::kPythonStacks, StacksSince(), 0, problem});
   if (const char* problem = NativeFramesProblem(); *problem != '\0')

@@ -28,13 +28,13 @@ bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
 // Returns the line that is printed when Memoir notices that these events are not recorded.
 std::string UnrecordedLine(const UnrecordedEvents& unrecorded);
 
-// If this process `is_reporting`, prints the reason why publish=nvtx-memory could not publish, once for each reason.
-// `is_last`: also prints how many blocks were not published.
+// If this process `is_reporting`, prints why blocks could not be published (publish=nvtx-memory). Prints each reason
+// once. `is_last`: also prints how many blocks were not published.
 void PrintUnpublished(bool is_reporting, bool is_last);
 
 // Returns one line with the number of records that were not written, and the cause; "" if all records were written.
 // `late`: number of records that hooks committed after the writer had read the ring for the last time, or that a failed
-// writer left in the ring. No counter in the capture includes these.
+// writer left in the ring. No counter in the capture includes these records.
 std::string DescribeLosses(const WriterStatus& status, std::uint64_t late);
 // Return one line that reports that a recording could not be ended. DescribeBusyRing: another thread holds the
 // session's lock. DescribeUnwritten: the writer's thread hangs.

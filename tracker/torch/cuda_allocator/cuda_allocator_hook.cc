@@ -43,7 +43,8 @@ constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
-// An allocation that the trace has reported. The report to the profiler follows, and has the block's rounded bytes.
+// An allocation that the trace tracker has received. The report to the profiler follows, and has the block's rounded
+// bytes.
 struct TracedBlock {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
@@ -53,27 +54,31 @@ struct TracedBlock {
 // The state of a device. Used only under torch's lock of the device.
 struct alignas(64) Device {
   std::uint64_t serial = 0;
-  std::uint64_t found_serial = 0;  // serial of the blocks that the last snapshot found
-  std::uint32_t epoch = 0;         // epoch in which the device's blocks are known
+  std::uint64_t found_serial = 0;  // serial in the records of blocks that the last snapshot found
+  std::uint32_t epoch = 0;         // epoch in which a snapshot found the device's blocks
   TracedBlock traced;
   DeviceNumbers numbers;  // the allocator's statistics at the last snapshot
 };
 constinit Device devices[kMaxDevices];
 
-// A new epoch begins when the known blocks are forgotten (ForgetCudaBlocks), and when a snapshot fails.
+// The number of the current epoch. A new epoch begins when ForgetCudaBlocks is called, and when a snapshot fails.
+// Changes of a device are recorded only after a snapshot in the current epoch has found the device's blocks.
 constinit std::atomic<std::uint32_t> epoch{1};
-constinit std::atomic<std::uint64_t> unknown_since{0};  // tick at which the epoch began; 0: no block existed then
+constinit std::atomic<std::uint64_t> unknown_since{0};  // tick at which the epoch began; 0: CUDA was not ready then
 constinit std::atomic<std::uint32_t> found_in{0};       // epoch in which the live blocks were found
-// Process in which torch made its allocators; a forked child is another process.
+// Id of the process in which torch made its allocators. A forked child differs from it, so CUDA is not ready there.
 constinit std::atomic<pid_t> ready_in{0};
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // the thread that takes a snapshot
-constinit int devices_found = 0;      // number of devices visited so far; only the finder uses this and the next three
+// Number of devices that the current snapshot has visited. Only `finder` uses this variable and the next three
+// variables.
+constinit int devices_found = 0;
 constinit bool records_found = true;  // false: the snapshot is only for publication
+// The memory that the current snapshot publishes; nullptr if it publishes nothing.
 constinit const std::vector<FoundMemory>* publishes = nullptr;
 constinit bool all_published = true;
-constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports since the open gap began
+constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports to the profiler since the open gap began
 constinit std::atomic<bool> follows_reports{false};  // all import slots of the report function are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
@@ -81,7 +86,7 @@ constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
 
 CUDAAllocator* Allocator() { return allocator_variable == nullptr ? nullptr : allocator_variable->load(); }
 
-// FillPool and the next functions read fields and pass parameters that only some versions of torch have.
+// Sets the pool of `place`. Only some versions of torch have the field `mempool_`.
 template <class Entry>
 void FillPool(const Entry& entry, DevicePlace& place) {
   if constexpr (requires { entry.mempool_; }) {
@@ -89,6 +94,8 @@ void FillPool(const Entry& entry, DevicePlace& place) {
     place.pool_user = static_cast<std::uint32_t>(entry.mempool_.second);
   }
 }
+// Takes a snapshot of the allocator: of all pools ({0, 0}), and without the history (false). Only some versions of
+// torch have these parameters.
 template <class Allocator>
 auto Snapshot(Allocator& allocator) {
   if constexpr (requires { allocator.snapshot({0, 0}, false); }) {
@@ -109,8 +116,8 @@ DevicePlace PlaceOf(const TraceEntry& entry) {
   return place;
 }
 
-// Called once for each device while this thread takes a snapshot, which shows the device's state at this call. torch
-// visits the devices in order. torch 2.11 reports "device 0" for each device, so Memoir counts the calls.
+// Called once for each device during a snapshot, when torch reads the device's state. torch visits the devices in
+// order. torch 2.11 reports "device 0" for each device, so Memoir counts the calls.
 void NoteSnapshot() {
   if (finder.load(std::memory_order_relaxed) != memoir_thread_slot || memoir_thread_slot == nullptr) return;
   if (devices_found == kMaxDevices) return;
@@ -124,7 +131,7 @@ void NoteSnapshot() {
   Device& device = devices[index];
   device.epoch = epoch.load(std::memory_order_relaxed);
   device.found_serial = device.serial + 1;
-  device.serial += 3;  // for three records: block found, block freed, statistics
+  device.serial += 3;  // one serial for found blocks, one for their frees, one for the statistics
   device.numbers = NumbersOf(*Allocator(), index);
 }
 
@@ -157,6 +164,7 @@ void RecordTraced(const TraceEntry& entry, Device& device) {
   }
 }
 
+// Returns true if changes of the device are recorded now.
 bool Follows(const Device& device) {
   return RecordingEnabled() && device.epoch == epoch.load(std::memory_order_relaxed);
 }
@@ -172,15 +180,15 @@ void OnTrace(const TraceEntry& entry) {
   follows ? PublishTraced(entry) : WithdrawPublication(entry.device_);
 }
 
-// Requests another attempt to find the blocks, at the end of the surrounding range. The intervals between attempts
-// grow, because all attempts may fail.
-void AskForAnotherAttempt() {
+// Called at each report while a gap is open. At the report number 1, 2, 4, 8, ... requests another attempt to find the
+// blocks, which happens when the surrounding range ends. The intervals grow, because all attempts may fail.
+void RequestAnotherAttempt() {
   const std::uint32_t reports = unfollowed.fetch_add(1, std::memory_order_relaxed) + 1;
   if ((reports & (reports - 1)) == 0 && RecordingEnabled()) cuda_look.fetch_or(kAsked, std::memory_order_relaxed);
 }
 
 void NoteReport(const void* block, std::int64_t bytes, c10::Device on) {
-  if (CudaGapIsOpen()) return AskForAnotherAttempt();
+  if (CudaGapIsOpen()) return RequestAnotherAttempt();
   if (!attached.load(std::memory_order_acquire)) {
     if (RecordingEnabled()) cuda_look.fetch_or(kBlockSeen, std::memory_order_relaxed);
     return;
@@ -231,7 +239,8 @@ const char* FollowReports() {
   return refused == 0 ? nullptr : "the system refused to make an import slot of torch's CUDA library writable";
 }
 
-auto LookAtAll(CUDAAllocator& allocator) {
+// Takes a snapshot, during which torch calls NoteSnapshot for each device.
+auto TakeSnapshotAsFinder(CUDAAllocator& allocator) {
   devices_found = 0;
   finder.store(memoir_thread_slot, std::memory_order_relaxed);
   auto info = Snapshot(allocator);
@@ -239,18 +248,18 @@ auto LookAtAll(CUDAAllocator& allocator) {
   return info;
 }
 
-// Publishes the blocks in `info` and the changes since `info`. Takes another snapshot for this, because a snapshot
-// calls NoteSnapshot under the lock of each device.
+// Publishes the blocks in `info` and the changes since `info`. For this, takes another snapshot: torch then calls
+// NoteSnapshot under the lock of each device, and NoteSnapshot publishes. Returns false if there were too many changes.
 template <class Info>
 bool PublishSnapshot(CUDAAllocator& allocator, const Info& info) {
   const std::vector<FoundMemory> found = FoundToPublish(info);
   all_published = true;
   publishes = &found;
-  LookAtAll(allocator);
+  TakeSnapshotAsFinder(allocator);
   return all_published;
 }
 
-// Publishes the blocks in `info`. If the program has changed too much since `info`, starts again with a new snapshot.
+// Publishes the blocks in `info`. If there were too many changes since `info`, starts again with a new snapshot.
 template <class Info>
 void PublishBlocks(CUDAAllocator& allocator, Info info) {
   try {
@@ -258,21 +267,22 @@ void PublishBlocks(CUDAAllocator& allocator, Info info) {
       publishes = nullptr;
       records_found = false;
       if (tries == 10) return AbandonPublication("the program allocates faster than its blocks can be published");
-      info = LookAtAll(allocator);
+      info = TakeSnapshotAsFinder(allocator);
     }
   } catch (...) {
     AbandonPublication("torch failed to show the blocks that were live (its snapshot threw an exception)");
   }
 }
 
-// Records the live blocks of all devices, and follows the devices from now on. False if torch reported no device.
+// Attaches the trace tracker, and records the live blocks of all devices. From now on the hooks record all changes.
+// Returns false if torch visited no device.
 bool TakeSnapshot(CUDAAllocator& allocator) {
   if (!attached.load(std::memory_order_relaxed)) {
     allocator.attachAllocatorTraceTracker(&OnTrace);
     attached.store(true, std::memory_order_release);
   }
   const bool is_published = BeginPublication();
-  const auto info = LookAtAll(allocator);
+  const auto info = TakeSnapshotAsFinder(allocator);
   if (devices_found == 0) return false;
   for (const auto& segment : info.segments) {
     if (segment.device >= 0 && segment.device < kMaxDevices)
@@ -306,7 +316,8 @@ const char* Find() {
   }
 }
 
-// Finds the live blocks in the current epoch, and returns the epoch.
+// Finds the live blocks, unless they were found in the current epoch, and returns this epoch. If the attempt fails,
+// opens a gap, begins a new epoch, and returns the new epoch.
 std::uint32_t FindInEpoch() {
   const std::uint32_t now = epoch.load();
   if (found_in.load(std::memory_order_relaxed) == now) return now;
@@ -320,7 +331,8 @@ std::uint32_t FindInEpoch() {
   const std::uint64_t since = unknown_since.load(std::memory_order_relaxed);
   if (!CudaGapIsOpen()) unfollowed.store(0, std::memory_order_relaxed);
   OpenCudaGap(why, since != 0 ? since : Tick());
-  // A new epoch begins, so that no device is followed, not even a device that the failed snapshot had already shown.
+  // In the new epoch, changes of no device are recorded, not even of devices that the failed snapshot had already
+  // visited.
   std::uint32_t expected = now;
   return epoch.compare_exchange_strong(expected, now + 1) ? now + 1 : now;
 }
@@ -354,8 +366,9 @@ void FindCudaBlocks() {
   if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
   const ErrnoKeeper errno_keeper;
-  // If another thread is finding blocks, that thread checks the epoch again when it has finished. All these operations
-  // are sequentially consistent.
+  // If another thread is already in this loop, this thread returns. If a new epoch has begun meanwhile, the other
+  // thread sees it after its attempt, because all these operations are sequentially consistent. It then finds the
+  // blocks again.
   while (!finding.exchange(true)) {
     const std::uint32_t looked_at = FindInEpoch();
     finding.store(false);

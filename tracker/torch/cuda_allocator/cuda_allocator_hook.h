@@ -1,20 +1,24 @@
 // Records everything that torch's caching allocator for CUDA devices does with each block, on every thread, stream and
 // pool.
 //
-// There are two sources. torch calls both under the allocator's lock of the device, where nothing may wait
-// (docs/event_schema.md). The trace contains requests, segments, completed frees and out-of-memory errors. The
-// allocator's report to the profiler contains the rounded bytes of a block; the import slot of the report function in
-// libc10_cuda.so is redirected. The tracker links no CUDA library. With a torch without CUDA the functions do nothing.
+// torch calls two hooks under the allocator's lock of the device, where nothing may wait (docs/event_schema.md):
+// - The trace tracker, a callback of the allocator, receives requests, segments, completed frees and out-of-memory
+// errors.
+// - The allocator's report to torch's profiler contains the rounded bytes of a block. Memoir redirects the import slots
+// of the report function.
+//
+// Memoir's tracker links no CUDA library. If torch has no CUDA, the functions do nothing.
 //
 // torch's allocators call a trace tracker only if it was attached after torch had made them. So the Python package
-// attaches the trace tracker through torch.cuda's queue of lazy calls. Without Python, the trace tracker is attached at
-// the first CUDA block. When the range around this allocation ends, a snapshot finds the block.
+// attaches the trace tracker through torch.cuda's queue of lazy calls. Without Python, Memoir attaches the trace
+// tracker when the range around the first CUDA allocation ends. Memoir then takes a snapshot of the allocator, which
+// contains the block of this allocation.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_
 
 namespace memoir {
 
-// Redirects the allocator's report to the profiler. The redirection is never undone. Call it at the start of each
+// Redirects the allocator's report to torch's profiler. The redirection is never undone. Call it at the start of each
 // recording, while recording is off. hooks.h declares the other functions.
 void InstallCudaAllocatorHook();
 

@@ -20,8 +20,8 @@ constinit char device_level_line[256] = "";
 constinit char nothing_line[256] = "";
 constinit std::atomic<const char*> at_device_level{nullptr};
 constinit std::atomic<const char*> why_nothing{nullptr};
-// True if the program may switch the cache on again. The allocator is then torch's own, and its cache is off although
-// the environment does not have PYTORCH_NO_CUDA_MEMORY_CACHING.
+// True if the program may switch the cache on: the allocator is torch's own, and the environment does not have
+// PYTORCH_NO_CUDA_MEMORY_CACHING.
 constinit bool may_report_later = false;
 constinit Find find_allocator = nullptr;
 constinit std::atomic<bool> is_uncached{false};  // true: the environment has PYTORCH_NO_CUDA_MEMORY_CACHING
@@ -50,10 +50,10 @@ bool ReportsBlocks() {
   return allocator != nullptr && IsEnabled(*allocator);
 }
 
-void SayOnce(std::atomic<const char*>* said, char (&line)[256], const char* format, const std::string& why) {
-  if (said->load(std::memory_order_relaxed) != nullptr) return;
+void WriteOnce(std::atomic<const char*>* line_pointer, char (&line)[256], const char* format, const std::string& why) {
+  if (line_pointer->load(std::memory_order_relaxed) != nullptr) return;
   std::snprintf(line, sizeof line, format, why.c_str());
-  said->store(line, std::memory_order_release);
+  line_pointer->store(line, std::memory_order_release);
 }
 
 }  // namespace
@@ -67,10 +67,10 @@ CudaRecording ChooseCudaRecording(Find find) {
   find_allocator = find;
   may_report_later = allocator.name() == "native" && !is_uncached.load();
   if (!InstallDeviceLevelHook(&allocator, &ReportsBlocks)) {
-    SayOnce(&why_nothing, nothing_line, "%s, which does not report its blocks", why);
+    WriteOnce(&why_nothing, nothing_line, "%s, which does not report its blocks", why);
     return CudaRecording::kNothing;
   }
-  SayOnce(
+  WriteOnce(
       &at_device_level, device_level_line,
       "CUDA memory is recorded at device level: %s, which does not report its blocks; allocations have operator and "
       "module, but there is no active and no reserved memory",

@@ -2,11 +2,12 @@
 // its blocks. Other allocators report nothing, but Memoir can record their allocations and deallocations, without
 // segments: this is called device level (device_level_hook.h).
 //
-// One thread at a time, except for the last two functions.
+// Call the functions on one thread at a time. Only the last two may be called on any thread at any time.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_KIND_H_
 
-// If the torch of this build has no CUDA, or if NVIDIA's headers are missing, no allocator is recorded.
+// If the torch of this build has no CUDA, or NVIDIA's headers are missing, the macro is not defined and no CUDA memory
+// is recorded.
 #if __has_include(<cuda_runtime.h>) && __has_include(<c10/cuda/impl/cuda_cmake_macros.h>)
 #define MEMOIR_TORCH_HAS_CUDA 1
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -15,7 +16,7 @@ namespace memoir {
 
 enum class CudaRecording {
   kBlocks,       // every block is recorded
-  kDeviceLevel,  // allocations and deallocations are recorded, from the call of ChooseCudaRecording on
+  kDeviceLevel,  // the program's allocations and deallocations are recorded, without segments
   kNothing,
 };
 
@@ -25,7 +26,7 @@ enum class CudaRecording {
 void LookForCachingVariable();
 
 // Determines how CUDA memory is recorded, and installs device_level_hook.h if necessary. `find` returns the allocator
-// that is in use. `find` is also called later, because a program may switch the cache on again.
+// that is in use. It is also called at later allocations, because the program may switch the allocator's cache on.
 CudaRecording ChooseCudaRecording(c10::cuda::CUDACachingAllocator::CUDAAllocator* (*find)());
 
 // Returns the reason for kNothing: one line that is never freed.

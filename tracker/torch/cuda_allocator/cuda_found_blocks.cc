@@ -9,8 +9,8 @@
 namespace memoir {
 namespace {
 
-// Records a segment. Readers recognize a segment of the small pool by its size. So an expandable segment of the small
-// pool is recorded as several segments, each of the size in which torch maps memory.
+// Records a segment. Readers recognize a segment of torch's pool for small blocks by its size, 2 MiB. So an expandable
+// segment of this pool is recorded as several segments of 2 MiB, the unit in which torch maps memory.
 void RecordFoundSegment(std::uint64_t address, std::uint64_t bytes, bool large, std::uint64_t serial,
                         const DevicePlace& place) {
   constexpr std::uint64_t kSmallStep = 2u << 20;

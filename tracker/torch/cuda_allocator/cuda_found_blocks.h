@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// Records one segment and its blocks. Call it on the thread that took the snapshot, under no lock. Uses the serials
-// `serial` and `serial` + 1 of the device.
+// Records one segment and its blocks. Call it on the thread that took the snapshot, under no lock. The records have the
+// serial `serial`, and `serial` + 1 for frees of blocks that a stream still uses.
 void RecordFoundSegment(const c10::cuda::CUDACachingAllocator::SegmentInfo& segment, std::uint64_t serial);
 
 }  // namespace memoir

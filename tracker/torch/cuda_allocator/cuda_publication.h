@@ -12,8 +12,8 @@
 namespace memoir {
 
 // Publishes a change from the allocator's trace. Call it under the allocator's lock of the device. It ignores
-// allocations, because the trace does not contain their rounded bytes; the hook on the allocator's report publishes
-// them.
+// allocations, because the trace does not contain their rounded bytes; the hook on the allocator's report to the
+// profiler publishes allocations.
 void PublishTraced(const c10::cuda::CUDACachingAllocator::TraceEntry& entry);
 
 // Returns each segment, followed by its blocks: allocated blocks, and blocks that the program has freed but a stream

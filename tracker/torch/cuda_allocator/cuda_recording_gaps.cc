@@ -7,8 +7,8 @@
 namespace memoir {
 namespace {
 
-// A thread may read a gap while another thread writes it. Each field is atomic, and the count of changes shows that the
-// gap must be read again.
+// A thread may read a gap while another thread changes it. So each field is atomic, and the reader compares the results
+// of CudaGapChanges before and after it reads.
 struct Gap {
   std::atomic<const char*> why;
   std::atomic<std::uint64_t> begin_tick, end_tick;
@@ -29,7 +29,7 @@ void ForgetCudaGaps() {
 void OpenCudaGap(const char* why, std::uint64_t since_tick) {
   if (is_open.load(std::memory_order_relaxed)) return;
   const std::size_t before = count.load(std::memory_order_relaxed);
-  // If there is no room for the new gap, the last gap is extended up to the end of the new one.
+  // If there is no room for another gap, the last gap is opened again, and ends where the new gap ends.
   const std::size_t at = before < kMostCudaGaps ? before : kMostCudaGaps - 1;
   if (at == before) {
     gaps[at].why.store(why, std::memory_order_relaxed);

@@ -1,7 +1,8 @@
-// The gaps of this recording: time spans in which the memory of CUDA devices is unknown, with the reasons. A gap begins
-// when an attempt to follow torch's allocator fails, and ends when a later attempt succeeds.
+// The gaps of this recording: time spans in which the memory of CUDA devices is unknown, with the reasons. If an
+// attempt to find the live blocks of torch's allocator fails, a gap opens. It closes when a later attempt succeeds.
 //
-// One thread at a time writes: the thread that finds blocks, or that starts a recording. Any thread may read (hooks.h).
+// Only one thread at a time may call these functions: the thread that finds blocks, or that starts a recording. Any
+// thread may read the gaps (hooks.h) and call CudaGapIsOpen.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_RECORDING_GAPS_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_RECORDING_GAPS_H_
 

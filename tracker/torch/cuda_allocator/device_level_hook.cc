@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::uint8_t kCuda = static_cast<std::uint8_t>(c10::DeviceType::CUDA);
 constinit AllocateFunction inner_allocate = nullptr;
-using Question = bool (*)();
-constinit Question reports_blocks = nullptr;
+using ReportsBlocks = bool (*)();
+constinit ReportsBlocks reports_blocks = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 // A deleter receives only the address of a block, not its device. So each device has a separate deleter.
@@ -32,7 +32,8 @@ constexpr std::array<c10::DeleterFnPtr, kMaxDevices> Deleters(std::index_sequenc
 }
 constexpr std::array<c10::DeleterFnPtr, kMaxDevices> kDeleters = Deleters(std::make_index_sequence<kMaxDevices>());
 
-// Returns true if `deleter` is the deleter of all blocks of the allocator. The first block determines this deleter.
+// Returns true if `deleter` is the deleter that all blocks of the allocator have, inner_deleter. The first call stores
+// its argument as inner_deleter.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;
@@ -42,7 +43,7 @@ c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
   c10::DataPtr block = inner_allocate(self, bytes);
   void* data = block.get();
   if (data == nullptr || block.get_context() != data || !RecordingEnabled() || memoir_own_work > 0) return block;
-  if (reports_blocks()) return block;  // the deleter stays, because torch identifies a cached block by it
+  if (reports_blocks()) return block;  // unchanged, because torch identifies a cached block by its deleter
   const c10::Device device = block.device();
   // NOLINTNEXTLINE(bugprone-signed-char-misuse): an index of -1 means that there is no device
   const int index = device.index();

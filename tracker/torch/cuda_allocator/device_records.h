@@ -1,7 +1,9 @@
-// Writes the records of a device's caching allocator into the calling thread's ring extent.
+// Writes records of what torch's caching allocator does on a CUDA device into the calling thread's ring extent: blocks,
+// segments, out-of-memory errors, statistics.
 //
-// Called under the allocator's lock. These functions do not wait, do not allocate, and do not call torch. If there is
-// no room, the record is dropped and counted.
+// The hooks call these functions under the allocator's lock, and cuda_found_blocks.cc calls them under no lock. The
+// functions do not wait, do not allocate, and do not call torch. If the ring has no room, the record is dropped and
+// counted.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_DEVICE_RECORDS_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_DEVICE_RECORDS_H_
 
@@ -24,12 +26,13 @@ struct DeviceNumbers {
 // Records an allocation, or a block that a snapshot found. `kind`: kBlockAllocate or kBlockFound.
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place);
-// Records a free. `kind`: kDeallocate (the program frees the block) or kBlockFreeCompleted (the allocator may use the
-// memory again).
+// Records the free of a block. `kind`: kDeallocate (the program frees the block) or kBlockFreeCompleted (the allocator
+// may use the memory again).
 void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, const DevicePlace& place);
 void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t bytes, std::uint64_t serial,
                    const DevicePlace& place);
-// `device_limit`: bytes that the allocator may reserve, or kNotKnown.
+// Records an out-of-memory error. `requested`: rounded bytes of the request that failed. `device_free`: free bytes of
+// the device. `device_limit`: bytes that the allocator may reserve, or kNotKnown.
 void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t device_limit,
                        std::uint64_t serial, const DevicePlace& place);
 // Records the statistics. Does nothing if `numbers.known` is false.

@@ -1,7 +1,7 @@
 // Redirects the virtual function `allocate` of an allocator of torch: replaces the function's entry in the virtual
 // table of the allocator's class.
 //
-// The object and all its other functions stay torch's, including functions that a later torch adds
+// Memoir replaces neither the object nor any other function, so functions that a later torch adds also work
 // (docs/decisions/0016-pinned-memory.md). The redirection affects all objects of exactly this class. Any thread.
 #ifndef TRACKER_TORCH_HOST_ALLOCATORS_ALLOCATE_REDIRECTION_H_
 #define TRACKER_TORCH_HOST_ALLOCATORS_ALLOCATE_REDIRECTION_H_
@@ -16,10 +16,11 @@
 
 namespace memoir {
 
-// `allocate` as a function that is not a member. The Itanium C++ ABI passes the same arguments to both kinds of
-// function: the address of the result, the object, the number of bytes.
+// The type of `allocate`, written as a function that is not a member. The Itanium C++ ABI passes the same arguments to
+// both kinds of function: the address of the result, the object, the number of bytes.
 using AllocateFunction = c10::DataPtr (*)(c10::Allocator*, std::size_t);
 
+// Returns the entry of `allocate` in the virtual table of the allocator's class.
 inline void** SlotOfAllocate(c10::Allocator* allocator) {
   const auto member = &c10::Allocator::allocate;
   std::uintptr_t offset = 0;
@@ -31,9 +32,9 @@ inline void** SlotOfAllocate(c10::Allocator* allocator) {
   return reinterpret_cast<void**>(*reinterpret_cast<std::uintptr_t*>(allocator) + offset);
 }
 
-// Redirects `allocate` to `replacement`. Stores the previous function in *inner before the redirection, because other
-// threads may call `allocate` at the same time. If the entry cannot be changed, returns false and sets *inner to
-// nullptr.
+// Redirects `allocate` to `replacement`. Stores the previous function in *inner before the redirection, because another
+// thread may call `replacement` at once, and `replacement` calls *inner. If the entry cannot be changed, returns false
+// and sets *inner to nullptr.
 inline bool RedirectAllocate(c10::Allocator* allocator, AllocateFunction replacement, AllocateFunction* inner) {
   void** slot = SlotOfAllocate(allocator);
   void* const before = *slot;

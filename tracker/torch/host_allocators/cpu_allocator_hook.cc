@@ -17,8 +17,9 @@ constexpr HostDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
 
 constinit c10::Allocator* inner_allocator = nullptr;
 
+// Calls `allocate` through the virtual table.
 c10::DataPtr AllocateByTable(c10::Allocator* self, std::size_t bytes) { return self->allocate(bytes); }
-// The original `allocate` of torch's default allocator if it is redirected; otherwise calls the virtual function.
+// The original `allocate` of torch's default allocator if it is redirected; otherwise AllocateByTable.
 constinit AllocateFunction inner_allocate = &AllocateByTable;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
@@ -27,8 +28,8 @@ void Deallocate(void* data) {
   inner_deleter.load(std::memory_order_relaxed)(data);
 }
 
-// Keeps the whole DataPtr until the tensor is freed. Used for a block whose context is not the data, or whose deleter
-// is not inner_deleter.
+// Keeps the whole DataPtr of a block until the tensor is freed. Used if the DataPtr's context is not the address of the
+// data, or its deleter is not inner_deleter.
 struct KeptPointer {
   c10::DataPtr inner;
 };
@@ -53,6 +54,7 @@ void DeallocatePointer(void* context) {
   return {data, kept.release(), &DeallocatePointer, device};
 }
 
+// The allocator that Memoir sets as torch's CPU allocator. Calls inner_allocator, and records.
 class RecordingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override { return AllocateAndRecord(inner_allocator, bytes); }
@@ -70,8 +72,8 @@ class RecordingAllocator final : public c10::Allocator {
 void InstallCpuAllocatorHook() {
   inner_allocator = c10::GetCPUAllocator();
   inner_deleter.store(inner_allocator->raw_deleter(), std::memory_order_relaxed);
-  // Without this, storages that Python makes (torch.UntypedStorage, copy.deepcopy) would not be recorded. They use the
-  // default allocator itself.
+  // Storages that Python makes (torch.UntypedStorage, copy.deepcopy) use the default allocator directly, so its
+  // `allocate` is redirected as well.
   if (inner_allocator == c10::GetDefaultCPUAllocator() &&
       !RedirectAllocate(inner_allocator, &AllocateAndRecord, &inner_allocate))
     inner_allocate = &AllocateByTable;

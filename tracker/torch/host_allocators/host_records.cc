@@ -19,8 +19,8 @@ struct alignas(64) Shard {
 };
 constinit std::array<Shard, 64> shards{};
 
-// Takes the next serial for `address`. There is one counter for each group of addresses, because only the order of the
-// events of one address matters.
+// Takes the next serial for `address`. The addresses are distributed over 64 counters, so that threads seldom wait for
+// each other. One counter for all is not necessary, because serials order only the events of one address.
 std::uint64_t NextSerial(std::uint64_t address) {
   const std::uint64_t mixed = (address >> 6) * 0x9e3779b97f4a7c15u;
   return shards[mixed >> 58].next.fetch_add(1, std::memory_order_relaxed) + 1;

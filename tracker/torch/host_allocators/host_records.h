@@ -1,6 +1,6 @@
-// Writes records of host blocks into the calling thread's ring extent. Any thread that holds no lock of torch's. If the
-// ring has no room, the functions wait for a bounded time, and the wait is counted (OnEmptyPool::kWait). They preserve
-// errno.
+// Writes records of blocks into the calling thread's ring extent: blocks of CPU memory, page-locked memory, and CUDA
+// memory at device level (device_level_hook.h). Call the functions on any thread that holds no lock of torch. If the
+// ring has no room, they wait for a bounded time, and the wait is counted (OnEmptyPool::kWait). They preserve errno.
 #ifndef TRACKER_TORCH_HOST_ALLOCATORS_HOST_RECORDS_H_
 #define TRACKER_TORCH_HOST_ALLOCATORS_HOST_RECORDS_H_
 
@@ -9,14 +9,15 @@
 
 namespace memoir {
 
-// A device as in records: its type and its index, which is -1 for the CPU.
+// The device of a block, as records contain it: a c10::DeviceType or kPinnedMemory, and the index. The CPU's index is
+// -1.
 struct HostDevice {
   std::uint8_t type;
   std::int8_t index;
 };
 
-// Call RecordAllocate after the inner allocator has returned the block, and RecordDeallocate before the inner deleter
-// is called, so that the serials of an address have the true order.
+// Call RecordAllocate after torch's allocator has returned the block, and RecordDeallocate before torch's deleter frees
+// it, so that the serials of an address have the true order.
 void RecordAllocate(void* data, std::size_t bytes, HostDevice device);
 void RecordDeallocate(void* data, HostDevice device);
 

@@ -31,8 +31,8 @@ void Deallocate(void* context) {
   inner_deleter.load(std::memory_order_relaxed)(context);
 }
 
-// Returns true if `deleter` is the deleter of all blocks of the allocator. The first block determines this deleter,
-// because the allocator itself does not return it.
+// Returns true if `deleter` is the deleter that all blocks of the allocator have, inner_deleter. The allocator has no
+// function that returns this deleter, so the first call stores its argument as inner_deleter.
 bool IsInner(c10::DeleterFnPtr deleter) {
   c10::DeleterFnPtr known = nullptr;
   return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;
@@ -51,6 +51,8 @@ c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
   return {data, context, &Deallocate, device};
 }
 
+// Returns torch's allocator of page-locked memory for CUDA; nullptr if torch has no such allocator, or if its class is
+// unknown.
 at::HostAllocator* CudaHostAllocator() {
   try {
     at::HostAllocator* allocator = at::getHostAllocator(c10::DeviceType::CUDA);

@@ -17,7 +17,8 @@
 #include "tracker/torch/ranges/operator_names.h"
 #include "tracker/torch/ranges/range_hook.h"
 
-// Installs the hooks of all folders of tracker/torch, and implements the small functions of hooks.h.
+// Installs the hooks of all folders of tracker/torch, and implements the functions of hooks.h that no single one of
+// these folders implements.
 namespace memoir {
 
 OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size) {

@@ -14,11 +14,13 @@ namespace memoir {
 // The published memory of one device, and its changes that are not published yet. All bytes are zero if nothing is
 // published.
 struct DevicePublication {
+  // kNoted: NotePublication was called, so changes are kept. kPublished: PublishFound was called, so changes are
+  // published.
   enum class Stage : std::uint8_t { kNone, kNoted, kPublished };
   static constexpr std::size_t kMostKept = 4096;
 
   Stage stage;
-  bool has_overflown;
+  bool has_overflown;  // true: there were more than kMostKept changes
   std::size_t kept_count;
   PublishedChange kept[kMostKept];  // changes since NotePublication
   NvtxHeaps memory;
@@ -29,7 +31,7 @@ constinit std::atomic<DevicePublication*> device_publications{nullptr};
 namespace {
 
 constinit std::atomic<bool> wanted{false};
-constinit std::atomic<pid_t> owner{0};  // process that mapped device_publications; a forked child is another process
+constinit std::atomic<pid_t> owner{0};  // id of the process that mapped device_publications
 constinit std::atomic<const char*> problem{nullptr};
 constinit std::atomic<bool> problem_is_news{false};
 // Number of blocks that could not be published since the recording began, or since TakeUnpublished last reported them.

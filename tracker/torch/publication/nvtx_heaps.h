@@ -2,8 +2,8 @@
 // each block (nvtx_memory.h). Adjacent mapped parts of an expandable segment are one heap, as in a snapshot of the
 // allocator. If such a heap grows or shrinks, it is registered again, with its regions.
 //
-// Zeroed memory is an empty object. Called under the allocator's lock of the device, so no function here allocates,
-// takes a lock or waits.
+// An object in zeroed memory is valid and empty. Called under the allocator's lock of the device, so no function here
+// allocates, takes a lock or waits.
 #ifndef TRACKER_TORCH_PUBLICATION_NVTX_HEAPS_H_
 #define TRACKER_TORCH_PUBLICATION_NVTX_HEAPS_H_
 
@@ -20,7 +20,7 @@ class NvtxHeaps {
   static constexpr std::size_t kMostRegions = 65'536;
 
   void AddSegment(AddressRange segment) { AddHeap(segment, false, 0); }
-  // Adds a mapped part of an expandable segment. The part may be adjacent to other parts.
+  // Adds a mapped part of an expandable segment, and joins it with adjacent parts.
   void MapSegment(AddressRange part);
   void RemoveSegment(AddressRange segment) { Cut(segment); }
   void UnmapSegment(AddressRange part) { Cut(part); }
@@ -31,25 +31,29 @@ class NvtxHeaps {
   void Withdraw();
   void Forget();
 
-  // Number of blocks that were not published, because there were more than kMostRegions, or because their heap was
-  // refused by the tool or found no room in the table.
+  // Number of blocks that were not published, for example because the table of regions or of heaps was full, or because
+  // the tool had refused the heap.
   std::uint64_t unpublished() const { return unpublished_; }
 
  private:
   struct Heap {
     std::uint64_t begin, end;
     HeapHandle handle;
-    std::uint32_t regions;
-    bool grows;
+    std::uint32_t regions;  // number of regions in this heap
+    bool grows;             // true: the heap consists of mapped parts of an expandable segment
   };
 
   // Returns the index of the first heap that ends after `address`.
   std::size_t HeapBehind(std::uint64_t address) const;
+  // Returns the heap that contains the block; nullptr if there is no such heap.
   Heap* HeapOf(AddressRange block);
   void AddHeap(AddressRange heap, bool grows, std::uint32_t regions);
   void RemoveHeap(std::size_t at);
+  // Removes the range from all heaps, and the regions in it. A heap that is only partly inside keeps its other part.
   void Cut(AddressRange range);
+  // Registers all regions of the table that lie in the heap.
   void RegisterRegionsIn(Heap& heap);
+  // Removes the regions that overlap the range from the table, without calling the tool.
   void ForgetRegionsIn(AddressRange range);
 
   static std::size_t Home(std::uint64_t address);

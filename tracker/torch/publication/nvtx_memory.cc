@@ -43,7 +43,7 @@ const char* Problem(const char* why) {
   return problem;
 }
 
-bool IsTaken(std::size_t function) {
+bool IsImplemented(std::size_t function) {
   const std::intptr_t slot = NVTX_EXT_MEM_VERSIONED_ID(nvtxExtMemSlots)[function + 1];
   return slot != NVTX_EXTENSION_DISABLED && slot != NVTX_EXTENSION_FRESH;
 }
@@ -57,10 +57,10 @@ nvtxMemVirtualRangeDesc_t Describe(AddressRange range) {
 
 // Calls a function of the tool. Exceptions of the tool must not reach torch.
 template <class Call>
-void Tell(const Call& call) {
+void CallTool(const Call& call) {
   try {
     call();
-  } catch (...) {  // the tool does not receive this call
+  } catch (...) {  // the tool has failed to process this call
   }
 }
 
@@ -80,8 +80,8 @@ const char* ListenToMemory() {
   if (NVTX_VERSIONED_IDENTIFIER(nvtxExtGlobals1).injectionFnPtr == nullptr) return Problem("cannot be loaded");
   const std::size_t needed[] = {NVTX3EXT_CBID_nvtxMemHeapRegister, NVTX3EXT_CBID_nvtxMemHeapUnregister,
                                 NVTX3EXT_CBID_nvtxMemRegionsRegister, NVTX3EXT_CBID_nvtxMemRegionsUnregister};
-  if (!std::ranges::all_of(needed, &IsTaken)) return Problem("does not take heaps and regions of NVTX");
-  if (domain == nullptr) Tell([] { domain = nvtxDomainCreateA(kDomain); });
+  if (!std::ranges::all_of(needed, &IsImplemented)) return Problem("does not take heaps and regions of NVTX");
+  if (domain == nullptr) CallTool([] { domain = nvtxDomainCreateA(kDomain); });
   return nullptr;
 }
 
@@ -97,12 +97,12 @@ HeapHandle RegisterHeap(AddressRange heap) {
   description.messageType = NVTX_MESSAGE_TYPE_ASCII;
   description.message.ascii = kHeapName;
   HeapHandle handle = nullptr;
-  Tell([&] { handle = nvtxMemHeapRegister(domain, &description); });
+  CallTool([&] { handle = nvtxMemHeapRegister(domain, &description); });
   return handle;
 }
 
 void UnregisterHeap(HeapHandle heap) {
-  Tell([&] { nvtxMemHeapUnregister(domain, static_cast<nvtxMemHeapHandle_t>(heap)); });
+  CallTool([&] { nvtxMemHeapUnregister(domain, static_cast<nvtxMemHeapHandle_t>(heap)); });
 }
 
 void RegisterRegions(HeapHandle heap, const AddressRange* regions, std::size_t count) {
@@ -118,7 +118,7 @@ void RegisterRegions(HeapHandle heap, const AddressRange* regions, std::size_t c
     batch.regionCount = some;
     batch.regionDescElementSize = sizeof ranges[0];
     batch.regionDescElements = ranges;
-    Tell([&] { nvtxMemRegionsRegister(domain, &batch); });
+    CallTool([&] { nvtxMemRegionsRegister(domain, &batch); });
   }
 }
 
@@ -132,7 +132,7 @@ void UnregisterRegion(std::uint64_t address) {
   batch.refCount = 1;
   batch.refElementSize = sizeof region;
   batch.refElements = &region;
-  Tell([&] { nvtxMemRegionsUnregister(domain, &batch); });
+  CallTool([&] { nvtxMemRegionsUnregister(domain, &batch); });
 }
 
 }  // namespace memoir

@@ -25,11 +25,11 @@ struct AddressRange {
 // The tool's handle for a heap; nullptr if the tool has refused the heap.
 using HeapHandle = void*;
 
-// Reads the environment. Returns nullptr if it names a tool. Otherwise returns the reason why nothing is published: one
-// line of text, in a string that is never freed.
+// Returns nullptr if the environment names a tool. Otherwise returns the reason why nothing is published: one line of
+// text, in a string that is never freed.
 const char* ListenerProblem();
 
-// Makes NVTX load the tool, at the first call in the process, and creates the NVTX domain. Call it under no lock, and
+// At the first call in the process, makes NVTX load the tool, and creates the NVTX domain. Call it under no lock, and
 // after the CUDA runtime is initialized, as the guide of compute-sanitizer requires. Returns nullptr, or the reason why
 // nothing is published.
 const char* ListenToMemory();

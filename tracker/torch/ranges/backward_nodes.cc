@@ -20,8 +20,9 @@ using NodePointer = decltype(torch::autograd::get_current_node());
 
 constexpr char kNamespace[] = "torch::autograd::";
 
-// Returns the current autograd node if `range`, the name of its range, is "torch::autograd::" followed by `name`;
-// otherwise nullptr. With a node, also sets *node: to this node if its type is NodeType, otherwise to nullptr.
+// `range` is the name of the current node's range. If it is "torch::autograd::" followed by `name`, returns the node,
+// and sets *node to the node, or to nullptr if its type is not NodeType. Otherwise returns nullptr and leaves *node
+// unchanged.
 template <typename NodeType>
 NodePointer CurrentNode(const char* range, const char* name, const NodeType** node) {
   constexpr std::size_t kPrefix = sizeof(kNamespace) - 1;

@@ -1,8 +1,9 @@
-// Properties of an autograd node that its range does not contain: the forward operator to which the node belongs, the
-// parameter whose gradient it accumulates, and this gradient after the node has run.
+// Reads properties of the autograd node that is running. torch's RecordFunction does not contain them: the forward
+// operator to which the node belongs, the parameter whose gradient the node accumulates, and this gradient after the
+// node has run.
 //
-// Call these functions on the range's thread, when a range with the scope BACKWARD_FUNCTION begins or ends. The engine
-// has then made the node the current node of the thread.
+// Call these functions on the range's thread, when a range with the scope BACKWARD_FUNCTION begins or ends. At that
+// time autograd's engine returns the range's node as the current node of the thread.
 #ifndef TRACKER_TORCH_RANGES_BACKWARD_NODES_H_
 #define TRACKER_TORCH_RANGES_BACKWARD_NODES_H_
 
@@ -14,21 +15,22 @@
 
 namespace memoir {
 
-// Returns the autograd sequence number of the forward operator. This is usually the node's own number. CopySlices, the
-// node of an in-place operator on a view, has a number that belongs to no operator. So for CopySlices the number of the
-// node inside of it is returned.
+// Returns the autograd sequence number of the forward operator. This is usually the node's own number. The exception is
+// CopySlices, which autograd makes for an in-place operator on a view: it contains the operator's node, and its own
+// number belongs to no operator. For CopySlices, the number of the contained node is returned.
 std::int64_t ForwardSequence(const at::RecordFunction& range);
 
 // Returns the TensorImpl of the parameter whose gradient the range's node accumulates; nullptr if the node accumulates
 // no gradient.
 const void* AccumulatedParameter(const at::RecordFunction& range);
 
-// Returns true if the engine runs a node on the calling thread. Any thread, inside of a range or outside.
+// Returns true if autograd's engine runs a node on the calling thread. Can be called on any thread, also outside of
+// ranges.
 bool InBackwardNode();
 
-// Records the parameter and its gradient. Call it at the end of the range of a node that accumulates a gradient. If a
-// hook of the program has freed the gradient, records only the parameter. If another thread is accumulating the same
-// gradient, records nothing, because that thread records it.
+// Records the parameter and its gradient. Call it when the range of a node that accumulates a gradient ends. `slot`:
+// the slot of the calling thread. If a hook of the program has freed the gradient, records only the parameter. If
+// another thread is accumulating the same gradient, records nothing, because that thread records it.
 void RecordAccumulatedGradient(ThreadSlot* slot);
 
 }  // namespace memoir

@@ -2,14 +2,15 @@
 
 #include "tracker/torch/ranges/range_record.h"
 
-// Records the events of torch's compilers as ranges, nested in the ranges of the thread.
+// Implements tracker/modules/compiler_work.h: records the events of torch's compilers as ranges, nested in the ranges
+// of the thread.
 namespace memoir {
 namespace {
 
-constexpr std::uint32_t kMostNested = 256;  // torch's compilers have about twenty nested events
+constexpr std::uint32_t kMostNested = 256;  // torch's compilers nest about twenty events at most
 
-// For each depth of nesting, a byte whose address identifies the range when the range ends. All threads use the same
-// bytes, because each thread has its own list of open ranges.
+// Contains one even address for each depth of nesting. The address identifies the range at this depth while the range
+// is open. All threads use the same addresses, because each thread has a separate list of open ranges.
 alignas(2) constexpr char kPlaces[2 * kMostNested] = {};
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t open = 0;
 
@@ -30,7 +31,7 @@ void FollowCompiler(std::uint32_t depth, const char* begun) {
   while (open > around) EndRange(Place(--open), {});
   if (begun == nullptr || depth == 0 || depth > kMostNested) return;
   BeginRange(Place(around), Start(begun), {});
-  open = depth;  // includes outer events that began before the recording
+  open = depth;  // also counts outer events that began before the recording
 }
 
 void NoteCompiled(const char* text) { RecordInstantRange(Start(text), {}); }

@@ -21,8 +21,8 @@ namespace {
 
 using Values = c10::ArrayRef<const c10::IValue>;
 
-// Returns the topmost `count` values of the stack. A boxed kernel finds its arguments there, and leaves its results
-// there.
+// Returns the topmost `count` values of the stack. These are the arguments of a boxed kernel before its call, and its
+// results afterwards.
 Values Top(const torch::jit::Stack& stack, std::size_t count) {
   return Values(stack.data() + stack.size() - count, count);
 }
@@ -40,12 +40,13 @@ bool AnyRequiresGrad(Values values) {
   return false;
 }
 
-// The value of at::sequence_number::peek() at the last operator of this thread that had a new autograd node.
+// The value of at::sequence_number::peek() when this thread last ran an operator for which autograd had made a node.
+// peek() returns the number that the next node will get.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t taken_sequence = 0;
 
 // Returns the sequence number of the autograd node that autograd has just made for this operator; -1 if it made no
-// node. Autograd makes the node before it calls the operator. If an earlier operator has already used the newest
-// number, the newest node belongs to that operator.
+// node. Autograd makes the node before it calls the operator. If taken_sequence equals the next number, autograd has
+// made no node since the previous operator.
 std::int64_t SequenceOfNewNode(Values arguments) {
   const std::uint64_t next = at::sequence_number::peek();
   if (next == taken_sequence || !c10::GradMode::is_enabled() || !AnyRequiresGrad(arguments)) return -1;
@@ -67,7 +68,8 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   return start;
 }
 
-// Calls `work`. If Memoir's own code throws, the operator must not fail, so the range is counted as lost.
+// Calls `work`, which is code of Memoir. If `work` throws, counts the range as lost, because the program's operator
+// must not fail.
 template <class Work>
 void Guarded(const Work& work) {
   try {
@@ -77,8 +79,8 @@ void Guarded(const Work& work) {
   }
 }
 
-// An operator while it runs. If the operator's kernel throws, the destructor records the end of the operator, without
-// results.
+// Records an operator while it runs: the constructor records its begin, End its end and its results. If the operator's
+// kernel throws, the destructor records the end, without results.
 class alignas(8) RunningOperator {  // its address identifies the range
  public:
   RunningOperator(const c10::FunctionSchema& schema, Values arguments) {
@@ -102,10 +104,12 @@ class alignas(8) RunningOperator {  // its address identifies the range
   bool ended_ = false;
 };
 
-// Returns true for the operators that record_function calls. Such an operator is recorded as a range without duration,
-// because the user range that it opens is still open when the operator ends.
+// Returns true for the operators with which record_function begins and ends a user range. Such an operator is recorded
+// as a range without duration. With a duration, it would overlap the user range: the user range begins inside of the
+// first operator and ends inside of the second.
 bool BeginsOrEndsUserRange(const c10::FunctionSchema& schema) { return schema.name().starts_with("profiler::"); }
 
+// The fallback: torch calls it for each operator. Records the operator, and calls the kernel below the key.
 void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard inside(kFallbackKey);
   const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kFallbackKey);
@@ -123,6 +127,8 @@ void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
   running.End(Top(*stack, schema.returns().size()));
 }
 
+// Returns true if kFallbackKey is not in use: no fallback and no operator is registered for it, and torch has computed
+// no kernel of aten::add for it.
 bool KeyIsFree() {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   const std::optional<c10::OperatorHandle> add = dispatcher.findSchema({"aten::add", "Tensor"});

@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-constinit std::atomic<bool> shown{false};  // true: each new thread includes kFallbackKey in its dispatch keys
+constinit std::atomic<bool> shown{false};  // true: each thread includes kFallbackKey
 
 }  // namespace
 

@@ -9,7 +9,8 @@
 namespace memoir {
 namespace {
 
-// For each depth of nesting, a byte whose address identifies the range when the range ends.
+// Contains one even address for each depth of nesting, which identifies the range while it is open. Ranges that are
+// kMostNested levels apart share an address; EndRange ends the innermost of them.
 constexpr std::uint32_t kMostNested = 256;
 alignas(2) constexpr char kPlaces[2 * kMostNested] = {};
 

@@ -1,7 +1,7 @@
-// The open ranges of a thread, each identified by an address (BeginRange in range_record.h). They are stored with the
-// thread's ring slot, and only this thread uses them. The size is fixed, but pages that are not written use no memory.
-// Ranges at a greater depth than kMaxDepth are dropped and counted; their allocations are recorded under the deepest
-// stored range.
+// The open ranges of a thread, each identified by an address (BeginRange in range_record.h). The list lies in the
+// scratch memory of the thread's ring slot (hook_scratch.h), and only this thread uses it. The list has a fixed size,
+// but pages that are not written use no memory. If kMaxDepth ranges are open, further ranges are not recorded, only
+// counted. Allocations in such a range are recorded as part of the innermost range in the list.
 #ifndef TRACKER_TORCH_RANGES_OPEN_RANGES_H_
 #define TRACKER_TORCH_RANGES_OPEN_RANGES_H_
 
@@ -15,11 +15,12 @@ namespace memoir {
 class OpenRanges {
  public:
   // Returns the open ranges of the calling thread, whose slot is `slot`; nullptr if there is no memory. The memory is
-  // mapped at the thread's first range. In a new epoch (RangeEpoch) the list is cleared, and the slot's depth is set to
-  // 0.
+  // mapped at the thread's first range. `epoch`: the result of RangeEpoch(), which changes when the recording of ranges
+  // is switched on. At the first call in a new epoch, clears the list and sets the slot's depth to 0.
   static OpenRanges* Of(ThreadSlot* slot, std::uint32_t epoch);
 
-  // Adds the innermost range. Call it only if full() is false. `accumulates`: the range accumulates a gradient.
+  // Adds a range that begins now, as the innermost range. Call it only if full() is false. `accumulates`: the range
+  // belongs to an autograd node that accumulates the gradient of a parameter.
   void Push(const void* range, bool accumulates) { ranges_[depth_++] = Entry(range, accumulates); }
   // Returns true if `range` is the innermost range, and accumulates a gradient.
   bool IsAccumulating(const void* range) const { return depth_ > 0 && ranges_[depth_ - 1] == Entry(range, true); }
@@ -42,7 +43,7 @@ class OpenRanges {
     return reinterpret_cast<std::uintptr_t>(range) | (accumulates ? kAccumulates : 0);
   }
 
-  std::uint32_t thread_;  // thread to which the ranges belong; for the slot's next thread the list is empty
+  std::uint32_t thread_;  // number of the thread to which the ranges belong; Of() clears the list for another thread
   std::size_t depth_;
   std::uintptr_t ranges_[kMaxDepth];
 };

@@ -1,9 +1,10 @@
 // Finds the id of an operator's name in the ring's table of names. A look-up takes a few nanoseconds, and does not copy
 // the operator's schema.
 //
-// RecordFunction returns the schema only as a copy, but it also returns pointers into the schema (SchemaKey of
-// torch_versions.h), which serve as keys. Each operator is added at its first use. When torch removes an operator, all
-// ids are cleared, because another operator may then get the same address.
+// RecordFunction returns the schema only as a copy, but it also returns a pointer into the original schema (SchemaKey
+// of torch_versions.h). A hash table maps this pointer to the id. Each operator is added to the table at its first use.
+// When torch removes an operator, all ids in the table are cleared, because another operator's schema may then get the
+// same address.
 //
 // Any thread, while a range begins. A look-up takes no lock. The first use of an operator takes a spin lock and
 // allocates.
@@ -17,15 +18,16 @@
 
 namespace memoir {
 
-// Call it before each recording. A new ring has an empty table of names, so ids of an earlier ring are invalid.
+// Clears the ids of an earlier recording, because each recording has a new ring with an empty table of names. Call it
+// before each recording.
 void PrepareOperatorNames();
 
 // Returns the id of the operator's name in the ring's table. 0 if the range has no schema, if the table is full, or if
 // there is no memory; the caller then records the name as text. Does not throw.
 std::uint32_t FindOperatorName(const at::RecordFunction& range);
 
-// Returns the id for an operator whose schema is available. `schema` must be the dispatcher's own object, because the
-// address of the schema identifies the operator.
+// Returns the id of the operator with this schema, or 0, as above. `schema` must be the dispatcher's own object,
+// because the address of the schema identifies the operator.
 std::uint32_t FindOperatorName(const c10::FunctionSchema& schema);
 
 }  // namespace memoir

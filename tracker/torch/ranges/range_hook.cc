@@ -30,49 +30,51 @@ RangeSource Source(at::RecordScope scope) {
   return RangeSource::kFunction;
 }
 
-// Used under CallbackLock. The hook is removed and added again, not disabled and enabled. Of torch's four functions for
-// this, only the one that adds a callback uses no thread-local state of torch.
+// The next two variables are changed under CallbackLock. To switch the hook off and on, Memoir removes it from torch's
+// list and adds it again. torch could also disable and enable it in place, but Memoir's own threads switch it on, and
+// only the function that adds a callback uses no thread-local variables of torch (hooks.h).
 constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;  // valid while the hook is in torch's list
-constinit std::optional<RangeScopes> range_scopes;                      // nullopt if the start of a recording failed
-constinit std::atomic<pid_t> leaves_in{0};  // process in which the hook must remove itself; 0: none
+constinit std::optional<RangeScopes> range_scopes;                      // nullopt before InstallRangeHook is called
+constinit std::atomic<pid_t> removes_hook_in{0};  // id of the process in which the hook removes itself; 0: no process
 
-void Leave() noexcept {
+void RemoveHook() noexcept {
   if (range_hook == at::INVALID_CALLBACK_HANDLE) return;
   try {
     at::removeCallback(range_hook);
     range_hook = at::INVALID_CALLBACK_HANDLE;
   } catch (...) {  // no memory: the hook tries again when it is next called
-    leaves_in.store(getpid(), std::memory_order_relaxed);
+    removes_hook_in.store(getpid(), std::memory_order_relaxed);
   }
 }
 
-// The function that a training watch calls. If it is not nullptr, the watch replaces the hook when the hook is removed.
-constinit std::atomic<void (*)()> watches_instead{nullptr};
+// If not nullptr, a training watch (training_watch.h) that calls this function replaces the hook when the hook removes
+// itself.
+constinit std::atomic<void (*)()> watch_after_hook{nullptr};
 
-// Removes the hook if this process has requested it. In a forked child, a request of the parent has no effect, because
-// a thread of the parent may have held torch's lock at the fork.
-void LeaveIfAsked(const at::RecordFunction& range) {
-  if (leaves_in.load(std::memory_order_relaxed) != getpid()) return;
+// Removes the hook if this process has requested the removal. In a forked child, a request of the parent has no effect:
+// a thread of the parent may have held torch's lock at the fork, and the child would wait for it for ever.
+void RemoveHookIfRequested(const at::RecordFunction& range) {
+  if (removes_hook_in.load(std::memory_order_relaxed) != getpid()) return;
   const ErrnoKeeper errno_keeper;
-  const auto begins = watches_instead.exchange(nullptr, std::memory_order_acq_rel);
+  const auto begins = watch_after_hook.exchange(nullptr, std::memory_order_acq_rel);
   const bool trains = begins != nullptr && IsTraining(range);
   if (trains) begins();
   {
     const CallbackLock lock;
-    // The hook is in use again, or another thread has removed it.
-    if (leaves_in.exchange(0, std::memory_order_relaxed) == 0) return;
-    Leave();
+    // 0: meanwhile another thread has removed the hook, or EnableRangeHook has withdrawn the request.
+    if (removes_hook_in.exchange(0, std::memory_order_relaxed) == 0) return;
+    RemoveHook();
   }
   if (begins != nullptr && !trains) WatchTraining(begins);
 }
 
-// Called if torch calls the hook while ranges are not recorded. Does the work that Memoir's own threads have requested
-// from threads of the program.
+// Called when torch calls the hook while ranges are not recorded. Does the work that was requested from threads of the
+// program (FindCudaBlocksLater, RemoveRangeHookSoon).
 void WhileRangesAreOff(const at::RecordFunction& range) {
   if (CudaLookIsDue()) [[unlikely]]
     FindCudaBlocks();
-  if (leaves_in.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    LeaveIfAsked(range);
+  if (removes_hook_in.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    RemoveHookIfRequested(range);
 }
 
 void Begin(const at::RecordFunction& range) {
@@ -103,7 +105,8 @@ void Begin(const at::RecordFunction& range) {
     RecordGradientOf(parameter);
 }
 
-// Counts exceptions, because torch silently ignores the exceptions of callbacks.
+// If a callback throws, torch ignores the exception and prints nothing. So OnBegin and OnEnd catch exceptions, and
+// count the lost range.
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   try {
     if (RangeEpoch() != 0) {
@@ -135,8 +138,8 @@ at::CallbackHandle AddCallback(RangeScopes scopes) {
 
 constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
 
-// Records the begin of a user range with which recording of ranges begins (RangeWatcher::begins returns true). torch
-// chose the callbacks of this range before, so the hook above is not called for it.
+// If RangeWatcher::begins switches on the recording of ranges, records the begin of this range. torch has already
+// chosen the callbacks for this range, so it does not call OnBegin for it.
 std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& range) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   return watcher != nullptr && watcher->begins(&range, range.name()) ? OnBegin(range) : nullptr;
@@ -145,7 +148,7 @@ std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& ra
 void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr) return;
-  OnEnd(range, context);  // ignores a range whose begin is not recorded, or whose end is recorded already
+  OnEnd(range, context);  // does nothing if the begin is not recorded, or the end is recorded already
   watcher->ends(&range, range.name());
 }
 
@@ -153,25 +156,25 @@ void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context)
 
 void EnableRangeHook(bool enabled) {
   const CallbackLock lock;
-  leaves_in.store(0, std::memory_order_relaxed);
-  watches_instead.store(nullptr, std::memory_order_relaxed);
-  if (!enabled) return Leave();
+  removes_hook_in.store(0, std::memory_order_relaxed);
+  watch_after_hook.store(nullptr, std::memory_order_relaxed);
+  if (!enabled) return RemoveHook();
   if (range_hook == at::INVALID_CALLBACK_HANDLE && range_scopes) range_hook = AddCallback(*range_scopes);
 }
 
 void RemoveRangeHookSoon() {
-  watches_instead.store(nullptr, std::memory_order_relaxed);
-  leaves_in.store(getpid(), std::memory_order_relaxed);
+  watch_after_hook.store(nullptr, std::memory_order_relaxed);
+  removes_hook_in.store(getpid(), std::memory_order_relaxed);
 }
 
 bool WatchFromNextRange(void (*begins)()) {
   if (range_hook == at::INVALID_CALLBACK_HANDLE) return false;
-  watches_instead.store(begins, std::memory_order_release);
-  leaves_in.store(getpid(), std::memory_order_relaxed);
+  watch_after_hook.store(begins, std::memory_order_release);
+  removes_hook_in.store(getpid(), std::memory_order_relaxed);
   return true;
 }
 
-// Adds and removes the callback instead of enabling and disabling it, for the same reason as the hook above.
+// Adds and removes the callback instead of enabling and disabling it, for the reason at `range_hook`.
 void WatchUserRanges(const RangeWatcher* watcher) {
   const CallbackLock lock;
   static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
@@ -191,7 +194,7 @@ void WatchUserRanges(const RangeWatcher* watcher) {
 
 void InstallRangeHook(RangeScopes scopes) {
   const CallbackLock lock;
-  if (range_scopes != scopes) Leave();
+  if (range_scopes != scopes) RemoveHook();
   range_scopes = scopes;
 }
 

@@ -15,8 +15,8 @@
 namespace memoir {
 namespace {
 
-// If `shown` contains exactly the tensors of `given`, sets `all` to the kinds of all arguments in `given`. Otherwise
-// returns false.
+// `shown` has the kinds of the arguments that torch has passed. If these are exactly the tensors of `given`, sets `all`
+// to the kinds in `given` and returns true. Otherwise returns false.
 bool AddKinds(const FunctionArguments& given, const ValueKinds& shown, ValueKinds& all) {
   if (given.count == 0 || shown.count != given.tensors || shown.tensors != shown.count) return false;
   std::memcpy(all.kinds, given.kinds, given.count);
@@ -34,8 +34,8 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
   const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
 
-  // Readers find the source line of a backward node by its sequence number, which belongs to the forward operator. The
-  // stack that is recorded here shows Python code that the node itself runs.
+  // The stack of a backward node shows Python code that the node itself runs. Readers find the node's source line in
+  // another way: the node has the same sequence number as its forward operator.
   if (start.sequence >= 0 || start.source == RangeSource::kBackward) RecordStack(slot, bytes, OnEmptyPool::kWait);
   RingBatch batch(slot);
   std::uint8_t* place = batch.Reserve(bytes, OnEmptyPool::kWait);
@@ -118,11 +118,11 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   if (CudaLookIsDue()) [[unlikely]]
-    FindCudaBlocks();  // before the range is closed, because the new block belongs to it
+    FindCudaBlocks();  // before the range ends, because a block that is found belongs to the range
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
   if (open != nullptr && open->IsAccumulating(range)) [[unlikely]]
-    RecordAccumulatedGradient(slot);  // before the tick, because the record belongs into the range
+    RecordAccumulatedGradient(slot);  // before the tick of the end, because the record lies inside of the range
   const std::uint64_t tick = Tick();
   if (open == nullptr || !open->Pop(range)) return;
   slot->depth = open->depth();

@@ -7,8 +7,8 @@
 
 namespace memoir {
 
-// Called once on each thread. Stores torch's number of the thread, and includes the dispatch key of Memoir's fallback
-// (dispatch_key.h).
+// Called once on each thread. Stores the number that torch has given the thread in `slot`, and includes the dispatch
+// key of Memoir's fallback (dispatch_key.h).
 void JoinTorchThread(ThreadSlot* slot);
 
 // Returns the calling thread's slot; nullptr if the thread has no slot (RingThread).

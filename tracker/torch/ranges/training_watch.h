@@ -1,8 +1,8 @@
-// Detects that a process which is not recording begins to train: at a backward pass, or at an optimizer step.
+// Detects that a process which does not record begins to train: at its first backward pass or optimizer step.
 //
-// It uses a separate callback for these ranges alone, so in a process that only loads data, operators cost nothing. The
-// first such range is not recorded, because torch chose the callbacks of this range before the recording began. The
-// operators inside of it are recorded.
+// The watch is a callback that torch calls only for autograd nodes and user ranges, so it does not slow down operators.
+// The autograd node or optimizer step with which training begins is not recorded, because torch chose its callbacks
+// before the recording began. The operators inside of it are recorded.
 #ifndef TRACKER_TORCH_RANGES_TRAINING_WATCH_H_
 #define TRACKER_TORCH_RANGES_TRAINING_WATCH_H_
 
@@ -15,15 +15,16 @@ namespace memoir {
 // Returns true for the range of an autograd node or of an optimizer step.
 bool IsTraining(const at::RecordFunction& range);
 
-// Calls `begins` when such a range begins, on the range's thread, until WatchTraining is called with nullptr. `begins`
-// must not throw. Takes a lock of torch's.
+// Calls `begins` each time an autograd node or an optimizer step begins, on the thread that runs the node or the step,
+// until WatchTraining is called with nullptr. `begins` must not throw. WatchTraining takes a lock of torch.
 void WatchTraining(void (*begins)());
 
-// Like WatchTraining, for a forked child in which torch's list still has the parent's hook (hooks.h). At the next range
-// the watch replaces this hook. If that range is training, `begins` is called immediately. Until then no lock is taken.
-// Each thread takes torch's lock in its first operator. If a thread of the parent held the lock at the fork, no thread
-// releases it in the child, and a child that runs no operators must not wait for it. If there is no hook, returns false
-// and does nothing.
+// Like WatchTraining, for a forked child in which torch's list of callbacks still contains the parent's range hook
+// (hooks.h). At the next range, the watch replaces the hook. If this range is an autograd node or an optimizer step,
+// `begins` is called at once. WatchFromNextRange itself takes no lock of torch: if a thread of the parent held torch's
+// lock at the fork, no thread of the child releases it, and a child that runs no operators must not wait for it. The
+// lock is taken at the next range, because a child that runs operators takes it in any case. Returns false, and does
+// nothing, if the list does not contain the hook.
 bool WatchFromNextRange(void (*begins)());
 
 }  // namespace memoir

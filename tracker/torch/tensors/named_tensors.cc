@@ -15,6 +15,7 @@
 #include "tracker/torch/tensors/range_values.h"
 #include "tracker/torch/torch_versions.h"
 
+// Implements tracker/modules/named_tensors.h: records the tensors that modules and optimizers hold.
 namespace memoir {
 namespace {
 
@@ -52,8 +53,8 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 32;
 }
 
-// Records a tensor that a module or an optimizer holds. If another tensor contains its bytes, records that tensor: the
-// values of a sparse tensor, or the tensor inside of a Python subclass that wraps another tensor.
+// Records a tensor that a module or an optimizer holds. If another tensor contains the data of `impl`, records that
+// other tensor: the values of a sparse tensor, or the local tensor of a DTensor.
 void RecordHeld(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags = 0) {
   if (impl == nullptr) return RecordTensor(slot, impl);
   if (const c10::TensorImpl* values = SparseValues(*impl)) return RecordTensor(slot, values, kUnlisted);

@@ -1,5 +1,5 @@
-// The mutex under which torch::autograd::AccumulateGrad replaces a gradient. It is a protected member of the class
-// Node.
+// Returns the mutex of an autograd node, under which torch::autograd::AccumulateGrad replaces a gradient. The mutex is
+// a protected member of torch::autograd::Node, so a derived class reads it.
 #ifndef TRACKER_TORCH_TENSORS_NODE_MUTEX_H_
 #define TRACKER_TORCH_TENSORS_NODE_MUTEX_H_
 

@@ -46,9 +46,10 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
          impl.sizes_default().size() <= kMaxDimensions;
 }
 
-// Returns the size of a storage without copying it. StorageImpl's own function returns a copy. If the size is symbolic,
-// the copy calls a Python object and takes the GIL, and events of this Python code would be recorded in the middle of a
-// half-written record. So this function reads the private member, which an explicit instantiation may name.
+// Returns a reference to the size of a storage. StorageImpl's own function returns a copy of the SymInt. If the size is
+// symbolic, the copy runs Python code under the GIL, and the hooks would record events of this code in the middle of a
+// half-written record. So this function reads the private member. C++ allows an explicit instantiation of a template to
+// name private members.
 const c10::SymInt& SizeOf(const c10::StorageImpl& storage);
 template <c10::SymInt c10::StorageImpl::* member>
 struct StorageSize {
@@ -70,9 +71,9 @@ void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.device_index = storage->device().index();
 }
 
-// Writes the sizes and strides of a tensor, and returns how many numbers it has written. A row-major tensor without
-// gaps needs no strides. Dimensions of size 1 may have any stride, and an empty tensor counts as contiguous. Uses
-// loops, because memcpy takes longer for a few numbers.
+// Writes the sizes and strides of a tensor to `shape`, and returns how many numbers it has written. The strides of a
+// contiguous tensor (row-major, without gaps) are not written. Dimensions of size 1 may have any stride, and an empty
+// tensor counts as contiguous. Uses loops, because memcpy takes longer for a few numbers.
 std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::int64_t* shape) {
   const c10::IntArrayRef sizes = impl.sizes_default();
   const std::int64_t* const strides = impl.strides_default().data();
@@ -94,8 +95,7 @@ std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::in
   return ndim * 2;
 }
 
-// Returns the tensor's flag requires_grad_, which is set only on leaf tensors. An operator that receives the tensor
-// reads the same flag.
+// Returns the tensor's flag requires_grad_, which is set only on leaf tensors.
 bool WantsGradient(const c10::TensorImpl& impl) {
   const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(impl.autograd_meta());
   return meta != nullptr && meta->requires_grad_;
@@ -107,7 +107,7 @@ c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
   return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
 }
 
-// Always inlined, because loops call it for each tensor of a range.
+// Always inlined, because AddTensors calls it for each tensor of a range.
 [[gnu::always_inline]] inline void AddTensor(RingBatch& batch, std::uint16_t depth, const c10::TensorImpl* impl,
                                              std::uint8_t flags) {
   const bool shaped = impl != nullptr && HasPlainShape(*impl);
@@ -143,7 +143,7 @@ std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
 
 const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl) {
   if (!impl.key_set().has_any(c10::DispatchKeySet({c10::DispatchKey::Sparse}))) return nullptr;
-  // values() returns a temporary reference. The sparse tensor keeps the values alive after it.
+  // values() returns a temporary object that refers to the values. The sparse tensor keeps the values alive.
   return static_cast<const at::SparseTensorImpl&>(impl).values().unsafeGetTensorImpl();
 }
 
@@ -155,7 +155,7 @@ void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t fl
 std::size_t ValueKinds::RecordBytes() const { return PadTo8(PadTo4(count) + lists * sizeof(std::uint32_t)); }
 
 void ValueKinds::Write(std::uint8_t* place) const {
-  // Copies four bytes at a time. Both `kinds` and the record have room up to a multiple of 4 bytes.
+  // Copies four kinds at a time. Both `kinds` and the record have room for a number of kinds that is a multiple of 4.
   for (std::size_t i = 0; i < count; i += 4) std::memcpy(place + i, kinds + i, 4);
   for (std::size_t i = 0; i < lists; ++i) std::memcpy(place + PadTo4(count) + i * 4, list_lengths + i, 4);
 }

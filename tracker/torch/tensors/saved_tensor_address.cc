@@ -14,7 +14,7 @@ using Data = at::Tensor SavedVariable::*;
 
 Data DataMember();
 
-// An explicit instantiation may name private members.
+// C++ allows an explicit instantiation of a template to name private members.
 template <Data kMember>
 struct PrivateMember {
   friend Data DataMember() { return kMember; }

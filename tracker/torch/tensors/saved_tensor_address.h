@@ -1,5 +1,5 @@
-// Finds the storage of a tensor that an autograd node has saved for backward. Any thread that holds the GIL and keeps
-// the node alive. No backward pass may run meanwhile, because its threads free saved tensors.
+// Finds the storage of a tensor that an autograd node has saved for backward. Call it on a thread that holds the GIL
+// and keeps the node alive. No backward pass may run at the same time, because it frees saved tensors.
 #ifndef TRACKER_TORCH_TENSORS_SAVED_TENSOR_ADDRESS_H_
 #define TRACKER_TORCH_TENSORS_SAVED_TENSOR_ADDRESS_H_
 

@@ -1,4 +1,4 @@
-// The address of a tensor's storage.
+// Reads the address of a tensor's storage.
 #ifndef TRACKER_TORCH_TENSORS_STORAGE_ADDRESS_H_
 #define TRACKER_TORCH_TENSORS_STORAGE_ADDRESS_H_
 

@@ -1,5 +1,5 @@
-// 128-bit hashes of contents. Readers recognize equal names and layouts of different ranks by these hashes, without a
-// common dictionary.
+// 128-bit hashes of the contents of dictionary entries: of names, of the layouts of tensors, of signatures. Readers
+// recognize equal names and layouts of different ranks by these hashes, without a common dictionary.
 #ifndef TRACKER_WRITER_DICTIONARIES_CONTENT_HASH_H_
 #define TRACKER_WRITER_DICTIONARIES_CONTENT_HASH_H_
 

@@ -1,8 +1,8 @@
-// Assigns ids to contents. An open-addressing table maps 128-bit hashes to ids, and has the part in which each id was
-// last defined.
+// Assigns ids to contents of dictionary entries, such as the layouts of tensors. An open-addressing table maps the
+// content's 128-bit hash to the id, and to the part in which the id was last defined.
 //
-// Bounded: when the table has kMaxContents contents, it is cleared, and continues with new ids. In a process an id
-// never has two meanings. A content can have two ids; readers merge these by hash. One thread.
+// Bounded: when the table has kMaxContents contents, it is cleared, and continues with new ids. So a process never uses
+// an id for two contents. A content may get two ids; readers merge them by the hash. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_CONTENT_IDS_H_
 #define TRACKER_WRITER_DICTIONARIES_CONTENT_IDS_H_
 
@@ -24,6 +24,7 @@ class ContentIds {
   };
 
   ContentIds();
+  // Returns the id of the content, and whether the caller must define it in `part`. A new content gets a new id.
   Result Find(const ContentHash& hash, std::uint32_t part);
   std::size_t size() const { return count_; }
 

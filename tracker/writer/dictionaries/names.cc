@@ -12,7 +12,7 @@ namespace {
 
 enum class Kind : std::uint8_t { kText = 0, kOperator = 1, kModule = 2, kCode = 3 };  // NameDef.Kind
 
-// Bound for ids in a damaged ring. The ring's own table is smaller.
+// Limit on ids, because the ids in a damaged ring may be wrong. The ring's table has fewer names.
 constexpr std::uint32_t kMaxRingNames = 1u << 20;
 
 ContentHash HashName(Kind kind, std::string_view text) {
@@ -114,8 +114,8 @@ Names::Name* Names::FindById(std::uint32_t id) {
 void Names::ForgetUnused() {
   std::unordered_set<std::uint32_t> used;
   mark_used_(&used);
-  // If more than half of the texts are in use, these texts are also forgotten. For blocks that use them, keyframes then
-  // lack the name of the innermost range.
+  // If the names in use are more than half of the maximum, they are also forgotten. Keyframes then lack the name of the
+  // innermost range of some blocks.
   const bool keep_used = used.size() <= max_texts_ / 2;
   const std::unordered_set<std::uint32_t> notes(notes_.begin(), notes_.end());
   std::erase_if(texts_, [&](const auto& entry) {

@@ -1,9 +1,9 @@
-// Names of ranges, marks, modules, kernels and Python code. A name of an operator, a module, a kernel or code is stored
-// once in the ring's table. Other names are free texts, which are part of their records.
+// Assigns ids to the names of ranges, marks, modules, kernels and Python code. The ring's table contains the names of
+// operators, modules, kernels and code, each once. All other names are free texts, and each record contains its text.
 //
-// Free texts are bounded: when there are kMaxTexts, texts that are not used are forgotten. If such a text comes again,
-// it gets a new id. Notes of torch.compile (docs/event_schema.md) are never forgotten, because every part must contain
-// them; they have at most kMaxNoteBytes. One thread.
+// Free texts are bounded: when there are kMaxTexts, texts that are not used are forgotten. If such a text is used
+// again, it gets a new id. Notes of torch.compile (docs/event_schema.md) are never forgotten, because every part must
+// contain them; they have at most kMaxNoteBytes. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_NAMES_H_
 #define TRACKER_WRITER_DICTIONARIES_NAMES_H_
 
@@ -38,17 +38,19 @@ class Names {
   };
   using MarkUsed = std::function<void(std::unordered_set<std::uint32_t>*)>;
 
-  // `mark_used` adds the ids of the names that open ranges and live blocks use.
+  // `mark_used` adds to its argument the ids of the names that open ranges and live blocks use.
   Names(const RingReader& ring, MarkUsed mark_used) : ring_(ring), mark_used_(std::move(mark_used)) {}
 
   // Returns a name of the ring's table: of an operator, a module, a kernel or code. nullptr if the ring has no such
   // name.
   Name* FindOperator(std::uint32_t ring_id);
+  // Returns the name of a free text. Adds it if it is unknown.
   Name* FindText(std::string_view text);
   Name* FindById(std::uint32_t id);  // nullptr: the name was forgotten
 
   // Appends the NameDef to a Payload, unless this part has it already.
   void Define(Name* name, std::uint32_t part, std::string* payload);
+  // Appends the NameDefs of all notes of torch.compile that this part lacks.
   void DefineNotes(std::uint32_t part, std::string* payload);
 
  private:

@@ -1,5 +1,6 @@
-// A signature is the kinds of the arguments of a range. This file stores the most recent signatures without lists. Most
-// operators have a recent signature, so their signature needs no hash, and their tensors need not be counted. One
+// A cache of recent signatures. A signature is a sequence of letters, one for the kind of each argument or result of a
+// range, such as T for a tensor (docs/capture_format.md, "Argument kinds"). Signatures with tensor lists are not stored
+// here. Most ranges have a recent signature. For them, the writer need not hash the signature or count its tensors. One
 // thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
 #define TRACKER_WRITER_DICTIONARIES_RECENT_SIGNATURES_H_
@@ -11,11 +12,11 @@
 namespace memoir {
 
 struct RecentSignature {
-  std::uint64_t kinds[2] = {};  // padded with zeros
+  std::uint64_t kinds[2] = {};  // one byte for each kind, padded with zeros
   std::uint32_t count = 0;      // number of kinds
-  std::uint32_t part = 0;       // part in which the signature was defined; 0: none
+  std::uint32_t part = 0;       // part in which the signature was defined; 0: no part
   std::uint32_t id = 0;
-  std::uint32_t tensors = 0;
+  std::uint32_t tensors = 0;  // number of kinds that are T
 
   bool IsOf(const RecentSignature& key) const {
     return kinds[0] == key.kinds[0] && kinds[1] == key.kinds[1] && count == key.count && part == key.part;

@@ -23,7 +23,8 @@ std::size_t Mix(std::uint32_t parent, const StackFrame& frame) {
 StackTable::StackTable(MarkUsed mark_used, std::size_t max_stacks)
     : mark_used_(std::move(mark_used)), max_stacks_(max_stacks), slots_(kFirstSlots, kNoRow) {}
 
-// Returns the row of a stack. Ids increase with rows. They have no gaps until stacks are forgotten for the first time.
+// Returns the row of a stack. The ids of the rows increase. They have no gaps until stacks are forgotten for the first
+// time, so the first guess is usually right.
 std::uint32_t StackTable::RowOf(std::uint32_t stack) const {
   if (stack == 0 || rows_.empty() || stack < rows_.front().id) return kNoRow;
   const std::size_t guess = stack - rows_.front().id;
@@ -46,7 +47,7 @@ std::uint32_t StackTable::AddChild(std::uint32_t parent, const StackFrame& frame
   if (depth == kMaxStackDepth) return parent;
   const std::size_t at = Slot(parent, frame);
   if (slots_[at] != kNoRow) return slots_[at];
-  if (rows_.size() == max_stacks_) return parent;  // all rows are in use
+  if (rows_.size() == max_stacks_) return parent;  // the table is full
   const auto row = static_cast<std::uint32_t>(rows_.size());
   slots_[at] = row;
   rows_.push_back({++last_id_, parent, frame, 0, depth + 1});
@@ -86,15 +87,15 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
 void StackTable::MakeRoom(std::size_t rows) {
   if (rows_.size() + rows <= max_stacks_) return;
   std::vector<bool> used = UsedBy(Users::kThreadsAndBlocks);
-  // If threads and blocks use too many stacks, keeps only the stacks of threads, because the next records of the
-  // threads refer to them.
+  // If threads, blocks and step patterns use too many stacks, keeps only the stacks of threads, because the next
+  // records of the threads refer to them.
   if (used.empty()) used = UsedBy(Users::kThreads);
   used.resize(rows_.size());
   Keep(used);
 }
 
-// Returns, for each row, whether it is used. Empty if more than half of the rows are used: they would leave too little
-// room, and the table would soon have to be marked again, which is expensive.
+// Returns, for each row, whether it is used. Empty if more than half of the table is used. The used rows would leave
+// too little room, and this expensive function would soon be called again.
 std::vector<bool> StackTable::UsedBy(Users users) const {
   std::vector<bool> used(rows_.size());
   std::size_t count = 0;

@@ -1,12 +1,13 @@
-// Python stacks as a tree. A stack consists of its parent, which is also a stack, and one inner frame. So stacks share
-// their common outer frames.
+// Assigns ids to Python stacks, which form a tree: a stack consists of its parent, which is also a stack, and one more
+// inner frame. So stacks share their common outer frames.
 //
-//     train.py:87 main ─┬─► model.py:12 forward ──► linear.py:125 forward      each frame is the end of one stack
+//     train.py:87 main ─┬─► model.py:12 forward ──► linear.py:125 forward   each frame ends a stack
 //                       └─► train.py:91 step
 //
-// Bounded: when there are kMaxStacks, stacks that are not used are forgotten. If such a stack comes again, it gets a
-// new id; an id never has two meanings. If the stacks of threads and live blocks need more than half of the table, the
-// stacks of live blocks are also forgotten. Earlier chunks contain them, and keyframes leave them out. One thread.
+// Bounded: when there are kMaxStacks, stacks that are not used are forgotten. If such a stack is recorded again, it
+// gets a new id; an id is never used for two stacks. If the stacks of threads, step patterns and live blocks need more
+// than half of the table, only the stacks of threads are kept. Earlier chunks contain the other stacks, but later
+// keyframes do not. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 #define TRACKER_WRITER_DICTIONARIES_STACK_TABLE_H_
 
@@ -30,14 +31,16 @@ class StackTable {
   enum class Users : std::uint8_t { kThreads, kThreadsAndBlocks };
   using MarkUsed = std::function<void(Users users, const std::function<void(std::uint32_t)>& use)>;
 
-  // `mark_used` calls `use` with the id of each stack that is in use by threads, or by threads and live blocks.
+  // `mark_used` calls `use` with the id of each stack that `users` use: threads, or threads, live blocks and step
+  // patterns.
   explicit StackTable(MarkUsed mark_used, std::size_t max_stacks = kMaxStacks);
 
-  // Returns the stack that consists of the `kept` outermost frames of `stack` and of `frames`, outermost first. 0 if
-  // there are no frames, or if `stack` has fewer than `kept` known frames.
+  // Returns the id of the stack that consists of the `kept` outermost frames of `stack`, followed by `frames`,
+  // outermost first. 0 if this stack has no frames, or if `stack` is unknown or has fewer than `kept` frames.
   std::uint32_t Replace(std::uint32_t stack, std::size_t kept, std::span<const StackFrame> frames);
 
-  // Appends the definitions that this part lacks to a Payload. False: the stack was forgotten.
+  // Appends to a Payload the definitions that this part lacks: of the stack, of its parents, and of the names of the
+  // code in their frames. Returns false if the stack was forgotten.
   bool Define(std::uint32_t stack, std::uint32_t part, Names& names, std::string* payload);
 
   bool Contains(std::uint32_t stack) const { return RowOf(stack) != kNoRow; }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kLayoutFlags = kContiguous | kHasStorage | kShapeUnknown;
 
-// Returns the traits of a tensor in the form of the capture.
+// Returns the bits of TensorTable.traits (capture.proto) for the flags of a TensorRecord.
 std::uint32_t TraitsOf(std::uint8_t flags) {
   return ((flags & kWantsGradient) != 0 ? 1u : 0u) | ((flags & kUnlisted) != 0 ? 2u : 0u);
 }
@@ -190,7 +190,7 @@ void TensorTable::Clear() {
   any_device_ = any_traits_ = false;
   for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_, &traits_})
     column->clear();
-  if (++chunk_ == 0) {  // after 2^32 chunks the numbers in old slots would be valid again
+  if (++chunk_ == 0) {  // after 2^32 chunks, the chunk numbers in old slots would match again
     slots_.assign(slots_.size(), Slot{});
     recent_.assign(recent_.size(), RecentTensor{});
     chunk_ = 1;

@@ -1,8 +1,8 @@
-// The tensors of one chunk, each stored once, with their layouts and devices. An event refers to a tensor by its row
-// number plus 1.
+// The tensors of one chunk, each stored once, with their layouts and devices. An event refers to a tensor by the
+// tensor's row number plus 1.
 //
-// Consecutive operators often have the same few tensors as arguments. So an event contains only a small number, and the
-// 40 bytes of a tensor are stored once per chunk. One thread.
+// Many operators of a chunk have the same tensors as arguments. So an event contains only a small number for each
+// tensor, and the tensor's 40 bytes are stored once per chunk. One thread.
 #ifndef TRACKER_WRITER_DICTIONARIES_TENSOR_TABLE_H_
 #define TRACKER_WRITER_DICTIONARIES_TENSOR_TABLE_H_
 
@@ -64,8 +64,8 @@ class TensorTable {
   };
 
   // An entry of recent_: the most recent tensor record whose hash selects this entry, and its reference. Most tensors
-  // come again before another tensor replaces them here, and then their layout need not be hashed. The first word of
-  // the record is stored without the depth, because the depth is not a property of the tensor.
+  // are used again before another tensor replaces them here, and then their layout need not be hashed. The first word
+  // of the record is stored without the depth, because the depth is not a property of the tensor.
   static constexpr std::size_t kRecentTensors = 512;
   static constexpr std::size_t kRecentTensorWords = 10;  // larger records are looked up each time
   struct RecentTensor {

@@ -1,5 +1,6 @@
-// The names of the values of torch's enumerations (dtypes, device types), because the ring contains only numbers. Needs
-// no headers of torch. The name of a value that this table lacks is "dtype46" or "device21".
+// Returns the names of the values of torch's enumerations (dtypes, device types), because the ring contains only
+// numbers. Needs no headers of torch. If a value is newer than the tables, its name is made from its number: "dtype46",
+// "device21".
 #ifndef TRACKER_WRITER_DICTIONARIES_TORCH_ENUM_NAMES_H_
 #define TRACKER_WRITER_DICTIONARIES_TORCH_ENUM_NAMES_H_
 

@@ -32,7 +32,7 @@ void ThreadRecords::Reset(const RingExtentView* views, std::size_t count, std::u
   for (std::size_t i = 0; i < count; ++i) segments_.push_back({views[i], views[i].first_record});
   consumed_segments_ = 0;
   position_ = {0, views[0].begin, views[0].first_record};
-  // Gaps before `next_record` do not matter: the skipped records are already packed, so nothing is missing.
+  // Gaps before `next_record` do not matter: all records before it were already added to a chunk.
   std::size_t bytes;
   while (position_.record < next_record && FindRecord(&position_, &bytes) != Step::kEnd) {
     if (position_.record >= next_record) break;
@@ -50,7 +50,7 @@ ThreadRecords::Step ThreadRecords::FindRecordBehind(Position* position, std::siz
     if (position->at < segment.view.end) {
       *bytes = RingReader::RecordBytes(position->at, segment.view.end);
       if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
-      position->at = segment.view.end;  // after a damaged length, no further record can be found
+      position->at = segment.view.end;  // behind a damaged length, no record of this extent can be found
       continue;
     }
     segment.end_record = position->record;
@@ -152,7 +152,8 @@ void ThreadRecords::ConsumeUpToPosition(RingReader& reader) {
   RingExtentView& view = segments_[position_.segment].view;
   if (consumed_segments_ > position_.segment || position_.at == view.begin) return;
   reader.Consume(view, position_.at, position_.record - view.first_record);
-  // A ring extent that is consumed completely may be freed, and may belong to another thread at the next call.
+  // A ring extent that is consumed completely must not be consumed again, because it may belong to another thread at
+  // the next call.
   if (position_.at == view.end) consumed_segments_ = position_.segment + 1;
   view.begin = position_.at;
   view.first_record = position_.record;

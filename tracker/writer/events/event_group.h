@@ -16,20 +16,21 @@
 
 namespace memoir {
 
-// The value of `seen_record` if missing records will not come any more: no thread writes records, or the writer has
-// stopped waiting for them.
+// The value of `seen_record` below if missing records will never appear in the ring, because no thread writes records
+// any more, or if the writer has stopped waiting for them.
 inline constexpr std::uint64_t kAllSeen = ~std::uint64_t{0};
 
+// An event and its tensor records.
 struct EventGroup {
   RecordKind kind = RecordKind::kNone;
   const RecordHeader* header = nullptr;  // points to the record, whose struct depends on `kind`
   std::uint64_t tick = 0;
   std::uint64_t first_record = 0;  // index of the event's record on its thread
   std::uint64_t records = 0;       // number of records: the event and its tensors
-  std::string_view kinds;          // argument kinds of the begin or the end of a range
+  std::string_view kinds;          // one letter for the kind of each argument, result or held tensor: 'T' is a tensor
   const std::uint32_t* list_lengths = nullptr;
   std::uint32_t list_count = 0;
-  std::string_view text;                     // name in the record, text of a mark, or names of a module's tensors
+  std::string_view text;                     // free-text name of a range, text of a mark, or names of held tensors
   std::vector<const TensorRecord*> tensors;  // fewer than the event announces if some were lost
 
   template <typename Record>
@@ -38,11 +39,11 @@ struct EventGroup {
   }
 };
 
-// Fills `group` from the record at `group->header`, except for the tensors and the numbers of records. Returns the
-// number of tensors that the record announces.
+// Fills the tick, the kinds, the lists and the text of `group` from the record at `group->header`, whose kind is
+// `group->kind`. Returns the number of tensor records that belong to the event.
 std::uint32_t ReadEvent(EventGroup* group);
 
-// The records of one thread that are not consumed yet, in one ring extent after the other.
+// Reads the records of one thread that are not consumed yet, in one ring extent after the other.
 class ThreadRecords {
  public:
   struct Extent {
@@ -59,20 +60,21 @@ class ThreadRecords {
     kGroup,       // *group is filled
     kNothing,     // no record is left
     kIncomplete,  // the group's last records are not in the ring yet; *group has the event's tick
-    kUnclear,     // tensors without their event, which was lost, or is not visible to this scan
+    kUnclear,     // tensor records whose event was lost, or is not visible to this scan
   };
 
-  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because they are
-  // already packed into a chunk.
+  // `views`: the ring extents of one thread, in order. Records before `next_record` are skipped, because they were
+  // already added to a chunk.
   void Reset(const RingExtentView* views, std::size_t count, std::uint64_t next_record);
 
-  // Returns the stack records that Reset skipped. A reader that begins here finds the thread's Python stack in them.
+  // Returns the stack records that Reset skipped. They determine the thread's Python stack at the first record that is
+  // not skipped.
   const std::vector<const StackRecord*>& skipped_stacks() const { return skipped_stacks_; }
 
   // Reads the group at the position, without advancing. Skips damaged and dropped records, and tensors whose event was
-  // lost. A scan reads one ring extent after the other while threads add records, so a record may seem to be missing
-  // although it exists. A gap inside of a group counts as a loss only if the record after the gap was visible in an
-  // earlier scan: its index is less than `seen_record`.
+  // lost. A record may seem to be missing although it exists, because a scan reads one ring extent after the other
+  // while threads add records. So a gap inside of a group counts as a loss only if the index of the record after the
+  // gap is less than `seen_record`: this record was visible in an earlier scan.
   PeekResult Peek(EventGroup* group, std::uint64_t seen_record);
   // Advances past the group that Peek found.
   void Advance() { position_ = after_; }
@@ -85,8 +87,8 @@ class ThreadRecords {
 
  private:
   enum class Step { kRecord, kEnd, kGap };
-  // Sets `position` to the next record, which may be in a later ring extent, and *bytes to the size of this record.
-  // kGap: records before it are missing.
+  // Sets *position to the next record, which may be in a later ring extent, and *bytes to the size of this record.
+  // kGap: records directly before the next record are missing. kEnd: there is no next record.
   Step FindRecord(Position* position, std::size_t* bytes) {
     const std::uint8_t* const end = segments_[position->segment].view.end;
     if (position->at < end) [[likely]] {

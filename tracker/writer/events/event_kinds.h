@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// memoir.v1.EventKind.
+// The values of EventKind in capture.proto.
 enum class EventKind : std::uint8_t {
   kUnknown = 0,
 #define MEMOIR_EVENT(Name, NAME, number, Record, variant, columns) k##Name = number,

@@ -1,4 +1,4 @@
-// A ThreadRun while it is built: consecutive events of one thread, as columns. One thread.
+// Collects consecutive events of one thread as columns, and encodes them (ThreadRun in capture.proto). One thread.
 #ifndef TRACKER_WRITER_EVENTS_RUN_COLUMNS_H_
 #define TRACKER_WRITER_EVENTS_RUN_COLUMNS_H_
 
@@ -16,8 +16,8 @@ namespace memoir {
 
 class RunColumns {
  public:
-  // Empties the columns for a new run. `repeated_before`: number of records of the thread, after its last run, that
-  // need no run.
+  // Empties the columns for a new run. `repeated_before`: number of the thread's records since its last run that are in
+  // no run (RowPacker::NoteRepeated).
   void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth, std::uint32_t start_stack,
              std::uint64_t repeated_before = 0);
 
@@ -44,7 +44,8 @@ class RunColumns {
   void PutCorrelation(std::uint32_t correlation);
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
-  // Returns the address of the previous memory event. An event without an address refers to the same address.
+  // Returns the address of the previous memory event. An event without an address stores this address, because the
+  // difference is then 0.
   std::uint64_t last_address() const { return address_; }
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
@@ -69,7 +70,7 @@ class RunColumns {
   std::uint64_t stream_ = 0;
   std::uint64_t correlation_ = 0;
   std::size_t bytes_ = 0;
-  std::uint64_t used_ = 0;  // one bit for each optional RunColumn that has a value other than 0
+  std::uint64_t used_ = 0;  // one bit for each RunColumn with `zeros_left_out` that has another value than 0
 
   VarintColumn kind_;
   std::array<VarintColumn, kRunColumnCount> columns_;  // indexed by RunColumn

@@ -13,7 +13,7 @@ namespace memoir {
 namespace {
 
 constexpr int kLevel = 1;
-// A larger buffer, which a large keyframe has needed, is not kept for ordinary chunks.
+// A larger buffer, which a large keyframe has needed, is replaced by a smaller one for the next chunk.
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
 
 // Adds the id of the recording, and then the checksum of all fields that `bytes` contains.

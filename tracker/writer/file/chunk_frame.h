@@ -1,5 +1,5 @@
-// Encodes a Payload as the bytes of a chunk: compression with zstd, checksums, header fields, tag and length. One
-// thread; buffers are used again.
+// Encodes a Payload (capture.proto) as the bytes of a chunk: compresses it with zstd, and adds the header fields,
+// checksums, tag and length. One thread, because the calls share buffers.
 #ifndef TRACKER_WRITER_FILE_CHUNK_FRAME_H_
 #define TRACKER_WRITER_FILE_CHUNK_FRAME_H_
 
@@ -15,6 +15,7 @@ struct ZSTD_CCtx_s;
 
 namespace memoir {
 
+// The header fields of a chunk that the caller provides.
 struct ChunkHeader {
   std::uint64_t sequence = 0;
   std::uint64_t complete_until_tick = 0;
@@ -38,8 +39,8 @@ class ChunkFrame {
 
   const std::uint64_t recording_;
   ZSTD_CCtx_s* context_;
-  // Room for the largest result of the compression. The actual result needs only a part of it; the rest is never
-  // written and uses no memory.
+  // A buffer with room for the largest possible result of the compression. The actual result is smaller. The rest of
+  // the buffer is never written, and uses no memory.
   std::unique_ptr<char[]> room_;
   std::size_t room_bytes_ = 0;
   std::string index_;

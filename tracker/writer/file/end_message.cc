@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kFrame = "\n\t";
 
+// Removes the beginning of *text, up to and including `end`, and returns it without `end`.
 std::string_view TakeUntil(std::string_view end, std::string_view* text) {
   const std::string_view taken = text->substr(0, text->find(end));
   text->remove_prefix(taken.size() == text->size() ? taken.size() : taken.size() + end.size());

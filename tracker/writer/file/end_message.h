@@ -8,7 +8,8 @@
 
 namespace memoir {
 
-// Adds the text of memoir_uncaught (tracker/memoir.h) to an End: the message, and then the frames of the traceback.
+// Adds `text` to `end`, an End message of capture.proto. `text` has the format of memoir_uncaught (tracker/memoir.h):
+// an error message, and then the frames of a traceback, if there is one.
 void AddEndMessage(std::string_view text, protozero::pbf_writer* end);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// Functions for paths that do not use std::filesystem. Some of torch's wheels export their own copy of std::filesystem,
-// others use the system's libstdc++, and RHEL 8's libstdc++ does not contain std::filesystem. Any thread.
+// Functions for paths, without std::filesystem: some of torch's wheels export their own copy of std::filesystem, and
+// others use the system's libstdc++, which on RHEL 8 does not contain std::filesystem. Any thread.
 #ifndef TRACKER_WRITER_FILE_FOLDER_PATHS_H_
 #define TRACKER_WRITER_FILE_FOLDER_PATHS_H_
 
@@ -7,8 +7,9 @@
 
 namespace memoir {
 
-// Returns the absolute path of `path`, because the program may change its working folder, and memoir-drain has another
-// one. Returns `path` unchanged if this process has no working folder.
+// Returns the absolute path of `path`. This path stays valid if the program changes its working folder, and is also
+// valid in memoir-drain, which may run in another folder. Returns `path` unchanged if this process has no working
+// folder.
 std::string AbsolutePath(const std::string& path);
 
 // Returns true for a folder, or a link to a folder.

@@ -135,27 +135,28 @@ bool PartSink::WriteAll(std::string_view bytes) {
   return true;
 }
 
-// Compares with twice the bytes, because evicted parts are removed only after this chunk is written.
+// Counts the chunk twice, because evicted parts are removed only after this chunk is written.
 bool PartSink::HasRoom(std::uint64_t bytes) const {
   return max_bytes_ == 0 || bytes_on_disk_ + 2 * bytes <= max_bytes_;
 }
 
-// Evicted parts need no replacement, because later keyframes have their sums. While the newest part has no chunk, it
-// has no keyframe either, so the part before it is not evicted.
+// Only the counts of evicted parts are written into later chunks, and not the events, because later keyframes contain
+// the sums of their events. While the newest part has no chunk, it has no keyframe either, so the part before it is not
+// evicted.
 void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept) {
   const std::size_t needed = offset_ == 0 ? 2 : 1;
   while (parts_.size() > needed && !HasRoom(bytes)) {
-    const auto goes = parts_.begin() + static_cast<std::ptrdiff_t>(LeastImportant(parts_.size() - needed, kept));
-    bytes_on_disk_ -= goes->bytes;
-    folded_events_ += goes->events;
+    const auto chosen = parts_.begin() + static_cast<std::ptrdiff_t>(LeastImportant(parts_.size() - needed, kept));
+    bytes_on_disk_ -= chosen->bytes;
+    folded_events_ += chosen->events;
     ++folded_parts_;
-    planned_.push_back(goes->path);
-    parts_.erase(goes);
+    planned_.push_back(chosen->path);
+    parts_.erase(chosen);
   }
 }
 
-// Returns which of the first `count` parts to evict, as an index: the oldest part that is not in `kept`. If all of them
-// are in `kept`, the least important one.
+// Returns the index of the part to evict among the first `count` parts: the oldest part that `kept` does not protect.
+// If `kept` protects all of them, the least important part.
 std::size_t PartSink::LeastImportant(std::size_t count, std::span<const std::uint32_t> kept) const {
   std::vector<bool> stays(count);
   std::uint64_t room = max_bytes_ / 2;
@@ -168,8 +169,8 @@ std::size_t PartSink::LeastImportant(std::size_t count, std::span<const std::uin
       last = i;
     }
   }
-  const auto goes = std::find(stays.begin(), stays.end(), false);
-  return goes == stays.end() ? last : static_cast<std::size_t>(goes - stays.begin());
+  const auto chosen = std::find(stays.begin(), stays.end(), false);
+  return chosen == stays.end() ? last : static_cast<std::size_t>(chosen - stays.begin());
 }
 
 void PartSink::RemovePlanned() {

@@ -1,10 +1,10 @@
-// The part files of one process. Chunks are only appended to them, and they are numbered. Under a size limit the oldest
-// parts are evicted, and important parts last (important_parts.h).
+// Writes the part files of one process, which are numbered. Appends chunks to the open part. Under a size limit, evicts
+// parts: the oldest first, and important parts last (important_parts.h).
 //
-// Chunks are passed as bytes and index entries. After a failed write the part is cut back to its last complete chunk
-// and closed; the caller then opens a new part. Throws only std::bad_alloc, and never ends the program. In a recorded
-// program, call all functions inside of RunInOwnFiles (interpose/system/own_files.h), except for the destructor, which
-// calls RunInOwnFiles itself.
+// The caller passes each chunk as bytes, with the facts for the part's index. After a failed write the part is cut back
+// to its last complete chunk and closed; the caller then opens a new part. Throws only std::bad_alloc, and never ends
+// the program. In a recorded program, call all functions inside of RunInOwnFiles (interpose/system/own_files.h), except
+// for the destructor, which calls RunInOwnFiles itself.
 #ifndef TRACKER_WRITER_FILE_PART_SINK_H_
 #define TRACKER_WRITER_FILE_PART_SINK_H_
 
@@ -17,7 +17,7 @@
 
 namespace memoir {
 
-// An entry of the index: Index.ChunkRef without the chunk's offset, which the sink adds.
+// An entry of a part's index: a ChunkRef of capture.proto, without the chunk's offset and size, which PartSink adds.
 struct ChunkFacts {
   std::uint64_t first_tick = 0;
   std::uint64_t last_tick = 0;
@@ -27,7 +27,7 @@ struct ChunkFacts {
 
 // Returns the path of a part: "<folder>/<stem>.p0000.memoir".
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
-// Returns the end of a message about a folder that cannot be made or written to: the remedy.
+// Returns the remedy for a folder that cannot be made or written to, as the end of an error message.
 std::string RemedyFor(int error_number);
 // Like RemedyFor, for a recording that has begun. Such a recording cannot use another folder.
 std::string MakeRoomFor(int error_number);
@@ -56,9 +56,10 @@ class PartSink {
   // Returns true if a chunk of `bytes` fits without an eviction.
   bool HasRoom(std::uint64_t bytes) const;
   // Decides which parts are evicted for a chunk of at most `bytes`. The oldest parts that are not in `kept` are evicted
-  // first, then the least important parts of `kept`. `kept` has numbers of parts, the most important first; these parts
-  // may take half of the size limit. Evicted parts are counted now, so that the chunk contains the count, but are
-  // removed only when the chunk is on disk. So if the process is killed in between, every removed part is counted.
+  // first, then the least important parts of `kept`. `kept` has numbers of parts, the most important first. If these
+  // parts are larger than half of the size limit together, the last of them are not protected. Evicted parts are
+  // counted now, so that the chunk contains the count, but are removed only when the chunk is on disk. So if the
+  // process is killed in between, every removed part is counted.
   void PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept);
   // Appends a complete chunk (with tag and length), and removes the parts that PlanRoom has chosen. False: no byte of
   // the chunk is on disk, the part is closed, and last_error() has the cause.
@@ -68,7 +69,7 @@ class PartSink {
   // Closes the part. False: written data may not be on disk, and last_error() has the cause. Network file systems
   // report such errors only when a file is closed.
   bool Close();
-  // Removes the open part. False: it still exists.
+  // Removes the open part. Returns false if the part still exists.
   bool Remove();
   // Returns true if another program has removed the open part: no file has its name, or another file has it. Later
   // writes to the part are lost.

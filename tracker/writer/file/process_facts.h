@@ -10,8 +10,9 @@
 
 namespace memoir {
 
+// Values of ProcessInfo.format_version. Captures that may have pattern rows have the version kFormatWithRepeats,
+// because a reader of format 1 would miss the events in the rows.
 inline constexpr std::uint32_t kFormatVersion = 1;
-// For captures with pattern rows, whose events a reader of format 1 would miss.
 inline constexpr std::uint32_t kFormatWithRepeats = 2;
 
 // Events that are missing from the capture, as in the message Unrecorded.
@@ -30,7 +31,7 @@ struct UnrecordedEvents {
   bool operator==(const UnrecordedEvents&) const = default;
 };
 
-// The place of this rank in one parallel dimension of the job: "pp", 1 of 4.
+// The place of this rank in one parallel dimension of the job, for example dimension "pp", index 1, size 4.
 struct Coordinate {
   std::string dimension;
   std::uint32_t index = 0, size = 0;
@@ -42,6 +43,7 @@ struct ProcessFacts {
   std::string host;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;  // 0: unknown
+  // Number of times that torchrun had restarted the job.
   std::uint32_t restart = 0;
   std::string rank_source;    // "none", "MEMOIR_RANK", "torchrun", ...
   std::string rank_conflict;  // one line about contradicting ranks
@@ -50,10 +52,10 @@ struct ProcessFacts {
   std::string torch_version;
   std::string python_version;
   std::uint64_t ticks_per_second = 0;  // result of ChooseTick
-  std::vector<std::string> sources;    // "ranges", "cpu-allocator", ...
+  std::vector<std::string> sources;    // names of what is recorded: "ranges", ...
   std::string simulated_device;
-  std::string boot_id;  // /proc/sys/kernel/random/boot_id
-  std::uint64_t forked_from = 0;
+  std::string boot_id;              // /proc/sys/kernel/random/boot_id
+  std::uint64_t forked_from = 0;    // pid of the recorded parent, in a forked child that began to record; otherwise 0
   std::uint64_t process_start = 0;  // clock ticks since boot; 0: unknown
   std::uint64_t parent_pid = 0;
   std::uint64_t parent_start = 0;

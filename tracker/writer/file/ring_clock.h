@@ -1,6 +1,6 @@
-// Reads all clocks of a recording, as close together as possible. Any thread of a process that has called ChooseTick. A
-// process that only reads the ring of another process must not call ReadClock, because the ticks of the two processes
-// may come from different sources.
+// Reads all clocks of a recording, as close together as possible. ReadClock may be called on any thread, once the
+// process has called ChooseTick. A process that only reads the ring of another process must not call ReadClock, because
+// the ticks of the two processes may come from different sources.
 #ifndef TRACKER_WRITER_FILE_RING_CLOCK_H_
 #define TRACKER_WRITER_FILE_RING_CLOCK_H_
 

@@ -1,5 +1,5 @@
-// Packs what a caching allocator reports besides its blocks: segments, out-of-memory errors, and statistics. One
-// thread.
+// Packs the events of a caching allocator that are not about blocks: segments, out-of-memory errors, and statistics.
+// One thread.
 #ifndef TRACKER_WRITER_PACK_ALLOCATOR_PACKER_H_
 #define TRACKER_WRITER_PACK_ALLOCATOR_PACKER_H_
 

@@ -13,8 +13,8 @@ namespace {
 // number.
 constexpr std::uint64_t kMaxMissingTensors = 1u << 20;
 
-// Returns the number of tensors that a signature announces. If the kinds and the lengths of lists do not match, returns
-// a number that no range can have.
+// Returns the number of tensors that a signature announces. If the number of lists among the kinds differs from the
+// number of list lengths, returns a number that no range can have.
 std::uint64_t AnnouncedTensors(const EventGroup& group) {
   std::uint64_t tensors = 0;
   std::uint32_t lists = 0;
@@ -27,8 +27,8 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
   return tensors;
 }
 
-// Sets *key. False if the signature has lists, or more kinds than the key can hold. Copies whole words, because a
-// record has room after its kinds, up to a multiple of 8 bytes.
+// Sets *key to the event's signature. Returns false if the signature is empty, has lists, or has more kinds than the
+// key can hold. Copies whole words of 8 bytes, which is possible because a record is padded after its kinds.
 bool MakeKey(const EventGroup& group, std::uint32_t part, RecentSignature* key) {
   const std::size_t count = group.kinds.size();
   if (count == 0 || count > sizeof key->kinds || group.list_count != 0) return false;

@@ -1,5 +1,5 @@
-// Packs the arguments and results of ranges, and other lists of tensors. Owns the tensor table of the chunk and the ids
-// of signatures. One thread.
+// Packs the arguments and results of ranges, and other lists of tensors. Owns the tensor table of the chunk, and the
+// ids of signatures (recent_signatures.h). One thread.
 #ifndef TRACKER_WRITER_PACK_ARGUMENT_PACKER_H_
 #define TRACKER_WRITER_PACK_ARGUMENT_PACKER_H_
 
@@ -20,10 +20,11 @@ class ArgumentPacker {
  public:
   explicit ArgumentPacker(SharedPackState& shared) : shared_(shared), tensors_(&shared.devices) {}
 
-  // Returns false if the arguments are damaged; then they are left out.
+  // Packs the event's arguments into `run`. Returns false if the event has no arguments, or if they are damaged and
+  // therefore left out.
   bool AddArguments(const EventGroup& group, RunColumns& run);
 
-  // The tensors of the chunk: their encoded size in bytes, and the field of a Payload.
+  // Returns the encoded size of the chunk's tensors in bytes. AddTo appends the tensors to a Payload.
   std::size_t bytes() const { return tensors_.bytes(); }
   void AddTo(std::string* payload) const { tensors_.AddTo(payload); }
   void Clear() { tensors_.Clear(); }

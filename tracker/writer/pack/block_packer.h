@@ -1,5 +1,5 @@
-// Packs allocations and frees of blocks, on the host and on devices with a caching allocator, and keeps the live blocks
-// up to date. One thread.
+// Packs allocations and frees of blocks, on the host and on devices, and keeps the table of live blocks up to date. One
+// thread.
 #ifndef TRACKER_WRITER_PACK_BLOCK_PACKER_H_
 #define TRACKER_WRITER_PACK_BLOCK_PACKER_H_
 

@@ -1,4 +1,4 @@
-// The runs of one chunk: one for each thread, and another one after a loss of the thread's records. One thread.
+// The runs of one chunk. A thread usually has one run; after a loss of records, another run begins. One thread.
 #ifndef TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 #define TRACKER_WRITER_PACK_CHUNK_RUNS_H_
 
@@ -18,14 +18,15 @@ class ChunkRuns {
  public:
   explicit ChunkRuns(SharedPackState& shared) : shared_(shared) {}
 
-  // Returns the event's run. A new run begins if a record was lost, or if the begin or the end of a range was not seen.
+  // Returns the event's run. A new run begins if the thread has no run in this chunk, if records since the end of its
+  // run were lost or are in pattern rows, or if the begin or the end of a range was not seen.
   RunColumns& RunFor(ThreadState& thread, const EventGroup& group) {
     if (thread.run != nullptr && DepthBefore(group) == static_cast<std::uint16_t>(thread.ranges.depth()) &&
         thread.run->next_record() == group.first_record) [[likely]]
       return *thread.run;
     return StartRunAt(thread, group);
   }
-  // Call it for the bytes by which an event has made its run longer.
+  // Call it after an event was added to its run. `bytes`: the number of bytes by which the run has grown.
   void CountBytes(std::size_t bytes) { bytes_ += bytes; }
 
   bool empty() const { return runs_.empty(); }

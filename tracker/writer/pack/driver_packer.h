@@ -1,5 +1,5 @@
 // Packs driver allocations, device samples and host samples. Owns the live driver allocations, and the samples that
-// keyframes repeat. One thread.
+// keyframes contain. One thread.
 #ifndef TRACKER_WRITER_PACK_DRIVER_PACKER_H_
 #define TRACKER_WRITER_PACK_DRIVER_PACKER_H_
 

@@ -27,9 +27,10 @@ void HolderPacker::AddNames(const EventGroup& group, RunColumns& run) {
   }
 }
 
-// Returns true if the module or the optimizer still holds the tensor. It does not if the block at the tensor's address
-// was allocated after the record, because the block then belongs to another tensor. If no allocation at the address was
-// recorded, the tensor counts as held. Gradients are the exception, because they are freed between steps.
+// Returns true if the module or the optimizer still holds the tensor. It no longer holds the tensor if the block at the
+// tensor's address was allocated after the record: the block then belongs to another tensor. If no live block at the
+// address is known, a gradient counts as freed, because gradients are freed between steps; any other tensor counts as
+// held.
 bool HolderPacker::IsHeldStill(const CurrentHoldings::Copy& held, std::size_t tensor) {
   const TensorRecord& record = *held.tensors[tensor];
   if (record.storage == 0) return true;

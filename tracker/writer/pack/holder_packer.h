@@ -1,4 +1,5 @@
-// Packs the tensors that modules and optimizers hold. Owns their newest records, for snapshots. One thread.
+// Packs the records of the tensors that modules and optimizers hold. Keeps the newest of these records for snapshots.
+// One thread.
 #ifndef TRACKER_WRITER_PACK_HOLDER_PACKER_H_
 #define TRACKER_WRITER_PACK_HOLDER_PACKER_H_
 
@@ -15,12 +16,12 @@ class HolderPacker {
  public:
   HolderPacker(SharedPackState& shared, ArgumentPacker& arguments) : shared_(shared), arguments_(arguments) {}
 
-  // Keeps the records of an event for snapshots. Call it once for each event of the ring.
+  // Keeps the event's records for snapshots. Call it once for each event of the kind kHolds in the ring.
   void Note(std::uint32_t thread, const EventGroup& group) { held_.Note(thread, group); }
   void AddHolds(ThreadState& thread, const EventGroup& group, RunColumns& run);
 
   const CurrentHoldings& held() const { return held_; }
-  // Sets to 0 the addresses and storage bytes of the tensors that are no longer held.
+  // For each tensor that is no longer held, sets the addresses and the storage bytes to 0.
   void LeaveOutFreed(CurrentHoldings::Copy& held);
 
  private:

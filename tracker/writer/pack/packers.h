@@ -1,5 +1,5 @@
-// The packers of a chunk. Each packs the events of one subject, and owns the state that only it needs. packers.def maps
-// every kind of record to its packer. One thread.
+// The packers of a chunk. Each packer encodes the events of one subject, in the columns of a run or in pattern rows,
+// and owns the state that only this packer needs. packers.def maps every kind of record to its packer. One thread.
 #ifndef TRACKER_WRITER_PACK_PACKERS_H_
 #define TRACKER_WRITER_PACK_PACKERS_H_
 

@@ -1,4 +1,5 @@
-// Packs the begins and ends of ranges and of module calls, and follows them on each thread. One thread.
+// Packs the begins and ends of ranges and of module calls, and keeps each thread's open ranges and module calls up to
+// date. One thread.
 #ifndef TRACKER_WRITER_PACK_RANGE_PACKER_H_
 #define TRACKER_WRITER_PACK_RANGE_PACKER_H_
 

@@ -110,7 +110,8 @@ RowResult RowPacker::AddStack(ThreadState& thread, const EventGroup& group) {
   return RowResult::kNotInRow;
 }
 
-// Counts a stack record that repeats the thread's stack, as the first record of each ring extent does.
+// Counts a stack record that repeats the thread's stack. The first stack record of each ring extent is complete, so it
+// often repeats the stack.
 RowResult RowPacker::SkipStack(ThreadState& thread, const EventGroup& group) {
   const bool goes_on = thread.run != nullptr && thread.run->next_record() == group.first_record;
   if (goes_on) {
@@ -123,8 +124,8 @@ RowResult RowPacker::SkipStack(ThreadState& thread, const EventGroup& group) {
 }
 
 bool RowPacker::PutInRow(const EventGroup& group, const PatternEvent& event, PatternMatcher::Facts facts) {
-  // If a row and a run have the same tick, readers show the row first. So the event's tick is made larger than all
-  // ticks in runs.
+  // If an event in a row and an event in a run have the same tick, readers place the event in the row first. So the
+  // event's tick is made larger than all ticks in runs.
   facts.tick = std::max(group.tick, last_run_tick_ + 1);
   if (!patterns_.Add(event, facts)) return false;
   if (StepPattern* const pattern = patterns_.UndefinedPattern(shared_.part); pattern != nullptr) DefinePattern(pattern);
@@ -137,7 +138,7 @@ RowResult RowPacker::CountInRow(ThreadState& thread, const EventGroup& group, st
 }
 
 // Counts the records of an event that needs no run. For each thread with such records, the chunk contains the index
-// after the thread's last record in the chunk, and the thread's stack before the records that need no run.
+// after the thread's last record, and the thread's stack before the first of these records.
 void RowPacker::NoteRepeated(ThreadState& thread, const EventGroup& group, std::uint32_t stack_before) {
   thread.repeated += group.records;
   if (!repeating_.try_emplace(thread.thread, stack_before).second) return;

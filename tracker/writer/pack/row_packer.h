@@ -27,8 +27,9 @@ class RowPacker {
   RowPacker(SharedPackState& shared, BlockPacker& blocks, PythonPacker& python)
       : shared_(shared), blocks_(blocks), python_(python) {}
 
-  // The functions in the last column of packers.def. LeaveStep and EndRow are for events that no pattern can contain
-  // (pattern_matcher.h).
+  // The functions in the last column of packers.def. LeaveStep and EndRow are for events that no pattern can contain.
+  // After LeaveStep, the rest of the step is added to runs; after EndRow, later events of the step may be in a row
+  // again.
   RowResult LeaveStep(ThreadState& thread, const EventGroup& group);
   RowResult EndRow(ThreadState& thread, const EventGroup& group);
   RowResult AddStep(ThreadState& thread, const EventGroup& group);
@@ -53,7 +54,8 @@ class RowPacker {
   void Clear();
 
  private:
-  // Ends the step, and returns false, for an event inside of ranges or after a loss. Such events are added to runs.
+  // Returns true if a pattern row may contain the event. For an event inside of ranges or after a loss, calls
+  // PatternMatcher::LeaveStep and returns false.
   bool CanBeInRow(const ThreadState& thread, const EventGroup& group);
   bool PutInRow(const EventGroup& group, const PatternEvent& event, PatternMatcher::Facts facts);
   RowResult AddFree(ThreadState& thread, const EventGroup& group, bool is_completed);
@@ -69,7 +71,7 @@ class RowPacker {
   PatternMatcher patterns_;
   // Key: a thread with records in pattern rows of this chunk. Value: the thread's stack before these records.
   std::map<std::uint32_t, std::uint32_t> repeating_;
-  std::uint64_t last_run_tick_ = 0;  // newest tick in a run
+  std::uint64_t last_run_tick_ = 0;  // the newest tick of an event in a run
 };
 
 }  // namespace memoir

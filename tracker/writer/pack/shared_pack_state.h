@@ -25,8 +25,8 @@ struct SharedPackState {
         stacks(std::move(mark_used_stacks)),
         memory(max_live_blocks) {}
 
-  // The functions up to DefineThread add a definition of their argument or result, unless this part has the definition
-  // already.
+  // The functions up to DefineThread append the definition of their argument or result to `definitions`, unless this
+  // part has the definition already.
   //
   // Returns the id of the name; 0 for nullptr.
   std::uint32_t DefineName(Names::Name* name) {
@@ -49,7 +49,8 @@ struct SharedPackState {
     threads.Define(thread, part, &definitions);
   }
 
-  // Returns the Python stack of the thread. A thread without frames has the stack of the thread for which it works.
+  // Returns the Python stack of the thread. If the thread has no Python frames, returns the stack of the thread for
+  // which it works (Threads::FindWorkingThread).
   std::uint32_t OwnStack(const ThreadState& thread) const {
     return thread.stack != 0 ? thread.stack : threads.FindWorkingThread(thread).stack;
   }
@@ -61,7 +62,7 @@ struct SharedPackState {
   MemoryState memory;
   bool modules_are_followed = false;  // set at the first module call; until then blocks have no ModulePlace
   std::uint32_t part = 1;
-  std::string definitions;  // of the current chunk, as fields of its Payload
+  std::string definitions;  // of dictionary entries, for the Payload of the current chunk
 };
 
 }  // namespace memoir

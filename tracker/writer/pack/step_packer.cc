@@ -10,7 +10,7 @@ void StepPacker::AddMark(ThreadState& /*thread*/, const EventGroup& group, RunCo
   run.Put(RunColumn::kMarkName, shared_.DefineName(shared_.names.FindText(group.text)));
 }
 
-// tools/model changes its state in the same way, because its state must agree with keyframes.
+// The readers in tools/model change their state in the same way, because their state must agree with keyframes.
 void StepPacker::AddSwitch(ThreadState& /*thread*/, const EventGroup& group, RunColumns& run) {
   const std::uint8_t levels = group.header->flags;
   run.Put(RunColumn::kLevel, levels);

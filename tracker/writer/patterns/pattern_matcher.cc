@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kMostSeenOnce = 1024;
 constexpr std::size_t kMostEventsInAll = 4 * kMostPatternEvents;
-// Number of steps. If a block is freed this many steps after its allocation, or later, the free refers to the block by
-// its address.
+// Number of steps. If a block is freed this many steps after its allocation, or later, its address is written for the
+// free.
 constexpr std::uint64_t kMostStepsBack = 1u << 16;
 
 bool IsOfCachingAllocator(const PatternEvent& event) {
@@ -54,7 +54,7 @@ bool PatternMatcher::Add(PatternEvent event, const Facts& facts) {
     if (before != host_blocks_.end() && before->second.in_row) AddAddressRow();
   }
   if (!can_repeat_ || !BelongsToStep(event)) {
-    if (was_in_row) LeaveStep();  // writes the block's address, because its free goes into a run
+    if (was_in_row) LeaveStep();  // writes the block's address, because a run refers to the block by its address
     NoteBlock(event, facts, false);
     EndRow();
     return false;
@@ -86,8 +86,7 @@ bool PatternMatcher::ResolveFree(const HostAddress& place, PatternEvent* event) 
 }
 
 // Returns true if `event` is the next event of a pattern. After the first event for which this is false, the rest of
-// the step goes into runs. Adds the event to the hash of the step so far, which equals the hash of the same events in
-// the followed pattern.
+// the step goes into runs. Also adds the event to hash_.
 bool PatternMatcher::Follow(const PatternEvent& event) {
   const auto has_next = [&](const StepPattern& pattern) {
     return position_ < pattern.events.size() && pattern.events[position_] == event;

@@ -8,9 +8,10 @@
 //        └ a step that occurs a second time becomes a pattern
 //
 // Patterns do not contain host addresses, because malloc returns other addresses in each step. Instead, a free refers
-// to the step and the event that allocated the block. If a block is still live after a row, an address row lists its
-// address. The caching allocator of a device returns the same addresses in each step, so patterns contain these
-// addresses, and an event follows a pattern only if its address is the same.
+// to the step and the event that allocated the block. If a block is still live when the pattern rows end, at the latest
+// at the end of the chunk, a separate row lists its address: an address row. The caching allocator of a device returns
+// the same addresses in each step, so patterns contain these addresses, and an event follows a pattern only if its
+// address is the same.
 //
 // Patterns, events and blocks are bounded, to about 40 MiB. Events for which there is no room are added to runs. One
 // thread.
@@ -38,24 +39,25 @@ class PatternMatcher {
   // Fields of an event that a pattern does not contain.
   struct Facts {
     std::uint64_t tick = 0;
-    std::uint64_t host_address = 0;  // address of a block on a device without a caching allocator
+    std::uint64_t host_address = 0;  // address of a block on a device without a caching allocator; else 0
     std::uint64_t serial = 0;        // serial of a memory event
     std::uint64_t step_number = 0;   // number of the step that a mark begins
   };
-  // Ends the current step, and begins the next one. The step mark is the first event of the next step.
+  // Ends the current step, and begins the next one. The step mark, which `thread` has made, is the first event of the
+  // next step.
   void BeginStep(std::uint32_t thread);
   // Returns true if the event was added to a pattern row; otherwise it must be added to a run.
   bool Add(PatternEvent event, const Facts& facts);
-  // Ends the open row. Call it before an event that is added to a run, so that the order of the two is exact.
+  // Ends the open row. Call it before an event is added to a run, so that readers know the order of the row and this
+  // event.
   void EndRow() { rows_.CloseRow(); }
   // Call it for an event that no pattern can contain. The rest of this step is then added to runs.
   void LeaveStep();
-  // Writes the addresses of live host blocks whose allocations are only in pattern rows. So a chunk can be read without
-  // the previous chunk.
+  // Ends the open row, and adds an address row: the addresses of live host blocks whose allocations are only in pattern
+  // rows. Call it at the end of each chunk, so that the next chunk can be read without this one.
   void AddAddressRow();
 
-  // Returns the pattern that the step follows after the last added event, if this part has not defined the pattern;
-  // otherwise nullptr.
+  // Returns the pattern that the current step follows, if this part has not defined the pattern; otherwise nullptr.
   StepPattern* UndefinedPattern(std::uint32_t part);
   const std::list<StepPattern>& patterns() const { return patterns_; }
   // Forgets the patterns that contain a stack for which `knows_stack` returns false.
@@ -81,6 +83,7 @@ class PatternMatcher {
       return static_cast<std::size_t>((place.address ^ place.device) * 0x9e3779b97f4a7c15u >> 16);
     }
   };
+  // A host block that was allocated in a pattern row: its address, and the step and the index of the allocation.
   struct RowBlock {
     HostAddress place;
     std::uint64_t step;
@@ -116,8 +119,8 @@ class PatternMatcher {
   std::unordered_set<std::uint64_t> seen_once_;       // hashes of steps that occurred once
   std::unordered_set<std::uint32_t> device_threads_;  // threads on which a caching allocator was called
   std::unordered_map<HostAddress, HostBlock, HashHostAddress> host_blocks_;
-  std::vector<RowBlock> in_rows_;  // in the order of their allocations; some may be freed already
-  std::size_t look_again_at_ = 1u << 16;
+  std::vector<RowBlock> in_rows_;         // in the order of their allocations; some blocks may be freed already
+  std::size_t look_again_at_ = 1u << 16;  // size of in_rows_ at which freed blocks are removed from it
   PatternRows rows_;
 };
 

@@ -1,4 +1,4 @@
-// The pattern rows of a chunk while they are collected (Repeats in capture.proto). One thread.
+// Collects the pattern rows of a chunk, and encodes them (Repeats in capture.proto). One thread.
 #ifndef TRACKER_WRITER_PATTERNS_PATTERN_ROWS_H_
 #define TRACKER_WRITER_PATTERNS_PATTERN_ROWS_H_
 
@@ -18,11 +18,12 @@ class PatternRows {
   // a chunk could contain far more events than others, because a row of a few bytes may stand for many events.
   std::size_t bytes() const { return 8 * rows_ + address_delta_.size() + events_ / 2; }
 
-  // Adds an event of a step that repeats a pattern.
+  // Adds an event of a step that repeats a pattern. `event`: index of the event in the pattern. Begins a new row if the
+  // open row has another pattern or another step.
   void Add(std::uint32_t pattern, std::uint32_t event, std::uint64_t step, std::uint64_t tick);
-  // For the serial of an event on a device with a caching allocator. Within a row, each serial of a device must be the
-  // previous one plus 1. If FitsSerial returns false for a serial, call CloseRow before Add, so that the event begins a
-  // new row.
+  // For events on a device with a caching allocator: within a row, each serial of a device must be the previous serial
+  // plus 1. Call FitsSerial before Add. If it returns false, call CloseRow, so that the event begins a new row. Call
+  // PutSerial after Add.
   bool FitsSerial(std::uint32_t device, std::uint64_t serial) const;
   void PutSerial(std::uint32_t device, std::uint64_t serial);
   // Sets the number of the step. Call it directly after Add of a step mark.
@@ -52,7 +53,7 @@ class PatternRows {
  private:
   struct DeviceSerials {
     std::uint32_t device;
-    std::uint64_t first, next;
+    std::uint64_t first, next;  // serial of the device's first event in the row; serial of its newest event, plus 1
   };
   struct OpenRow {
     std::uint32_t pattern = 0, first_event = 0, events = 0;

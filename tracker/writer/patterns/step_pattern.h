@@ -21,8 +21,8 @@ struct PatternEvent {
   std::uint32_t device = 0;
   std::uint32_t pool_graph = 0;
   std::uint32_t pool_user = 0;
-  std::uint32_t of_host = 0;      // as in StretchDef
-  std::uint32_t freed_event = 0;  // as in StretchDef
+  std::uint32_t of_host = 0;      // as in StretchDef, see below
+  std::uint32_t freed_event = 0;  // for a free of a host block: index of the block's allocation in its step
   std::uint64_t address = 0;      // only on devices with a caching allocator; else 0
   std::uint64_t bytes = 0;
   std::uint64_t requested = 0;
@@ -30,9 +30,12 @@ struct PatternEvent {
   bool operator==(const PatternEvent&) const = default;
 };
 
-// Values of StretchDef.of_host. The value of a free is kAllocatedInStep plus the number of steps since the allocation.
+// Values of StretchDef.of_host. kOfDevice: the event has an address. kOfHost: the event is about host memory, and has
+// no address. For a free of host memory whose allocation is known, the value is kAllocatedInStep plus the number of
+// steps since the allocation.
 inline constexpr std::uint32_t kOfDevice = 0, kOfHost = 1, kAllocatedInStep = 2;
 
+// The pattern of a step that occurred at least twice.
 struct StepPattern {
   std::uint32_t id = 0;
   std::uint32_t part = 0;      // part in which the pattern was last defined

@@ -21,8 +21,8 @@ void CurrentHoldings::Drop(Order::iterator holder) {
   OrderOf(*holder).erase(holder);
 }
 
-// Removes holders until the rest fits, each with all its records. If a snapshot had only some of a holder's records,
-// its reader would conclude that the holder no longer holds the tensors of the removed records.
+// Removes holders until the others fit. Removes all records of a holder together: if a snapshot had only some of them,
+// its reader would conclude that the holder no longer holds the tensors of the other records.
 void CurrentHoldings::KeepWithinBounds(Order::iterator newest) {
   if (newest->words.size() * kWord > kMostHeldBytes) return Drop(newest);
   while (bytes_ > kMostHeldBytes) {

@@ -1,8 +1,10 @@
-// The tensors that modules and optimizers hold after the last event that the writer has packed: the newest records of
-// each module and optimizer, and of each gradient. They are for a snapshot, whose reader has no earlier events. The
-// records are stored in the form that they have in the ring, up to kMostHeldBytes. If there are more, the oldest
-// records of gradients are removed first, because these gradients may be freed already, and then the oldest records of
-// modules and optimizers. One thread.
+// Stores the tensors that modules and optimizers hold after the last event that was added to a chunk: the newest
+// records of each module and optimizer, and of each gradient. A snapshot contains them, because its reader has no
+// earlier events.
+//
+// The records are copied as they are in the ring, up to kMostHeldBytes. If there are more, the oldest records of
+// gradients are removed first, because these gradients may be freed already, and then the oldest records of modules and
+// optimizers. One thread.
 #ifndef TRACKER_WRITER_STATE_CURRENT_HOLDINGS_H_
 #define TRACKER_WRITER_STATE_CURRENT_HOLDINGS_H_
 
@@ -50,7 +52,7 @@ class CurrentHoldings {
 
   Order holders_, gradients_;  // oldest records first
   std::map<std::pair<std::uint8_t, std::uint64_t>, Order::iterator> by_key_;
-  // Key: a thread. Value: the holder to which a record of the thread with kMore belongs.
+  // Key: a thread. Value: the holder to which the thread's next record of the kind kMore belongs.
   std::unordered_map<std::uint32_t, Order::iterator> newest_;
   std::size_t bytes_ = 0;
 };

@@ -1,7 +1,7 @@
-// The live driver allocations, and the last device samples, for keyframes.
+// Keeps the live driver allocations, and some samples of each device, for keyframes.
 //
-// Events of different threads may be added in any order; for each address, the serials determine the order. Bounded.
-// One thread.
+// Events of different threads may be added in any order; for each address, the serials determine the order. The memory
+// is bounded. One thread.
 #ifndef TRACKER_WRITER_STATE_DRIVER_STATE_H_
 #define TRACKER_WRITER_STATE_DRIVER_STATE_H_
 
@@ -26,6 +26,7 @@ struct DeviceReading {
   std::uint8_t cause = 0;
 };
 
+// The samples of one device that keyframes contain.
 struct DeviceReadings {
   DeviceReading first, least_free, newest;
 };
@@ -56,7 +57,7 @@ class DriverState {
   bool IsFreed(const LiveBlock& block) const;
 
   LiveBlockTable blocks_{kMaxBlocks};
-  // Frees of unknown blocks. The allocation of such a block was not recorded, or is added later.
+  // Frees of unknown blocks. The allocation of such a block was not recorded, or it will be added later.
   std::deque<EarlyFree> early_frees_;
   std::map<std::uint32_t, DeviceReadings> readings_;
 };

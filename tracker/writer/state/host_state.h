@@ -1,4 +1,4 @@
-// The host samples that keyframes contain. One thread.
+// Keeps the host samples that keyframes contain. One thread.
 #ifndef TRACKER_WRITER_STATE_HOST_STATE_H_
 #define TRACKER_WRITER_STATE_HOST_STATE_H_
 
@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// A host sample, with the numbers of a HostReadingRecord in the same order.
+// A sample of the memory of the process and its machine, with the numbers of a HostReadingRecord in the same order.
 struct HostReading {
   std::uint64_t tick = 0;
   std::array<std::uint64_t, kHostNumbers> numbers{};
@@ -28,8 +28,8 @@ class HostState {
  public:
   void AddReading(const HostReading& reading);
   std::uint64_t count() const { return count_; }
-  // Returns the first sample, the sample with the highest memory, and the newest sample. Samples that are the same are
-  // returned once.
+  // Returns the first sample, the sample with the most anonymous memory, and the newest sample. A sample that is two of
+  // these is returned once.
   std::vector<HostReading> kept() const;
 
  private:

@@ -11,11 +11,13 @@ using protozero::pbf_writer;
 
 bool HasSums(const OperatorSums& sums) { return sums.count != 0 || sums.allocations != 0; }
 
+// Returns the name id of an operator or a module; 0 if the ring's table has no name `operator_id`.
 std::uint32_t OperatorName(Names& names, std::uint32_t operator_id) {
   const Names::Name* name = names.FindOperator(operator_id);
   return name == nullptr ? 0 : name->id;
 }
 
+// Returns `id`; 0 if the name was forgotten.
 std::uint32_t LeafName(Names& names, std::uint32_t id) { return names.FindById(id) == nullptr ? 0 : id; }
 
 void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string* payload) {
@@ -23,7 +25,7 @@ void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string
 }
 
 void Define(const KeyframeSources& from, std::uint32_t part, std::string* payload) {
-  from.names.DefineNotes(part, payload);  // before the stacks that the notes describe
+  from.names.DefineNotes(part, payload);  // the notes must precede the stacks that they describe
   const auto define = [&](const LiveBlock& block) {
     DefineName(from.names, from.names.FindById(block.leaf_name), part, payload);
     DefineName(from.names, from.names.FindOperator(block.operator_id), part, payload);
@@ -189,8 +191,8 @@ void AddReading(pbf_writer& keyframe, std::uint32_t device, const DeviceReading&
   reading.add_uint64(field::device_reading::kPoolBytes, at.pool_bytes + 1);
 }
 
-// Adds the first sample of a device, the sample with the least free bytes, and the newest sample. A sample that is
-// several of these is added once.
+// Adds the first sample of a device, the sample with the least free bytes, and the newest sample. A sample that is two
+// or all of these is added once.
 void AddReadings(pbf_writer& keyframe, std::uint32_t device, const DeviceReadings& of) {
   AddReading(keyframe, device, of.first);
   const bool least_is_last = of.least_free.serial == of.newest.serial;

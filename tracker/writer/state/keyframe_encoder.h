@@ -16,6 +16,7 @@
 
 namespace memoir {
 
+// The parts of the writer's state that a keyframe contains or needs.
 struct KeyframeSources {
   const MemoryState& memory;
   const DriverState& driver;
@@ -27,8 +28,9 @@ struct KeyframeSources {
   RecordingLevel level;
 };
 
-// Appends to `payload`, an encoded Payload. First come the definitions (names, stacks, threads, devices) that the
-// keyframe needs and that part number `part` does not have yet. Then comes the Keyframe.
+// Appends two things to `payload`, an encoded Payload: first the definitions (names, stacks, threads, devices) that the
+// keyframe needs and that the part `part` lacks, and then the Keyframe. `events_before`: number of events of the
+// recording before the keyframe.
 void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
                     std::string* payload);
 

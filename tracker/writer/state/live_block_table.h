@@ -1,9 +1,9 @@
-// The blocks that are live after the last event that the writer has packed. Keyframes contain these blocks, and a
-// deallocation finds the bytes and the operator of its block here.
+// A table of the blocks that are live after the last event that was added to a chunk. Keyframes contain these blocks.
+// At a deallocation, the writer finds the bytes and the operator of the block here.
 //
 // The table uses open addressing from (device, address) to a row. Rows are stored in pages, so no blocks are copied
-// when the table grows. Bounded: when the table has kMaxLiveBlocks blocks, further allocations are counted and left out
-// (keyframes are then `incomplete`), because the writer's memory must not grow with the program's memory. One thread.
+// when the table grows. Bounded, because the writer's memory must not grow with the program's memory: when the table is
+// full, further allocations are only counted, and keyframes are marked as `incomplete`. One thread.
 #ifndef TRACKER_WRITER_STATE_LIVE_BLOCK_TABLE_H_
 #define TRACKER_WRITER_STATE_LIVE_BLOCK_TABLE_H_
 
@@ -25,11 +25,11 @@ struct LiveBlock {
   std::uint64_t tick = 0;
   std::uint64_t requested = 0;  // 0: unknown
   std::uint32_t thread = 0;
-  std::uint32_t leaf_name = 0;      // name id in the capture
-  std::uint16_t operator_id = 0;    // name id in the ring's table
+  std::uint32_t leaf_name = 0;      // innermost range: name id in the capture
+  std::uint16_t operator_id = 0;    // operator: name id in the ring's table
   std::uint16_t module = 0;         // name id in the ring's table
   std::uint16_t device = 0;         // device id; 16 bits suffice, because type and index have 8 bits each
-  std::uint8_t place = 0;           // with the bits of LiveBlocks.place
+  std::uint8_t place = 0;           // bits as in LiveBlocks.place (capture.proto)
   std::uint32_t stack = 0;          // Python stack (stack_table.h)
   std::uint32_t forward_stack = 0;  // Python stack of the forward operator, if an autograd node allocated the block
 };
@@ -41,10 +41,11 @@ class LiveBlockTable {
 
   enum class AddResult { kNew, kReplaced, kStale, kFull };
   // Adds a block. kReplaced: an older block was at the address, so its deallocation was lost; *old is this older block.
-  // kStale: a newer block is at the address, so `block` is already freed, and is not added.
+  // kStale: a newer block is at the address, so `block` is already freed, and is not added. kFull: the table is full,
+  // so `block` is only counted.
   AddResult Add(const LiveBlock& block, LiveBlock* old);
-  // Removes the block at the address, unless it is newer than `serial`, and sets *block to it. False: there is no such
-  // block, because its allocation was before the recording, was lost, or found no room in the table.
+  // Removes the block at the address, unless its serial is greater than `serial`, and sets *block to it. Returns false
+  // if there is no such block: it was allocated before the recording, its allocation was lost, or the table was full.
   bool Remove(std::uint32_t device, std::uint64_t address, std::uint64_t serial, LiveBlock* block);
 
   // Returns the block at the address; nullptr if the table has no such block. Valid until the table is changed.

@@ -13,6 +13,7 @@
 
 namespace memoir {
 
+// The sums of one device.
 struct DeviceSums {
   std::uint64_t live_bytes = 0;
   std::uint64_t live_blocks = 0;
@@ -31,6 +32,7 @@ struct DeviceSums {
   std::uint64_t ooms = 0;
 };
 
+// The sums of one operator.
 struct OperatorSums {
   std::uint64_t count = 0;
   std::uint64_t outermost_count = 0;
@@ -50,11 +52,12 @@ class MemoryState {
   void Deallocate(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
   // Like Allocate, for a block whose allocation was not recorded. The sums of allocations do not include it.
   void AddFound(const LiveBlock& block);
-  // Like Deallocate, for a device with a caching allocator. The block stays active until its free is completed.
+  // Like Deallocate, for a device with a caching allocator. The block's bytes stay active until CompleteFree.
   void RequestFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
   void CompleteFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
   void AddSegment(const ReservedSegment& segment);
   void RemoveSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
+  // Sets the allocator's counts of retries and of out-of-memory errors.
   void Count(std::uint32_t device, std::uint64_t alloc_retries, std::uint64_t ooms);
   void CountOutOfMemory(std::uint32_t device) { ++Device(device).ooms; }
   // Call it when recording resumes. Removes blocks that were allocated before `tick`, because they may have been freed

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kFirstNumbers = 256, kMostOfThread = std::size_t{1} << 16;
 constexpr std::size_t kMostOpen = 1024;
 
+// Returns the member `depth` of `range` (OpenRange::backward or OpenRange::optimizer); -1 if there is no range.
 std::int64_t Around(const OpenRange* range, std::int32_t OpenRange::* depth) {
   return range == nullptr ? -1 : range->*depth;
 }
@@ -93,6 +94,8 @@ void ThreadModules::EndRanges(const RangeStack& ranges) {
   while (!open_.empty() && open_.back().depth > ranges.depth()) open_.pop_back();  // the ends of these calls were lost
 }
 
+// If the innermost range accumulates a gradient, the "call" only names the module of the parameter (RecordGradientOf in
+// tracker/modules/module_calls.h). Sets the module of the range, and returns true.
 bool ThreadModules::TakeGradientOf(RangeStack& ranges, std::uint32_t module) {
   OpenRange* range = ranges.innermost();
   if (range == nullptr || range->kind != EventKind::kRangeBeginBackward || !range->role.accumulates ||
@@ -112,7 +115,7 @@ void ThreadModules::AddCall(RangeStack& ranges, std::uint32_t module, bool begin
     open_.push_back({module, ranges.depth(), Around(ranges.innermost(), &OpenRange::backward) >= 0});
     return;
   }
-  // The ends of the calls inside of this call were lost.
+  // Also removes the calls inside of this call, because their ends were lost.
   const auto found =
       std::find_if(open_.rbegin(), open_.rend(), [&](const CalledModule& m) { return m.module == module; });
   if (found != open_.rend()) open_.resize(static_cast<std::size_t>(open_.rend() - found - 1));

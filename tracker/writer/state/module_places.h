@@ -1,10 +1,10 @@
 // Determines the current module, place (forward, backward, optimizer, ...) and Python stacks of a thread, after the
-// last event that the writer has packed. Keyframes contain them for live blocks. Follows the rules of
-// docs/event_schema.md, "Modules". The reader follows the same rules; a test compares the two.
+// last event that was added to a chunk. Keyframes contain them for live blocks. The rules are in docs/event_schema.md,
+// "Modules". The readers of captures follow the same rules; a test compares the results.
 //
-// Bounded: the table of a thread has at most 65,536 sequence numbers, and the tables of all threads together have at
-// most kMostForwardOperators. If the forward operator of a backward node is no longer in a table, the node belongs to
-// no module. One thread.
+// Each thread has a table that maps autograd's sequence numbers to its forward operators. A table has at most 65,536
+// numbers, and the tables of all threads together have at most kMostForwardOperators. If the forward operator of a
+// backward node is no longer in a table, the node belongs to no module. One thread.
 #ifndef TRACKER_WRITER_STATE_MODULE_PLACES_H_
 #define TRACKER_WRITER_STATE_MODULE_PLACES_H_
 
@@ -18,7 +18,7 @@
 
 namespace memoir {
 
-// Values of LiveBlocks.place (proto/memoir/v1/capture.proto).
+// Values of LiveBlocks.place (proto/memoir/v1/capture.proto). kPlaceCompiled is a bit that is added to another value.
 enum ModulePlaceBits : std::uint8_t {
   kPlaceUnknown = 0,
   kPlaceForward = 1,
@@ -47,13 +47,14 @@ inline constexpr std::size_t kMostForwardOperators = std::size_t{1} << 17;  // a
 // Returns the role of a range, from its kind and, if it has no schema, from its text.
 RangeRole RoleOf(EventKind kind, std::string_view text);
 
+// A module call that has not ended.
 struct CalledModule {
   std::uint32_t module = 0;
-  std::uint64_t depth = 0;  // number of ranges around the call
-  bool recompute = false;
+  std::uint64_t depth = 0;  // number of ranges that were open when the call began
+  bool recompute = false;   // the call is inside of an autograd node, which repeats a forward pass (checkpointing)
 };
 
-// The module calls and ranges of one thread.
+// The open module calls of one thread, and the modules and stacks of its forward operators.
 class ThreadModules {
  public:
   ThreadModules() = default;
@@ -61,12 +62,13 @@ class ThreadModules {
   ThreadModules(const ThreadModules&) = delete;
   ThreadModules& operator=(const ThreadModules&) = delete;
 
-  // `numbers_left`: how many sequence numbers the tables of all threads together may still add.
+  // `numbers_left`: the number of entries by which the tables of all threads together may still grow.
   void SetNumbersLeft(std::size_t* numbers_left) { numbers_left_ = numbers_left; }
 
   // Call it when a range has begun and is the innermost range. `stack`: the thread's Python stack. `forward`: for a
   // backward node, the thread of its forward operator; otherwise nullptr.
   void BeginRange(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence, const ThreadModules* forward);
+  // Call it when ranges have ended. Ends module calls that were inside of them.
   void EndRanges(const RangeStack& ranges);
   // Adds the begin or the end of a call of the module.
   void AddCall(RangeStack& ranges, std::uint32_t module, bool begins);

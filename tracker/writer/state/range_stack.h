@@ -1,5 +1,5 @@
-// The open ranges of one thread, after the last event that the writer has packed. They determine the operator and the
-// innermost range of an allocation. One thread.
+// The open ranges of one thread, after the last event that was added to a chunk. They determine the operator and the
+// innermost range of a block that the thread allocates. One thread.
 #ifndef TRACKER_WRITER_STATE_RANGE_STACK_H_
 #define TRACKER_WRITER_STATE_RANGE_STACK_H_
 

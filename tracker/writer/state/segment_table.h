@@ -1,5 +1,5 @@
-// The memory that a caching allocator has reserved from its device: segments, and the mapped parts of expandable
-// segments. One thread.
+// A table of the memory that caching allocators have reserved: segments, and the mapped parts of expandable segments.
+// One thread.
 #ifndef TRACKER_WRITER_STATE_SEGMENT_TABLE_H_
 #define TRACKER_WRITER_STATE_SEGMENT_TABLE_H_
 
@@ -12,15 +12,15 @@
 
 namespace memoir {
 
-// A segment of the small pool, or one step of an expandable segment of this pool, has at most this many bytes (torch's
-// kSmallBuffer).
+// torch serves small blocks from segments of at most this size (torch's kSmallBuffer), or from expandable segments that
+// it maps in steps of this size.
 inline constexpr std::uint64_t kMostSmallSegmentBytes = 2u << 20;
 
 struct ReservedSegment {
   std::uint32_t device = 0;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  bool small = false;
+  bool small = false;  // a segment for small blocks
   DevicePlace place{};
 };
 
@@ -29,11 +29,11 @@ class SegmentTable {
   // Limit on segments. Further segments are left out of keyframes, because the writer's memory is bounded.
   static constexpr std::size_t kMaxSegments = 16 * 1024;
 
-  // Adds a segment. Returns by how many bytes the reserved memory has grown. This is less than the segment's size if
-  // the segment overlaps known segments.
+  // Adds a segment. Returns the number of bytes by which the memory in the table has grown. It is less than the
+  // segment's size if the segment overlaps segments in the table.
   std::uint64_t Add(const ReservedSegment& segment);
-  // Removes a range of addresses, which may be any part of an expandable segment. Returns how many bytes of it were
-  // known.
+  // Removes a range of addresses, which may be any part of an expandable segment. Returns how many of its bytes were in
+  // the table.
   std::uint64_t Remove(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
 
   std::size_t size() const { return segments_.size(); }

@@ -35,7 +35,7 @@ const ThreadState* Threads::FindByTorchId(std::uint64_t torch_id) {
   if (found_.first != torch_id) {
     for (const auto& [thread, state] : states_) {
       const auto facts = facts_.find(thread);
-      // torch's number may come after the first record.
+      // torch's number may be set after the thread's first record.
       if (facts == facts_.end() || facts->second.view.torch_id == 0) Refresh(thread);
       if (facts_[thread].view.torch_id == torch_id) found_ = {torch_id, thread};
     }

@@ -1,5 +1,5 @@
-// The writer's state for each thread: its identity, its position in its records, and its open ranges. Only one thread
-// may use it at a time.
+// The writer's state for each thread of the program: the thread's identity, the writer's position in its records, and
+// its open ranges. Only one thread may use this state at a time.
 #ifndef TRACKER_WRITER_STATE_THREADS_H_
 #define TRACKER_WRITER_STATE_THREADS_H_
 
@@ -20,15 +20,15 @@ inline constexpr std::size_t kMaxEndedThreads = 4096;
 
 struct ThreadState {
   std::uint32_t thread = 0;
-  std::uint32_t works_for = 0;            // thread in whose parallel regions this thread works; 0: none
-  std::uint64_t next_record = 0;          // index; the records before it are packed
+  std::uint32_t works_for = 0;            // thread for whose parallel regions this thread works; 0: no thread
+  std::uint64_t next_record = 0;          // index; the records before it were added to a chunk
   std::uint64_t seen_record = 0;          // index; the records before it were visible in an earlier scan
-  std::uint64_t incomplete_since_ns = 0;  // time since which the next event waits for its tensors; 0: it does not
+  std::uint64_t incomplete_since_ns = 0;  // since when the writer waits for tensors of the next event; 0: it does not
   RangeStack ranges;
   ThreadModules modules;
-  std::uint32_t stack = 0;     // id of the Python stack (stack_table.h); 0: none, or unknown
-  std::uint64_t repeated = 0;  // number of records after the last run that need no run (RowPacker::NoteRepeated)
-  RunColumns* run = nullptr;   // the thread's run in the current chunk; nullptr: none
+  std::uint32_t stack = 0;     // id of the Python stack (stack_table.h); 0: no stack, or unknown
+  std::uint64_t repeated = 0;  // number of records since the last run that are in no run (RowPacker)
+  RunColumns* run = nullptr;   // the thread's run in the current chunk; nullptr: no run
 };
 
 class Threads {
@@ -41,20 +41,21 @@ class Threads {
   // Finds a thread by torch's number; nullptr if no such thread is known.
   const ThreadState* FindByTorchId(std::uint64_t torch_id);
 
-  // Returns the thread whose ranges and modules apply to the work of `thread`: the thread itself, or the thread in
-  // whose parallel region it works. The reader does the same (Replayer::WorkingThread).
+  // Returns the thread whose ranges and modules apply to the work of `thread`: the thread itself, or the thread for
+  // whose parallel region it works. The readers of captures do the same (tools/model/replay/state/replay_threads.h).
   const ThreadState& FindWorkingThread(const ThreadState& thread) const;
 
   // Closes all ranges and module calls of all threads, because the recording of ranges has stopped or resumed.
   void CloseRanges();
 
-  // Reads the thread's name and numbers from the ring again, because torch's number may come after the first record.
-  // Returns true if the thread has ended, or is no longer in the ring.
+  // Reads the thread's name and numbers from the ring again, because torch's number may be set after the thread's first
+  // record. Returns true if the thread has ended, or is no longer in the ring.
   bool Refresh(std::uint32_t thread);
   // Appends the ThreadDef, unless this part has it already with the same facts.
   void Define(std::uint32_t thread, std::uint32_t part, std::string* payload);
 
-  // Returns the threads that have ended. Call it before a scan. Threads without records in the scan can be dropped.
+  // Returns the threads that have ended. Call it before a scan of the ring. A returned thread that has no records in
+  // the scan can then be dropped.
   std::vector<std::uint32_t> FindEnded();
   void Drop(std::uint32_t thread);
   // Returns true if there are so many states that FindEnded should be called again.

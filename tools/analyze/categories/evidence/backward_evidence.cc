@@ -70,22 +70,22 @@ void BackwardEvidence::NoteOwed(const AutogradGraphBook::Node& ran, NewestNode& 
 }
 
 // Ends a backward pass, because forward or the optimizer continues. A block that the pass released is now live only if
-// the program holds it, or if the graph was retained (retain_graph=True). If most of these blocks are live, the graph
-// was retained.
+// the program holds the block, or if the graph was retained (retain_graph=True). Blocks that the program has read do
+// not count, because the program may hold them. If most of the other blocks are live, the graph was retained.
 void BackwardEvidence::EndPass() {
   if (!shared_->passes.open) return;
   shared_->passes.open = false;
   ++shared_->passes.ended;
-  std::uint64_t inner = 0;
+  std::uint64_t not_read = 0;
   std::vector<WatchedBlock*> kept;
   for (const BlockRef& block : let_go_) {
     WatchedBlock& watched = shared_->blocks.At(block.slot);
     const bool lives = watched.ordinal == block.ordinal;
     if (lives && watched.evidence.Has(Sign::kReadByProgram)) continue;
-    ++inner;
+    ++not_read;
     if (lives && watched.evidence.Has(Sign::kReadInBackward)) kept.push_back(&watched);
   }
-  if (2 * kept.size() > inner) {
+  if (2 * kept.size() > not_read) {
     for (WatchedBlock* watched : kept) watched->evidence.Note(Sign::kRetained);
   }
   let_go_.clear();

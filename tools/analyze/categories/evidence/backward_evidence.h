@@ -1,5 +1,6 @@
 // Evidence from the autograd nodes that run: the blocks that they had kept, and the gradients that they compute. A
-// result is known to be differentiable only when the operator's node runs. The operator's blocks may be freed before.
+// result is known to be differentiable only when the operator's node runs. The blocks that the operator computed may be
+// freed before its node runs.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_BACKWARD_EVIDENCE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_BACKWARD_EVIDENCE_H_
 

@@ -16,8 +16,8 @@ namespace memoir {
 using KnownCategories = std::shared_ptr<const BlockCategories>;
 
 // The categories for the analyses of one answer. They are found once, in the first replay after an analysis has called
-// Find(). They cover the whole recording, whatever the selection, because the evidence about a selected block may lie
-// outside of the selection. A replay of the same rank gives the blocks the same ordinals.
+// Find(). The categories cover the whole recording, because the evidence about a selected block may lie outside of the
+// selection. Ordinals of blocks are equal in all replays of the same rank, so the result is valid in these replays.
 class SharedCategories {
  public:
   explicit SharedCategories(JointReplays& replays) : replays_(replays) {}

@@ -21,18 +21,21 @@ class CopyEvidence {
  public:
   explicit CopyEvidence(SharedEvidence& shared) : shared_(shared) {}
 
-  // Called for operators with RangeTraits::copies, copies_over or cuts. NoteCopy and NoteCut need events with tensors.
+  // NoteCopy is called for operators with RangeTraits::copies, NoteCopyOver for operators with copies_over, and NoteCut
+  // and NoteCutResult for operators with cuts. NoteCopy and NoteCut need events with tensors.
   void NoteCopy(const RangeBeginEvent& event);
   void NoteCopyOver(const RangeBeginEvent& event);
   void NoteCut(const RangeBeginEvent& event);
   void NoteCutResult(const RangeEndEvent& event);
 
+  // Notes that `watched` contains `leaf`, a leaf tensor that requires a gradient.
   void NoteLeaf(const Tensor& leaf, WatchedBlock& watched);
   // Notes the source of the running copy for a block that is allocated now.
   void NoteSource(WatchedBlock& watched);
   // Notes that a copy of the block has become a parameter.
   void NoteMoved(std::uint64_t ordinal);
   bool WasMoved(const WatchedBlock& watched) const { return moved_.contains(watched.ordinal); }
+  // Returns true if the block is a copy of a parameter, or a copy of such a copy.
   bool CopiesParameter(const WatchedBlock& copy) const;
 
   void NoteInput(const Block& block, const WatchedBlock& watched);

@@ -26,7 +26,7 @@ namespace memoir {
 class EvidencePass : public Visitor {
  public:
   explicit EvidencePass(bool of_snapshot) : handlers_(of_snapshot) {}
-  // The copy continues from the state of `other`, independently of it.
+  // Copies the state of `other`. Afterwards the two passes are independent.
   EvidencePass(const EvidencePass& other) : EvidencePass(false) { handlers_ = other.handlers_; }
   EvidencePass& operator=(const EvidencePass&) = delete;
 
@@ -50,16 +50,16 @@ class EvidencePass : public Visitor {
   void OnModuleExit(const ModuleEvent& event) override;
 
   // The next three functions are for a recording that is still being written. ForEachLive calls `function` with each
-  // live block, and with the rule that the block would have if the recording ended now. RuleOfEnded returns the rule of
-  // a block that was freed since the last Forget. Forget bounds the memory; `next` is the next block's ordinal. The
-  // Take functions are for complete recordings.
+  // live block and the rule that the block would have if the recording ended now. RuleOfEnded returns the rule of a
+  // block that was freed since the last Forget. Forget bounds the memory; `next` is the next block's ordinal. The Take
+  // functions are for complete recordings.
   void ForEachLive(const std::function<void(const Block&, RuleNumber)>& function) {
     handlers_.live_blocks.ForEachLive(function);
   }
   RuleNumber RuleOfEnded(std::uint64_t ordinal) const { return handlers_.freed_blocks.RuleOfEnded(ordinal); }
   void Forget(std::uint64_t next) { handlers_.freed_blocks.Forget(next); }
 
-  // The results by Block::ordinal. Call TakeRules first.
+  // The results, as members of BlockCategories.
   BlockRules TakeRules() { return handlers_.shared.rules.Take(); }
   OrdinalTable<bool, false> TakeExpected() { return handlers_.freed_blocks.TakeExpected(); }
   OrdinalTable<ParameterNumber, kNoParameter> TakeOwners() { return handlers_.freed_blocks.TakeOwners(); }

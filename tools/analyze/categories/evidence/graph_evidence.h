@@ -42,7 +42,7 @@ class GraphEvidence {
     std::uint64_t call = 0;
     GradStep step;
     GradientWant wants = GradientWant::kMaybe;  // whether any of its arguments requires a gradient
-    const OperatorSaves* saves = nullptr;
+    const OperatorSaves* saves = nullptr;       // RangeTraits::saves of the operator
     // Only if `saves` is nullptr: the arguments that no inner operator has received so far.
     std::vector<BlockRef> given{};
   };

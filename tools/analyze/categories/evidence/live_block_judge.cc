@@ -75,8 +75,8 @@ Judgement LiveBlockJudge::JudgeLiveBlock(const WatchedBlock& watched, std::uint3
                            evidence.Has(Sign::kReadOutside) && !evidence.Has(Sign::kReadByProgram);
   if (evidence.Has(Sign::kOutlivedModel) && (kept_inside || shared.WasCarried(watched.place)))
     evidence.Note(Sign::kCarried);
-  // The same applies while the model still runs, if the inner module that made the block has returned. If the block
-  // were a result of the inner module, the calling module would have read it.
+  // The block is also carried if the model still runs, but the inner module that made the block has returned. If the
+  // block were a result of the inner module, the calling module would have read it.
   const bool inside_runs = watched.thread.valid() && !evidence.Has(Sign::kOutlivedModel) && watched.module_call != 0 &&
                            !shared.module_calls.OpenIn(watched.thread).Contains(watched.module_call);
   if (kept_inside && inside_runs && !evidence.Has(Sign::kReadAfterCall)) evidence.Note(Sign::kCarried);
@@ -88,8 +88,8 @@ Judgement LiveBlockJudge::JudgeLiveBlock(const WatchedBlock& watched, std::uint3
 }
 
 // Returns the rule of the newest judged block of the same place. Returns `rule` if there is no such block. Also returns
-// `rule` for a gradient whose leaf already has a live gradient: autograd adds the new gradient to the old one and frees
-// the new one, so the new one does not become .grad.
+// `rule` for a gradient whose leaf already has a live gradient: autograd adds the new gradient to the old gradient and
+// frees the new gradient, so the new gradient does not become .grad.
 Judgement LiveBlockJudge::AsBefore(const WatchedBlock& watched, RuleNumber rule) const {
   const AllocationPlaces::Outcome* before = shared_->places.Find(watched.place);
   if (before == nullptr || Rules()[before->rule].kept == Rules()[rule].kept) return {rule, false};

@@ -1,7 +1,7 @@
 // Judges the live blocks at an early end: at the end of the recording, at an out-of-memory error, or at a switch to a
 // lower level. Later uses of these blocks are not recorded. A block that a node may have saved counts as held by
 // autograd until the node runs. If the evidence of a block's rule is not certain, the rule of the newest judged block
-// of its place applies instead.
+// from the same place in the program (allocation_places.h) applies instead.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_LIVE_BLOCK_JUDGE_H_
 
@@ -27,6 +27,7 @@ class LiveBlockJudge {
 
   // Notes that a range has begun.
   void NoteRange() { ++ranges_; }
+  // Judges all live blocks at an early end. Does nothing if no range has begun since the last call.
   void JudgeLive();
   // Judges a block that is live at the end of its process, unless it still has a judgement of JudgeLive.
   void JudgeLeft(WatchedBlock& watched, std::uint32_t slot) const;

@@ -26,6 +26,7 @@ class UnseenBytes {
 
  private:
   double seen_bytes_ = 0, unseen_bytes_ = 0;  // bytes allocated with and without recorded operators
+  // The same two sums when the newest repeat group began, and the bytes that one repetition of the group allocates.
   double seen_at_cycle_ = 0, unseen_at_cycle_ = 0, seen_of_cycle_ = 0, unseen_of_cycle_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace memoir {
 
 // The newest outermost operator of a thread.
 struct OutermostOperator {
-  bool derived = false;  // the operator computes from the model's blocks, so its results get Sign::kDerived
+  bool derived = false;  // the operator computes from the model's blocks; its results have Sign::kDerived
   bool fills = false;    // RangeTraits::fills of the operator
   // The operator fills a new tensor, and its first argument is a leaf that requires a gradient (zeros_like).
   bool like_leaf = false;

@@ -29,6 +29,7 @@ struct Caller {
   AutogradCalls calls;
 };
 
+// The calls of one outermost module.
 struct ModelCalls {
   std::map<std::string, Caller> callers;             // by ToString() of the line; empty without stacks
   std::map<std::size_t, std::size_t> calls_in_step;  // number of steps, by their number of calls
@@ -77,7 +78,8 @@ class CallFactsPass : public Visitor {
  private:
   struct OpenCall {
     ModuleId module;
-    // Stack of the first allocation or the first operator with a sequence number in the call. Invalid: unknown.
+    // For a call of an outermost module: the stack of the first event in the call that has a stack. Such an event is an
+    // allocation, or an operator with a sequence number. Invalid: unknown.
     StackId stack;
     bool has_autograd = false;
   };
@@ -90,8 +92,8 @@ class CallFactsPass : public Visitor {
   SourceLines lines_;
   CallFacts facts_;
   std::map<ThreadId, std::vector<OpenCall>> open_;  // outermost first
-  std::map<ModuleId, AutogradCalls> uses_;
-  std::map<ModuleId, std::size_t> calls_;  // since the last step
+  std::map<ModuleId, AutogradCalls> uses_;          // calls of each module in forward
+  std::map<ModuleId, std::size_t> calls_;           // number of calls of each outermost module since the last step
 };
 
 }  // namespace memoir

@@ -127,7 +127,7 @@ class CaptureHoldingsPass : public ChangePass {
     PartKey key;
     std::uint64_t bytes = 0, requested = 0;
     Tick tick = 0;
-    std::size_t model_call = 0;  // number of the call of an outermost module that made the block (CallNumbers); 0: none
+    std::size_t model_call = 0;  // call of an outermost module that made the block (CallNumbers); 0: no call
   };
   struct Allocation {
     Phase phase = Phase::kOther;
@@ -158,8 +158,8 @@ class CaptureHoldingsPass : public ChangePass {
   std::string LabelOf(std::size_t facet, const PartKey& key) const {
     const Group group = key.first[facet];
     const std::string label = groupings_[facet].Label(group, capture(), state().dictionary());
-    const bool says = key.second && group != kBeforeGroup && !NeedsCategories(groupings_[facet].by());
-    return says ? absl::StrCat(label, " ", kBeforeLabel) : label;
+    const bool is_marked = key.second && group != kBeforeGroup && !NeedsCategories(groupings_[facet].by());
+    return is_marked ? absl::StrCat(label, " ", kBeforeLabel) : label;
   }
 
   const std::vector<Grouping>& groupings_;  // in the order of kFacetBy
@@ -173,7 +173,8 @@ class CaptureHoldingsPass : public ChangePass {
   std::set<ModuleId> modules_;
   CallNumbers calls_;
   Tick step_begin_ = 0;  // when the newest step of the current process began; 0: no step yet
-  absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
+  // Bytes allocated, by line, operator and module.
+  absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;
 };
 
 // Returns a part with the operator, module and line of `key`. Its category and its sizes are not set.

@@ -23,8 +23,8 @@
 
 namespace memoir {
 
-// A part of the live bytes: all blocks with the same values in these fields, except for the last four. Labels are
-// the same as in rows of `memoir show`.
+// A part of the live bytes: all blocks with the same values in all fields but the last four. Labels are the same as in
+// rows of `memoir show`.
 struct HeldPart {
   std::string operator_name;
   std::string module_label;  // for blocks without a module: the label of their row; otherwise empty

@@ -2,8 +2,8 @@
 // the selection.
 //
 // If a line grows at a time other than the device's peak, the blocks that are live at the peak do not show this growth.
-// The maximum shows it. Each category has its own maximum: a line that keeps a tensor in an evaluation may have more
-// bytes in training, as an activation, so a maximum over all categories would not show the kept tensor.
+// The maximum shows it. Each category has a separate maximum. For example, a line that keeps a tensor in an evaluation
+// may have more bytes in training, as an activation. A maximum over all categories would not show the kept tensor.
 #ifndef TOOLS_ANALYZE_COMPARE_FACTS_LINE_PEAKS_H_
 #define TOOLS_ANALYZE_COMPARE_FACTS_LINE_PEAKS_H_
 

@@ -13,12 +13,13 @@
 
 namespace memoir {
 
-// Numbers the calls of outermost modules in forward, from 1. 0: no call is open. Needs the events in replay order.
+// Numbers the calls of outermost modules in forward, from 1. Needs the events in replay order.
 class CallNumbers {
  public:
   void Enter(const ModuleEvent& event);
   void Exit(const ModuleEvent& event);
   void EndProcess() { open_.clear(); }
+  // Returns the number of the call that is open on the thread. 0 if no call is open.
   std::size_t OpenOn(ThreadId thread) { return open_[thread]; }
 
   // Returns the number of calls with live tensors, by full path of the outermost module. Calls with less than a tenth

@@ -84,9 +84,9 @@ class ProgramFactsPass : public Visitor {
   struct Thread {
     ModuleId holder;  // module of the newest HoldsEvent
     bool is_module = false;
-    std::uint32_t listed = 0;
-    ModuleId root;      // open outermost module whose input was not seen yet; invalid: none
-    StackId allocated;  // stack of the newest allocation in the open outermost operator; invalid: none
+    std::uint32_t listed = 0;  // number of parameters that the events listed for `holder`
+    ModuleId root;             // open outermost module whose input was not seen yet; or invalid
+    StackId allocated;         // stack of the newest allocation in the open outermost operator; or invalid
   };
   void NoteParameters(const HoldsEvent& event, Thread& thread);
   const TensorShape& ShapeOf(LayoutId layout);

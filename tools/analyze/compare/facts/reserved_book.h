@@ -29,8 +29,10 @@ class ReservedBook {
  public:
   // Adds a reserved segment. The segment belongs to `key` until TakeFor() is called with the first block in it.
   void Grow(const Block& segment, const ReservedKey& key);
+  // Removes memory that was freed or unmapped: a segment, or a part of it.
   void Shrink(std::uint64_t address, std::uint64_t bytes);
   bool awaits_block() const { return !awaiting_.empty(); }
+  // Assigns to `key` the segments in which `block` is the first block.
   void TakeFor(const Block& block, const ReservedKey& key);
   // Notes the reserved bytes of the device. Called at the beginning of the selection, and after each change inside it.
   void NoteReserved(std::uint64_t reserved);
@@ -51,11 +53,12 @@ class ReservedBook {
   };
   void Keep(std::uint64_t address, const Piece& piece);
 
-  std::vector<ReservedKey> keys_;  // one key for each added segment
-  std::map<std::uint64_t, Piece> pieces_;
-  std::vector<Change> changes_;
+  std::vector<ReservedKey> keys_;          // one key for each added segment
+  std::map<std::uint64_t, Piece> pieces_;  // by address
+  std::vector<Change> changes_;            // in the order of time
+  // Segments in which no block has been allocated yet, and their indices in keys_.
   std::vector<std::pair<Block, std::size_t>> awaiting_;
-  std::size_t changes_at_peak_ = 0;
+  std::size_t changes_at_peak_ = 0;  // size of changes_ when the peak was reached
   std::uint64_t peak_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Finds, for each numbered module of model A, the same module of model B. If B has one more layer in front, A's
-// "layers.2" is B's "layers.3".
+// Finds, for each numbered module of model A, the same module of model B. If B has one more layer before the module,
+// A's "layers.2" is B's "layers.3".
 //
 //     A  layers.0 Linear   layers.1 ReLU                  layers.2 Linear
 //     B  layers.0 Linear   layers.1 ReLU  layers.2 Norm   layers.3 Linear      layers.2 is new
@@ -60,6 +60,7 @@ class LayerAlignment {
   static NumberedNodes NumberedOf(const Node& node);
   // Returns pairs of indices in `a` and `b`: each pair is one module.
   static std::vector<std::pair<std::size_t, std::size_t>> Match(const NumberedNodes& a, const NumberedNodes& b);
+  // Returns true if the layer before or after layers[index] has the same classes and shapes.
   static bool IsOneOfAlike(const NumberedNodes& layers, std::size_t index);
 
   void Align(const std::string& root, const Node& a, const Node& b, const std::string& path_a,

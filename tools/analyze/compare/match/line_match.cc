@@ -31,7 +31,7 @@ std::size_t CommonEnd(std::string_view a, std::string_view b) {
 }
 
 // Returns the file in `others` whose path has the most names in common with `file`, counted from the end. nullopt if
-// two files have equally many, or if no file has any.
+// two files have equally many common names, or if no file has a common name.
 std::optional<std::string> Nearest(const std::string& file, const std::set<std::string>& others) {
   std::size_t most = 0;
   std::optional<std::string> nearest;
@@ -69,6 +69,7 @@ std::map<std::string, std::string> MatchFiles(absl::Span<const SeenLine> a, absl
   return files;
 }
 
+// Matches the lines of one function in the steps that line_match.h lists.
 class FunctionMatch {
  public:
   FunctionMatch(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b, const LinesByNumber& lines_a,
@@ -107,6 +108,7 @@ class FunctionMatch {
     });
   }
 
+  // Returns true if all lines moved by the same distance.
   static bool MoveTogether(const std::vector<LineNumber>& in_a, const std::vector<LineNumber>& in_b) {
     for (std::size_t i = 1; i < in_a.size(); ++i) {
       if (in_b[i] - in_a[i] != in_b[0] - in_a[0]) return false;
@@ -128,6 +130,7 @@ class FunctionMatch {
     return false;
   }
 
+  // Step 1: matches lines with the same marks.
   void MatchAlike() {
     using Alike = std::pair<std::vector<LineNumber>, std::vector<LineNumber>>;
     std::map<std::set<std::string>, Alike> alike;
@@ -164,12 +167,14 @@ class FunctionMatch {
     }
   }
 
+  // Returns the number of the line in B that should match a line in A, judged by the lines that have matched so far.
   LineNumber Expected(LineNumber in_a) const {
     if (shifts_.empty()) return in_a;
     const auto below = shifts_.upper_bound(in_a);
     return in_a + (below == shifts_.begin() ? below->second : std::prev(below)->second);
   }
 
+  // Matches each line that is left with its expected line, if `condition` is true for their indices.
   template <class Condition>
   void MatchExpected(const Condition& condition) {
     std::vector<std::pair<LineNumber, LineNumber>> found;

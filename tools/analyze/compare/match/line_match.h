@@ -1,8 +1,8 @@
 // Matches the lines of two captures of a program, even if an edit has moved the lines.
 //
 // Two files match if they have the same path, or if the ends of their paths agree in more names than with any other
-// file, or if no other file is left, as for a copy of the script under another name. Within a function of the same name
-// in such a file, lines match in this order:
+// file. The last two files without a match also match, as for a copy of the script under another name. Within a
+// function of the same name in such a file, lines match in this order:
 //
 //     1. lines with the same operators in the same modules, if both sides have the same number of them: in their order,
 //        at any place. Exception: the lines moved by different distances, and their bytes match in another order
@@ -35,6 +35,8 @@ struct SeenLine {
   std::set<std::string> marks;  // a MarkOf() for each operator and module that allocated at the line
   std::uint64_t bytes = 0;      // allocated at the line in the capture
 };
+// Returns a text that identifies an operator in a module. The numbers of layers are replaced, so alike layers have the
+// same marks.
 std::string MarkOf(std::string_view maker, std::string_view module_path);
 
 // Returns pairs of indices in `a` and `b`. Each index occurs at most once.

@@ -21,8 +21,8 @@ std::optional<Rename> ParseRename(std::string_view text);
 class Renames {
  public:
   explicit Renames(std::vector<Rename> renames = {}) : renames_(std::move(renames)), used_(renames_.size()) {}
-  // Renames the first names of a path. `separator` stands between the names. With layers=blocks, "layers.3.mlp" becomes
-  // "blocks.3.mlp".
+  // Renames the first names of a path. `separator`: the character between the names. With layers=blocks, "layers.3.mlp"
+  // becomes "blocks.3.mlp".
   std::string RenamePath(std::string_view path, char separator = '.');
   // Renames a whole name, such as an operator's or a class's.
   std::string RenameName(std::string_view name);

@@ -17,14 +17,15 @@
 
 namespace memoir {
 
+// Returns true if `pattern` matches `module`.
 bool IsOfModules(const Module& module, const std::string& pattern);
 
 class BlockFilter {
  public:
   explicit BlockFilter(const Selection& selection) : module_(selection.module), min_bytes_(selection.min_bytes) {}
   bool selects_all() const { return module_.empty() && min_bytes_ == 0; }
-  // Returns true if the block is selected. Also collects the facts that CheckFound needs. Modules are known only in a
-  // replay with ReplayOptions::modules.
+  // Returns true if the block is selected. Also notes names and sizes for the message of CheckFound. Modules are known
+  // only in a replay with ReplayOptions::modules.
   bool Selects(const Block& block, const Dictionary& dictionary);
   // Returns NotFound if no block was selected; the message names modules or sizes that exist. `path` names the capture.
   absl::Status CheckFound(const std::string& path) const;

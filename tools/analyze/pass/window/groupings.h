@@ -18,9 +18,9 @@ struct GroupingFacts {
   std::string_view json_key;   // "ranges"
   std::string_view none;       // name of the row for blocks without a group
   bool has_calls;              // rows have a number of calls
-  bool needs_categories;       // an earlier pass must determine the categories
+  bool needs_categories;       // a replay must determine the categories of blocks first
   bool needs_stacks = false;   // rows are lines, which need Python stacks
-  std::string_view help = {};  // what a row is, for --help; empty if the word is clear
+  std::string_view help = {};  // the meaning of a row, for --help; empty if the word is clear
 };
 
 // In the order in which the help lists them.

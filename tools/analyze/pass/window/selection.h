@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// The definitions of a step (step_counter.h), from the weakest to the best.
+// The definitions of a step (step_counter.h). If a process has several, the last of them in this list counts.
 enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
 inline constexpr std::size_t kStepSources = 5;
 struct ProcessSteps {
@@ -21,8 +21,8 @@ struct ProcessSteps {
   bool first_is_before = false;  // true: step 0 begins with the process, not with an event
 };
 
-// The times of a recording that an analysis covers. Each of their time spans in a process is a window: a user range
-// that ran three times has three windows. Blocks that were allocated before a window have separate rows, "(before the
+// The times of a recording that an analysis covers. Each covered time span of a process is a window: a user range that
+// ran three times has three windows. Blocks that were allocated before a window have separate rows, "(before the
 // window)".
 struct SelectionWindow {
   enum class Kind : std::uint8_t {

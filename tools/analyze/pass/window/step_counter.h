@@ -51,8 +51,8 @@ class StepCounter {
   StepSource Begin(StepSource source, std::uint64_t step);
 
   std::array<Steps, kStepSources> steps_;
-  NameId optimizer_;  // range of the first optimizer; invalid: none yet
-  ModuleId module_;   // the first outermost module; invalid: none yet
+  NameId optimizer_;  // range of the first optimizer; invalid: no optimizer so far
+  ModuleId module_;   // the first outermost module; invalid: no module so far
 };
 
 // Fills in Selection::steps. Replays the capture if the selection is by steps.

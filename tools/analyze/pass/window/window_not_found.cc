@@ -40,7 +40,8 @@ std::string AvailableStepsText(StepSource source, std::uint64_t newest) {
   return "";
 }
 
-// Returns an explanation if the folder has only a summary of the rank.
+// If the folder contains only a summary of the rank, returns the end of an error message that explains this. Otherwise
+// returns an empty text.
 std::string SummaryAlone(const std::string& folder, std::uint32_t rank) {
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
   if (!job.ok()) return "";

@@ -1,4 +1,4 @@
-// The windows of a process: the time spans that the selection covers in it, in nanoseconds since the start of the
+// The windows of a process, that is, its time spans that the selection covers, in nanoseconds since the start of the
 // capture.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_WINDOW_SPANS_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_WINDOW_SPANS_H_

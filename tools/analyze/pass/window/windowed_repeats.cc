@@ -14,7 +14,9 @@ bool WindowedVisitor::IsInside(const RepeatedEvent& event) const {
   return ns >= window.begin_ns && ns < window.end_ns;
 }
 
-// An event that opens or closes a window must be visited. So only the repeats before this event may be left out.
+// The replay must visit each event that opens or closes a window. So it may leave out only the repeats before such an
+// event. If their number is unknown, this function returns half of the repeats, and the replay calls it again for
+// these.
 std::uint64_t WindowedVisitor::MostRepeats(const RepeatedEvent& event) const {
   if (!knows_cycle() || IsInside(event) != in_window() || cycle_began_in_window_ != in_window() ||
       cycle_in_window_ != in_window())

@@ -1,5 +1,6 @@
-// A visitor that knows whether the current event lies in a window of the selection (selection.h). Analyses derive from
-// it. They also receive events outside of windows, because blocks that are allocated there may be live in a window.
+// A visitor that follows whether the current event lies in a window of the selection (selection.h). Analyses derive
+// from this class. The analyses also receive events outside of windows, because blocks that are allocated outside may
+// be live in a window.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_WINDOWED_VISITOR_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_WINDOWED_VISITOR_H_
 
@@ -57,8 +58,8 @@ class WindowedVisitor : public Visitor {
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
  protected:
-  // The functions of a visitor, limited to the selection: an event for OnX arrives here as SeeX. Events of omitted
-  // devices are not passed on. Omitted blocks arrive as SeeOtherX.
+  // The functions of a visitor, limited to the selection: an event for OnX arrives here as SeeX. Events of devices that
+  // are not selected are not passed on. Events of blocks that are not selected arrive as SeeOtherX.
   virtual void SeeEnd(const ReplayReport&) {}   // called only if the selection was found; state() is still valid
   virtual void SeeWindowOpen(const Event&) {}   // called before the first event in a window
   virtual void SeeWindowClose(const Event&) {}  // called after the last event in a window
@@ -102,7 +103,7 @@ class WindowedVisitor : public Visitor {
   BlockFilter filter_;
   const ReplayState* state_ = nullptr;
   std::uint32_t depth_ = 0;  // number of open windows
-  // True if the newest repeat group began in a window; true if it ended in a window.
+  // Whether the newest repeat group began in a window, and whether it ended in a window.
   bool cycle_began_in_window_ = false, cycle_in_window_ = false;
   std::uint64_t opened_ns_ = 0;  // begin of the open window
   WindowSpans spans_;

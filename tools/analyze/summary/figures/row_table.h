@@ -1,8 +1,8 @@
 // The columns of a summary while a replay runs: a cell for each device and group, and totals for each device.
 //
 // It is known only afterwards which instant was the peak or the end. Copying all cells at each new peak would be slow.
-// Instead, a cell stores its value before its first change after the latest peak. The same is done for the end of each
-// window.
+// Instead, a cell stores its value before its first change after the latest peak. A cell also stores its value before
+// its first change after the end of a window.
 #ifndef TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
 #define TOOLS_ANALYZE_SUMMARY_FIGURES_ROW_TABLE_H_
 
@@ -63,7 +63,7 @@ struct DeviceTable {
   std::vector<Cell> cells;  // by CellNumber
 };
 
-// The effect of one repeat group on a cell. Two effects are equal even if the lives of their blocks differ.
+// The effect of one repeat group on a cell. The comparison of two effects ignores how long their blocks lived.
 struct CellChange {
   SummaryColumns columns;
   std::uint64_t life_ticks = 0;
@@ -85,8 +85,8 @@ class RowTable {
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
   TableChange Sums() const;  // returns the sums so far
-  // Adds `change` as often as the event repeats. `ticks`: length of the repeat group that caused `change`. The lives of
-  // blocks are scaled by the length of all repeats, divided by `ticks`.
+  // Adds `change` event.times times. `ticks`: length of the repeat group that caused `change`. The lives of the blocks
+  // are multiplied by the length of all repeats, divided by `ticks`.
   void Add(const TableChange& change, Tick ticks, const RepeatedEvent& event);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
@@ -109,8 +109,8 @@ class RowTable {
   CellNumber& CellAt(const Block& block);
 
   std::vector<DeviceTable> devices_;
-  std::vector<CellNumber> cell_of_slot_;  // by Block::slot
-  CellNumber cell_of_late_block_ = kNotFollowed;
+  std::vector<CellNumber> cell_of_slot_;          // by Block::slot
+  CellNumber cell_of_late_block_ = kNotFollowed;  // cell of the newest block without a slot
 };
 
 }  // namespace memoir

@@ -19,9 +19,9 @@ struct SummaryColumns {
   std::uint64_t blocks_at_peak = 0;
   std::uint64_t temporaries = 0;  // freed before the operator call that allocated them ended
   std::uint64_t temporary_bytes = 0;
-  std::uint64_t life_ns = 0;         // sum of the lives that `lives` counts
+  std::uint64_t life_ns = 0;         // time from allocation to deallocation, summed over the blocks that `lives` counts
   std::uint64_t reserved_bytes = 0;  // bytes of segments that the allocator reserved for the row
-  std::uint64_t lives = 0;           // deallocations whose allocation time is known; not blocks from evicted parts
+  std::uint64_t lives = 0;           // deallocations at a known time; without those in evicted parts
   double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
   SummaryColumns& operator+=(const SummaryColumns& other) { return Add(other, 1); }
   SummaryColumns& Add(const SummaryColumns& other, std::uint64_t times);  // modulo 2^64

@@ -58,7 +58,8 @@ struct SummaryRow {
   ModuleFacts module;        // GroupBy::kModule only
   ParameterFacts parameter;  // GroupBy::kParameter only
   SourceLine source;         // GroupBy::kLine and kCategoryLine only
-  // Lines of generated code through which the row's line allocated; GroupBy::kLine and kCategoryLine only.
+  // Lines of generated code that ran for the row's line and allocated its blocks; GroupBy::kLine and kCategoryLine
+  // only.
   std::vector<GeneratedPlace> via;
   // GroupBy::kCategory, kCategoryModule and kCategoryLine only: "ACTIVATION", "recomputed" or "".
   std::string_view category, detail;
@@ -112,14 +113,13 @@ struct DeviceRow {
   std::uint64_t num_ooms = 0;
   std::uint64_t compiled_allocations = 0;  // as in Summary
   std::uint64_t compiled_bytes = 0;
-  // Maximum of the driver allocations outside of torch's caching allocator, and the fewest free bytes in a device
-  // sample.
+  // Driver allocations outside of torch's caching allocator, at their maximum, and their owners at this time.
   std::uint64_t outside_bytes = 0;
   std::vector<HoldingRow> outside;          // largest first
-  std::optional<std::uint64_t> least_free;  // empty: no sample
+  std::optional<std::uint64_t> least_free;  // fewest free bytes in a device sample; empty: no sample
   std::uint64_t total_bytes = 0;            // capacity of the device, if least_free is set
   // True: the peak lies in evicted parts. Live blocks and running operators at the peak are unknown; the row "(in
-  // evicted parts)" has its bytes.
+  // evicted parts)" contains its bytes.
   bool peak_is_evicted = false;
   std::uint64_t newest_peak_bytes = 0;  // if peak_is_evicted: the peak in the parts that are left
   std::uint64_t newest_peak_ns = 0;
@@ -131,8 +131,8 @@ struct DeviceRow {
   std::uint64_t evicted_allocated_bytes = 0;
   std::uint64_t evicted_deallocations = 0;
   std::uint64_t evicted_live_bytes = 0;  // at the end of the evicted parts
-  // GroupBy::kCategory only: the modules whose checkpointing would lower the peak most. Empty if it would lower the
-  // peak by less than a twentieth (CheckpointDevice::best).
+  // The modules whose checkpointing would lower the peak most. Found for GroupBy::kCategory, and after an out-of-memory
+  // error. Empty if checkpointing would lower the peak by less than a twentieth (CheckpointDevice::best).
   std::optional<CheckpointRow> checkpointing;
 };
 
@@ -165,12 +165,12 @@ struct Summary {
   std::uint64_t end_ns = 0;
   // Total time of the windows; time in which several processes have a window counts once.
   std::uint64_t duration_ns = 0;
-  std::uint64_t windows = 0;         // number of time spans that the window consists of; 1 for the whole recording
-  std::uint64_t events = 0;          // in the window
-  std::uint64_t ranges = 0;          // range begins in the window
-  std::uint64_t operator_calls = 0;  // range begins that are operators
-  std::uint64_t threads = 0;         // threads with events in the window
-  std::uint64_t steps = 0;           // steps that begin in the window; optimizer steps that end in it
+  std::uint64_t windows = 0;                   // number of windows in all processes; 1 for the whole recording
+  std::uint64_t events = 0;                    // in the window
+  std::uint64_t ranges = 0;                    // range begins in the window
+  std::uint64_t operator_calls = 0;            // range begins that are operators
+  std::uint64_t threads = 0;                   // threads with events in the window
+  std::uint64_t steps = 0;                     // steps that begin in the window; optimizer steps that end in it
   StepSource step_source = StepSource::kNone;  // definition of a step; the best one of several processes
   // True if nothing was allocated since the newest memoir.step(); only for the whole recording.
   bool last_step_is_empty = false;

@@ -31,7 +31,7 @@ class BlockCounts {
               ReservedSegments& segments)
       : shared_(shared), steps_(steps), caching_(caching), peaks_(peaks), segments_(segments) {}
 
-  void AddBlock(const AllocateEvent& event);       // also passes the block on to the other four members
+  void AddBlock(const AllocateEvent& event);       // also passes the block on to the other handlers
   void RemoveBlock(const DeallocateEvent& event);  // also passes the block on to `peaks`
   void CountFirstSeen(const FirstSeenEvent& event);
 

@@ -1,7 +1,8 @@
-// Sums over lost events, from keyframes.
+// Computes sums over events that the capture no longer contains, from the sums in keyframes.
 //
-// A keyframe has the sums of all events before it. The first remaining keyframe covers the evicted parts. A keyframe
-// after a later gap also covers the gap, so the events that were replayed before the gap are subtracted from its sums.
+// A keyframe contains the sums of all events before it. The first remaining keyframe covers the evicted parts. A
+// keyframe after a later gap also covers the gap, so the events that were replayed before the gap are subtracted from
+// its sums.
 #ifndef TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
 #define TOOLS_ANALYZE_SUMMARY_PASS_EVICTED_PARTS_H_
 

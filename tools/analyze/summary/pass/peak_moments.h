@@ -26,14 +26,14 @@ class PeakMoments {
   void OpenWindow(const Event& event);
   void NoteAllocation(const AllocateEvent& event);
   void NoteDeallocation(const Block& block) { compile_peaks_.NoteDeallocation(block); }
-  // Call it when the row has the device's peak. `source`: the definition of a step in the device's process.
+  // Call it when `row` contains the device's peak. `source`: the definition of a step in the device's process.
   void FillRow(DeviceId id, StepSource source, DeviceRow& row);
 
  private:
   struct Moment {
     NameId operator_name;
     NameId user_name;
-    ModuleId module;  // module that was entered inside of the user range; invalid: none
+    ModuleId module;  // module that was entered inside of the user range; invalid: no module
     Phase phase = Phase::kOther;
     StackId callstack;                                             // stack of the peak's line
     std::array<std::optional<std::uint64_t>, kStepSources> steps;  // newest step of each source

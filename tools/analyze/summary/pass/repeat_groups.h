@@ -26,7 +26,7 @@ class RepeatGroups {
   bool knows_cycle() const { return knows_cycle_; }
 
  private:
-  // Counts that grow with each step; also their growth in one repeat group.
+  // Counts that grow with each step, or their growth in one repeat group.
   struct Counts {
     std::uint64_t events = 0, compiled_allocations = 0, compiled_bytes = 0;
     BlockCounts::Sums blocks;
@@ -43,6 +43,7 @@ class RepeatGroups {
   WindowSteps& steps_;
   CachingFigures& caching_;
   BlockCounts& blocks_;
+  // The counts at the begin of the newest repeat group, and their growth in this group.
   Counts at_cycle_, of_cycle_;
   Tick ticks_of_cycle_ = 0;
   bool knows_cycle_ = false;  // two consecutive repeat groups had the same effect

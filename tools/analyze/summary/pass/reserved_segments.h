@@ -1,7 +1,7 @@
 // Assigns the segments that the allocator reserved to rows.
 //
-// Some groupings need facts about a block, such as its category, and a segment has no such facts. They count the
-// segment for the group of its first block, because the segment was reserved for this block.
+// A grouping may need facts about blocks, such as their categories. A segment has no such facts. In this case the
+// segment is counted for the group of its first block, because it was reserved for this block.
 #ifndef TOOLS_ANALYZE_SUMMARY_PASS_RESERVED_SEGMENTS_H_
 #define TOOLS_ANALYZE_SUMMARY_PASS_RESERVED_SEGMENTS_H_
 

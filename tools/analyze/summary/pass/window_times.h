@@ -30,7 +30,7 @@ class WindowTimes {
  private:
   SharedSummaryState& shared_;
   WindowSpans spans_;                // of all processes
-  std::set<ProcessId> opened_;       // processes whose selection has begun
+  std::set<ProcessId> opened_;       // processes in which a window has opened
   std::vector<double> ns_per_tick_;  // by ProcessId
 };
 

@@ -1,4 +1,4 @@
-// The rows of devices. They are made after the replay.
+// Makes the rows of devices after the replay.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROWS_DEVICE_ROWS_H_
 #define TOOLS_ANALYZE_SUMMARY_ROWS_DEVICE_ROWS_H_
 

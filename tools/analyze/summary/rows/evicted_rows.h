@@ -1,8 +1,8 @@
 // Adds the sums of evicted parts to the rows.
 //
-// A keyframe has sums of devices and of operators. If a grouping needs other sums (by thread, shape or range), or if
-// the sums of operators cover several devices, the row "(in evicted parts)" has the sums. So every column sums to the
-// devices' totals.
+// A keyframe contains sums for devices and for operators. If a grouping needs other sums (by thread, shape or range),
+// the row "(in evicted parts)" contains the sums. This row also contains the sums if the sums of operators cover
+// several devices. So the rows of every column sum to the devices' totals.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROWS_EVICTED_ROWS_H_
 #define TOOLS_ANALYZE_SUMMARY_ROWS_EVICTED_ROWS_H_
 

@@ -112,7 +112,7 @@ void AllocatorEvents::ApplySegments(const v1::Keyframe& keyframe) {
   for (int i = 0; i < count; ++i) {
     address += static_cast<std::uint64_t>(segments.address_delta(i));
     ReservedPiece piece{.bytes = segments.bytes(i), .small = segments.small(i) != 0};
-    // A keyframe may lack these columns.
+    // The keyframe of an early version may lack these columns.
     if (segments.stream_size() == count) piece.stream = segments.stream(i);
     if (segments.pool_graph_size() == count) piece.pool_graph = segments.pool_graph(i);
     if (segments.pool_user_size() == count) piece.pool_user = segments.pool_user(i);

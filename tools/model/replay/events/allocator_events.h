@@ -1,5 +1,5 @@
 // Visits the events of devices with a caching allocator: completed frees, segments, out-of-memory errors, statistics.
-// Their blocks are visited by BlockEvents.
+// BlockEvents visits the allocations and deallocations of these devices.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_ALLOCATOR_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_ALLOCATOR_EVENTS_H_
 
@@ -26,7 +26,8 @@ class AllocatorEvents {
   // Completes the free of the block at `address`.
   void CompleteFree(ThreadId thread, DeviceId device, std::uint64_t address, std::uint64_t serial, Tick tick);
 
-  // Restore from a keyframe the segments, and the blocks whose free is requested but not completed.
+  // ApplySegments restores the segments of a keyframe. ApplyPendingFrees restores its blocks whose free is requested
+  // but not completed.
   void ApplySegments(const v1::Keyframe& keyframe);
   void ApplyPendingFrees(const v1::Keyframe& keyframe);
 

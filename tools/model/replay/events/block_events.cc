@@ -52,9 +52,9 @@ bool ColumnsMatch(const v1::LiveBlocks& live) {
 void BlockEvents::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   Block block = decoder_.Decode(thread, cursor);
   block.bytes = cursor.run.bytes.Next();
-  // A snapshot of the allocator can find a block whose operator still runs. This happens for the first block of a
-  // device that the recorder did not follow before. This block belongs to the operator. It does not count as an
-  // allocation, because its allocation was not seen and no keyframe counts it.
+  // BLOCK_FOUND events list the blocks that exist when the recorder begins to follow a device. If the recorder begins
+  // at the first block of the device, the operator of this block still runs, and the block belongs to it. Nevertheless
+  // the event is not an allocation, because the allocation was not recorded, and keyframes do not count it.
   const bool found = cursor.kind() == v1::BLOCK_FOUND;
   const bool caching = cursor.kind() != v1::ALLOCATE;
   if (caching) {

@@ -14,8 +14,8 @@ class BlockEvents {
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
 
-  // Restores the live blocks of a keyframe: closes blocks that it lacks, and opens blocks that were unknown. `before`:
-  // the opened blocks were live before the first remaining event.
+  // Restores the live blocks of a keyframe: closes blocks that the keyframe lacks, and opens blocks that were unknown.
+  // `before`: the opened blocks were allocated before the first replayed event, or in evicted parts.
   void ApplyKeyframe(const v1::Keyframe& keyframe, bool before);
 
  private:

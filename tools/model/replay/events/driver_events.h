@@ -19,8 +19,9 @@ class DriverEvents {
 
   // Restores the driver allocations of a keyframe.
   void ApplyKeyframe(const v1::Keyframe& keyframe);
-  // Visits the device samples that a keyframe repeats from earlier parts. Only for the keyframe at which a replay
-  // begins, because those parts are missing. A replay that continues after a loss has already visited these samples.
+  // Visits the device samples that a keyframe repeats from earlier parts. Call this function only for the keyframe at
+  // which a replay begins, because the earlier parts are missing. Otherwise the replay has visited these samples
+  // already.
   void ShowSamplesOfKeyframe(const v1::Keyframe& keyframe);
 
   const DriverMemory& memory() const { return driver_; }

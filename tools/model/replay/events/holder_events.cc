@@ -18,7 +18,7 @@ void HolderEvents::ShowHeldTensors(ThreadReplay& thread, RunCursor& cursor) {
   context_.visitor().OnHolds(event);
 }
 
-// Leaves the names empty if all are unknown, as in an optimizer's event.
+// Leaves `names_` empty if all names are unknown, as in an optimizer's event.
 void HolderEvents::DecodeNames(RunCursor& cursor, std::uint32_t count) {
   names_.clear();
   if (!context_.options().tensors || cursor.run.holds_name.empty()) return;

@@ -20,7 +20,7 @@ class HolderEvents {
 
   ReplayContext& context_;
   EventTensors& tensors_;
-  std::vector<NameId> names_;  // of the tensors of the current event
+  std::vector<NameId> names_;  // names of the tensors of the current event
 };
 
 }  // namespace memoir

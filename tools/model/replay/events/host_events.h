@@ -1,4 +1,4 @@
-// Visits readings of the host's memory.
+// Visits host readings: samples of the memory of the process, its control group and the machine.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_HOST_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_HOST_EVENTS_H_
 
@@ -12,8 +12,8 @@ class HostEvents {
 
   void ShowReading(ThreadReplay& thread, RunCursor& cursor);
 
-  // Visits the readings that a keyframe repeats from earlier parts. Only for the keyframe at which a replay begins,
-  // because those parts are missing. A replay that continues after a loss has already visited these readings.
+  // Visits the readings that a keyframe repeats from earlier parts. Call this function only for the keyframe at which a
+  // replay begins, because the earlier parts are missing. Otherwise the replay has visited these readings already.
   void ShowReadingsOfKeyframe(const v1::Keyframe& keyframe);
 
  private:

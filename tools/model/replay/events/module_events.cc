@@ -16,8 +16,9 @@ ModuleEvent ModuleEvents::Decode(const ThreadReplay& thread, RunCursor& cursor) 
   return event;
 }
 
-// If the innermost open range is an autograd node that accumulates the gradient of a parameter, the event names the
-// module of this parameter. Returns false if no such node is open: then the event is a call of the module.
+// If the innermost open range is an autograd node that accumulates the gradient of a parameter, the event is not a
+// call: it names the module of this parameter. Stores this module in the range, and sets the fields of `event`. Returns
+// false if the event is a call of the module.
 bool ModuleEvents::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
   OpenRange* range = thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
   if (range == nullptr || range->source != RangeSource::kBackward || !range->name.valid() || range->module.valid() ||

@@ -11,8 +11,8 @@ class ModuleEvents {
   explicit ModuleEvents(SharedReplayState& shared)
       : context_(shared.context), threads_(shared.threads), roles_(shared.roles) {}
 
-  // Calls of modules are visited even without ReplayOptions::modules, so that all views count the same events.
-  // Without that option, `phase` has no meaning, and `of_gradient` is false.
+  // Visit the begin and the end of a module call, even without ReplayOptions::modules, so that all views count the same
+  // events. Without this option, ModuleEvent::phase has no meaning, and ModuleEvent::of_gradient is false.
   void ShowEnter(ThreadReplay& thread, RunCursor& cursor);
   void ShowExit(ThreadReplay& thread, RunCursor& cursor);
 

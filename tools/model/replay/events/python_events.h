@@ -16,7 +16,8 @@ class PythonEvents {
 
   // Sets the Python stack of `thread` and visits the change. `before`: the change happened among lost events.
   void ChangeStack(ThreadReplay& thread, StackId stack, Tick tick, bool before = false);
-  // Sets the Python stack with which a run begins. Visits the change if events were lost in which the stack changed.
+  // Sets the Python stack with which a run begins. If it differs from the thread's last stack, events with changes of
+  // the stack were lost, and the change is visited.
   void BeginWithStack(ThreadReplay& thread, StackId stack, Tick tick);
 
  private:

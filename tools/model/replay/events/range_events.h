@@ -1,4 +1,5 @@
-// Visits ranges: opens and closes the ranges of each thread, for events, keyframes and losses.
+// Visits the begins and ends of ranges. Opens and closes the ranges of each thread, as its events and keyframes show,
+// and closes ranges whose end was lost.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_RANGE_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_RANGE_EVENTS_H_
 
@@ -42,7 +43,7 @@ class RangeEvents {
   void Restore(const v1::OpenRanges& open, std::size_t at, ThreadReplay& thread);
 
   SharedReplayState& shared_;
-  std::uint64_t calls_ = 0;  // ranges that were opened so far
+  std::uint64_t calls_ = 0;  // number of ranges that were opened so far
 };
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// Decodes numbers that a capture stores plus 1, and numbers of an enum, which a newer or damaged capture may exceed.
+// Decodes numbers that a capture stores plus 1, and values of an enum. A newer or damaged capture may contain values
+// that the enum lacks.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_RECORDED_NUMBERS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_RECORDED_NUMBERS_H_
 

@@ -68,7 +68,7 @@ void RecordingLevels::EndOpenGap() {
 
 void RecordingLevels::EndProcess() {
   EndOpenGap();
-  // Converts unrecorded spans, which have ticks and may begin before the first event.
+  // Converts the unrecorded spans from ticks to nanoseconds. A span may begin before the first event.
   ReplayReport::Process& process = context_.process_report();
   for (const v1::Unrecorded& span : context_.summary().info.unrecorded()) {
     const bool ended = span.end_tick() != 0;

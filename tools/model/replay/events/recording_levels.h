@@ -1,4 +1,5 @@
-// Follows the recording level: off, memory or everything. Reports the spans in which less than everything was recorded.
+// Visits changes of the recording level (off, memory or all), and reports the spans at a level below `all`
+// (ReplayReport::Process::gaps).
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_RECORDING_LEVELS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_RECORDING_LEVELS_H_
 
@@ -23,9 +24,9 @@ class RecordingLevels {
 
   void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
 
-  // Continues at the level of a keyframe, at the start or after evicted parts.
+  // Continues at the level that a keyframe shows. Call this function at the start of a replay or after evicted parts.
   void ApplyKeyframe(const v1::Keyframe& keyframe);
-  // Reports the unrecorded spans of the process. Call it once, when the process ends.
+  // Ends an open gap, and reports the unrecorded spans of the process. Call this function once, when the process ends.
   void EndProcess();
 
  private:
@@ -41,7 +42,7 @@ class RecordingLevels {
   LiveBlocks& blocks_;
   RangeEvents& ranges_;
   DriverEvents& driver_;
-  bool gap_open_ = false;  // less than everything is recorded now
+  bool gap_open_ = false;  // the current level is below `all`
 };
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Visits steps and marks.
+// Visits the events STEP and MARK.
 #ifndef TOOLS_MODEL_REPLAY_EVENTS_STEP_EVENTS_H_
 #define TOOLS_MODEL_REPLAY_EVENTS_STEP_EVENTS_H_
 

@@ -1,5 +1,5 @@
-// Decodes the block of an event: its device, address, serial, stream and pool from the event's columns; its ranges,
-// module and Python stacks from the event's thread.
+// Decodes the block of an event. The columns of the event contain its device, address, serial, stream and pool. The
+// state of the event's thread determines its context: the surrounding ranges, the module and the Python stacks.
 #ifndef TOOLS_MODEL_REPLAY_STATE_BLOCK_DECODER_H_
 #define TOOLS_MODEL_REPLAY_STATE_BLOCK_DECODER_H_
 

@@ -1,4 +1,4 @@
-// The memory of each device of the current process, as its caching allocator counts it.
+// The memory of each device of the current process, as the device's caching allocator counts it.
 #ifndef TOOLS_MODEL_REPLAY_STATE_DEVICE_MEMORIES_H_
 #define TOOLS_MODEL_REPLAY_STATE_DEVICE_MEMORIES_H_
 
@@ -28,8 +28,8 @@ class DeviceMemories {
   bool IsCaching(DeviceId device) const {
     return device.value < memories_.size() && memories_[device.value] != nullptr && memories_[device.value]->caching();
   }
-  // Call it for each visited event of `thread` on the device. `found`: the event adds a block or segment that existed
-  // when the recording began (DeviceMemory::BeginFinding).
+  // Call this function for each visited event of `thread` that adds a block, changes a segment, or reports numbers of
+  // the device. `found`: the event adds a block or segment that already existed when the recording began or resumed.
   void NoteFinding(DeviceId device, ThreadId thread, bool found) {
     found ? Of(device).BeginFinding(thread.value) : Of(device).EndFinding(thread.value);
   }
@@ -43,7 +43,7 @@ class DeviceMemories {
   void Clear() { memories_.clear(); }
 
  private:
-  std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; nullptr for earlier processes
+  std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; nullptr: Of was not called for the device
 };
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// The tensors of the current event: arguments or results of a range, or the tensors that a holder has.
+// The tensors of the current event: the arguments or results of a range, or the tensors that a module or an optimizer
+// holds. Also visits storages that these tensors show for the first time.
 #ifndef TOOLS_MODEL_REPLAY_STATE_EVENT_TENSORS_H_
 #define TOOLS_MODEL_REPLAY_STATE_EVENT_TENSORS_H_
 

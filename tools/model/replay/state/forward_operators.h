@@ -1,5 +1,5 @@
-// Maps autograd sequence numbers to forward operators, for one thread. In this map a replay finds the module, the line
-// and the compiled region of the forward operator of an autograd node.
+// Maps autograd sequence numbers to forward operators, for one thread. A replay looks up an autograd node in this map,
+// to find the module, the Python stack and the compiled region of the node's forward operator.
 #ifndef TOOLS_MODEL_REPLAY_STATE_FORWARD_OPERATORS_H_
 #define TOOLS_MODEL_REPLAY_STATE_FORWARD_OPERATORS_H_
 

@@ -72,7 +72,8 @@ void LiveBlocks::Close(const Block& block, ThreadId by, Tick tick, DeallocateCau
   matcher_.live_set().Remove(block);
 }
 
-// Blocks of other threads may be visited before a switch of the recording level although they come after it.
+// Compares ticks, because blocks of other threads that were allocated after a switch of the recording level may have
+// been visited before it.
 void LiveBlocks::CloseOlder(ThreadId by, Tick tick) {
   std::vector<const Block*> old;
   set().ForEach([&](const Block& block) {
@@ -81,7 +82,8 @@ void LiveBlocks::CloseOlder(ThreadId by, Tick tick) {
   std::ranges::sort(old, {}, &Block::ordinal);  // the same order in every replay
   ReplayReport::Process& process = context_.process_report();
   for (const Block* block : old) {
-    // A snapshot lists the live blocks of a caching allocator after the gap, so their fate is known.
+    // For a caching allocator, BLOCK_FOUND events after the gap list the blocks that are still live, so it is known
+    // which blocks were freed.
     const bool is_caching = memories_.IsCaching(block->device);
     process.unknown_blocks += !is_caching;
     process.unknown_bytes += is_caching ? 0 : block->bytes;

@@ -38,20 +38,22 @@ class LiveBlocks {
 
   // Infers the operators of a block that `thread` is about to allocate, if they were not recorded (matching_blocks.h).
   void Infer(const ThreadReplay& thread, bool caching, Block& block);
-  // Visits the allocation of a block, after the deallocation of the known block at its address. `before`: the block was
-  // live before the first remaining event.
+  // Visits the allocation of a block. If another block is live at its address, visits the deallocation of that block
+  // first. `before`: see AllocateEvent::before.
   void Allocate(const ThreadReplay& thread, Block& block, bool before = false);
   // Adds a block of a keyframe, and visits its allocation without open ranges.
   void AddFromKeyframe(const Block& block, Tick tick, bool before) { Open(block, nullptr, tick, before); }
-  // Visits a deallocation and removes the block. `block` is an element of the live set; no other element moves.
+  // Visits a deallocation and removes the block. `block` must be an element of set(). Pointers to other elements stay
+  // valid.
   void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause, std::uint64_t serial = 0);
   // Closes all blocks older than `tick`, with DeallocateCause::kUnknown.
   void CloseOlder(ThreadId by, Tick tick);
 
-  std::uint64_t allocations() const { return allocations_; }  // visited and collapsed so far
+  // Returns the number of allocations that were visited or collapsed so far.
+  std::uint64_t allocations() const { return allocations_; }
   void AddCollapsed(std::uint64_t allocations) { allocations_ += allocations; }
-  // Adds `ticks` to the block at `address`, which now represents the block of a collapsed step. Returns the block.
-  // nullptr if no block begins there.
+  // Adds `ticks` to the tick of the live block at `address`, which from now on represents the corresponding block of a
+  // collapsed step. Returns the block. nullptr if no block begins at `address`.
   const Block* Move(DeviceId device, std::uint64_t address, Tick ticks);
 
   // Called when the process ends.
@@ -69,7 +71,7 @@ class LiveBlocks {
   const OperatorVisibility& visibility_;
   SerialMatcher matcher_;
   std::uint64_t allocations_ = 0;
-  bool reported_full_ = false;
+  bool reported_full_ = false;  // true: a full live set was reported as damage
 };
 
 }  // namespace memoir

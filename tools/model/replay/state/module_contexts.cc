@@ -3,8 +3,8 @@
 namespace memoir {
 namespace {
 
-// Returns the context of a thread from its own ranges and module calls. Ignores the thread for which it works, and its
-// Python stack.
+// Returns the context of a thread from its own ranges and module calls. Ignores the Python stack, and the thread for
+// which the thread works.
 ModuleContext OwnContextOf(const ThreadReplay& thread) {
   const OpenRange* innermost = thread.innermost();
   if (innermost != nullptr && innermost->role.compiling) return {ModuleId(), Phase::kCompile};
@@ -32,8 +32,9 @@ ModuleContext ModuleContexts::Of(const ThreadReplay& thread) const {
   return context;
 }
 
-// If a node runs Python code, the stack has more Python frames than at the node's begin. If this is generated code, it
-// belongs to the forward operator. Only Python frames are compared, because native frames change inside of every node.
+// If an autograd node runs Python code, the stack has more Python frames than at the node's begin. If these frames are
+// generated code, they belong to the node's forward operator. Only Python frames are compared, because native frames
+// change inside of every node.
 Callstacks ModuleContexts::CallstacksOf(const ThreadReplay& thread) const {
   const ThreadReplay& working = threads_.Working(thread);
   DictionaryIds& ids = context_.ids();

@@ -1,7 +1,8 @@
 // Determines the module, the phase and the Python stacks of a thread (docs/event_schema.md, "Modules").
 //
-// A thread has two stacks, of module calls and of ranges. The innermost module call, backward range or optimizer range
-// decides: the one that was opened last. torch.compile's own work takes precedence over these.
+// A thread has open module calls and open ranges. Among the module calls, backward ranges and optimizer ranges, the
+// last opened decides the module and the phase. However, inside of torch.compile's own work, the phase is always
+// kCompile.
 #ifndef TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
 #define TOOLS_MODEL_REPLAY_STATE_MODULE_CONTEXTS_H_
 
@@ -14,9 +15,10 @@ class ModuleContexts {
  public:
   ModuleContexts(ReplayContext& context, ReplayThreads& threads) : context_(context), threads_(threads) {}
 
+  // Return the module and phase, or the Python stacks, of an event that happens on `thread` now.
   ModuleContext Of(const ThreadReplay& thread) const;
   Callstacks CallstacksOf(const ThreadReplay& thread) const;
-  // Sets the module and the phase of the innermost range, which has just begun. ReplayOptions::modules only.
+  // Sets the module and the phase of the innermost range, which has just begun. Needs ReplayOptions::modules.
   void SetModule(ThreadReplay& thread);
 
  private:

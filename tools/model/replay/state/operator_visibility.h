@@ -1,7 +1,7 @@
 // Decides whether the operators around an event of a thread are known. They are unknown while recording is off or at
-// the level `memory`. The recorder may switch operators on while a thread is inside an operator whose begin was not
-// recorded (`--detail auto`, at an allocation that no earlier step had). Therefore the operators of a thread are known
-// again only from the begin of its next range.
+// the level `memory`. With `--detail auto`, the recorder switches operators on at an allocation that no earlier step
+// had. At this time, a thread may be inside an operator whose begin was not recorded. Therefore the operators of a
+// thread are known again only from the begin of its next range.
 #ifndef TOOLS_MODEL_REPLAY_STATE_OPERATOR_VISIBILITY_H_
 #define TOOLS_MODEL_REPLAY_STATE_OPERATOR_VISIBILITY_H_
 
@@ -19,14 +19,15 @@ class OperatorVisibility {
     recorded_ = level == v1::LEVEL_ALL;
     ++switches_;
   }
-  // Continues at the level that a keyframe records, at the start of a replay or after evicted parts. Skimming does not
-  // change, because the reader itself chose it.
+  // Continues at the level that a keyframe shows, at the start of a replay or after evicted parts. Does not change
+  // whether the reader skims.
   void ContinueAt(v1::RecordingLevel level) {
     recorded_ = level == v1::LEVEL_ALL;
     switches_ = recorded_ && !skims_ ? 0 : 1;
     ranges_at_.clear();
   }
-  // The reader begins or stops skimming. While it skims, it ignores recorded operators (Chunk::memory_alone).
+  // Call this function when the reader begins or stops to skim. While it skims, it ignores recorded operators
+  // (Chunk::memory_alone).
   void SetSkimming(bool skims) {
     skims_ = skims;
     ++switches_;
@@ -45,7 +46,7 @@ class OperatorVisibility {
 
  private:
   bool recorded_ = true, skims_ = false;
-  std::uint64_t switches_ = 0;
+  std::uint64_t switches_ = 0;            // number of changes so far; 0: operators were visible all the time
   std::vector<std::uint64_t> ranges_at_;  // by ThreadId: `switches_` at the begin of its newest range
 };
 

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-// Returns true for events of torch.compile (docs/event_schema.md) that run kernels to choose among them.
+// Returns true if a range with this name, which begins with "torch.compile: ", runs kernels to choose the fastest.
 bool IsTuning(std::string_view name) {
   constexpr std::string_view kWords[] = {"autotun", "Autotun", "benchmark", "coordinate_descent"};
   return name.find('{') == std::string_view::npos &&

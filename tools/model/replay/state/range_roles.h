@@ -1,4 +1,5 @@
-// The roles of ranges, by their names (docs/event_schema.md, "Modules"). The roles of a name are found once.
+// Determines the roles of ranges from their names (docs/event_schema.md, "Modules"): whether a range belongs to
+// autograd, to an optimizer or to torch.compile. The roles of each name are determined once and kept.
 #ifndef TOOLS_MODEL_REPLAY_STATE_RANGE_ROLES_H_
 #define TOOLS_MODEL_REPLAY_STATE_RANGE_ROLES_H_
 

@@ -1,5 +1,5 @@
 // The context of a replay: its visitor, options and report, the dictionary and the clocks, and the process and the tick
-// that the replay has reached. Every handler of events uses it. Not thread-safe.
+// that the replay has reached. All handlers use one ReplayContext. Not thread-safe.
 #ifndef TOOLS_MODEL_REPLAY_STATE_REPLAY_CONTEXT_H_
 #define TOOLS_MODEL_REPLAY_STATE_REPLAY_CONTEXT_H_
 
@@ -38,9 +38,10 @@ class ReplayContext {
   void BeginProcess(ProcessId process);
   const ProcessSummary& summary() const { return processes_[process_.value]; }
   ReplayReport::Process& process_report() const { return report_.processes[process_.value]; }
-  DictionaryIds& ids() { return *ids_; }  // of the current process
+  DictionaryIds& ids() { return *ids_; }  // ids of the current process
 
-  // Returns the time since the start of the capture's earliest process. The second function: in the current process.
+  // Return the time since the start of the capture's earliest process, at a tick of `process` or of the current
+  // process.
   std::uint64_t Nanoseconds(ProcessId process, Tick tick) const { return clocks_[process.value].Nanoseconds(tick); }
   std::uint64_t Nanoseconds(Tick tick) const { return Nanoseconds(process_, tick); }
   void AddClockReading(const v1::ClockSync& reading) { clocks_[process_.value].Add(reading); }

@@ -14,7 +14,7 @@ void ReplayThreads::Clear() {
 }
 
 // Follows nested parallel regions outward, to the thread of the outermost region. Returns `thread` itself if it works
-// in no other thread's region, or if the outer thread has no open range.
+// in no region of another thread, or if the thread of the outermost region has no open range.
 // NOLINTBEGIN(bugprone-return-const-ref-from-parameter): the parameter belongs to this object, and is no temporary
 const ThreadReplay& ReplayThreads::FindWorking(const ThreadReplay& thread) const {
   constexpr int kMostRegions = 4;

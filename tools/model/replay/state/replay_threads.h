@@ -40,11 +40,11 @@ class ReplayThreads {
     }
   }
 
-  // Call it after a chunk was read and its definitions are in the dictionary.
+  // Call this function after the definitions of a chunk were added to the dictionary.
   void NoteDefinitions() { work_for_others_ = dictionary_.threads_work_for_others(); }
   // Called when the process ends.
   void Clear();
-  // Call it for each chunk, because the chunk may define torch ids of threads.
+  // Call this function for each chunk, because the chunk may define torch ids of threads.
   void ForgetTorchIds() { torch_threads_.clear(); }
 
  private:
@@ -53,8 +53,8 @@ class ReplayThreads {
 
   const Dictionary& dictionary_;
   bool work_for_others_ = false;                        // a copy of Dictionary::threads_work_for_others, for speed
-  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; nullptr for earlier processes
-  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of the current process
+  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; nullptr for threads of earlier processes
+  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // by torch_id
 };
 
 }  // namespace memoir

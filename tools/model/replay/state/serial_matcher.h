@@ -2,8 +2,8 @@
 // allocation was not recorded. Owns the live blocks of a process.
 //
 // A replay merges threads by tick, but the serials decide the order of events at one address. A deallocation closes the
-// allocation with the greatest serial below the serial of the deallocation. The replay may visit the deallocation
-// before this allocation, or after the next allocation at the address.
+// allocation with the greatest serial below the deallocation's serial. Because of the ticks, the replay may visit the
+// deallocation before this allocation, or after the next allocation at the address.
 #ifndef TOOLS_MODEL_REPLAY_STATE_SERIAL_MATCHER_H_
 #define TOOLS_MODEL_REPLAY_STATE_SERIAL_MATCHER_H_
 
@@ -30,10 +30,13 @@ class SerialMatcher {
     bool closed_at_once = false;  // true: the end of the new block, or a later allocation, was visited earlier
     DeallocateCause cause = DeallocateCause::kRecorded;
   };
+  // Returns the effect of an allocation that is visited now. The caller then adds the block to live_set(), unless it is
+  // closed at once.
   AllocationEffect CheckAllocation(DeviceId device, std::uint64_t address, std::uint64_t serial);
 
-  // Returns the block that a deallocation closes. If this block is unknown, returns nullptr and stores the serial,
-  // because the replay may visit the allocation later.
+  // Returns the block that a deallocation closes. If no block is live at `address`, returns nullptr and stores the
+  // serial, because the replay may visit the allocation later. Also returns nullptr if a later allocation at the
+  // address has closed the block already.
   Block* FindClosed(DeviceId device, std::uint64_t address, std::uint64_t serial);
 
   // Returns true if the tensor's storage is not live, and was not passed to this function before with the same size.

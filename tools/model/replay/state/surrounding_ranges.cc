@@ -14,8 +14,8 @@ bool BeginsRange(v1::EventKind kind) {
 }
 
 // Finds the autograd node inside of the engine's range that begins now, in events that are not visited yet. Returns
-// torch's number of the node's forward thread, which the engine's range lacks. 0 if the range contains no node; nullopt
-// if the runs end before the node.
+// torch's number of the node's forward thread, because the engine's range itself has no such number. 0 if the range
+// contains no node. nullopt if the runs end before the node.
 std::optional<std::uint64_t> ForwardThreadAhead(const ThreadReplay& thread) {
   int depth = 1;  // the range that begins, and ranges inside it
   for (const RunCursor& cursor : thread.runs) {
@@ -69,7 +69,8 @@ bool SurroundingRanges::EngineLacksNode(const ThreadReplay& thread, const RunCur
 
 void SurroundingRanges::NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning) {
   if (!roles_.Of(beginning.name, beginning.source).backward) {
-    // The engine's thread keeps its forward thread after a backward pass. Any other thread then works for itself.
+    // A thread of autograd's engine keeps its forward thread between backward passes. Any other thread works for itself
+    // as soon as it begins another range.
     if (thread.forward_thread.valid() && !dictionary_.thread(thread.id()).name.starts_with(kEngineThread))
       thread.forward_thread = ThreadId();
     return;

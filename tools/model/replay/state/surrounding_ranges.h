@@ -1,5 +1,5 @@
-// The ranges of other threads that surround a thread which works for them (docs/event_schema.md, "Threads that work for
-// others").
+// Finds the open ranges of other threads that surround the events of a thread which works for these threads
+// (docs/event_schema.md, "Threads that work for others").
 //
 // Autograd runs the nodes of a GPU on a separate thread, while the thread that called backward waits. Events on the
 // separate thread belong to the user range that is open on the thread of the forward pass. A thread of OpenMP works in
@@ -18,17 +18,19 @@ class SurroundingRanges {
   SurroundingRanges(const Dictionary& dictionary, ReplayThreads& threads, RangeRoles& roles)
       : dictionary_(dictionary), threads_(threads), roles_(roles) {}
 
-  // Returns the base of a range or block that begins while the thread has no open range.
+  // Returns the ranges that surround an event of `thread` if the thread itself has no open range. Empty (depth 0) if it
+  // has one.
   RangeBase BaseOf(const ThreadReplay& thread) const;
-  // Return the innermost user range of the base, or of the thread and its base. Invalid if no user range
-  // surrounds them.
+  // Return the name of the innermost user range of `base`, or of `thread` and its base. Invalid if there is no user
+  // range.
   NameId UserNameOf(const RangeBase& base) const;
   NameId UserNameOf(const ThreadReplay& thread) const;
 
-  // Notes the forward thread of the node that `beginning` belongs to. `thread` has no open range.
+  // Call this function when the range `beginning` begins and `thread` has no open range. If the range is an autograd
+  // node or the autograd engine's range around a node, stores the thread of the node's forward operator.
   void NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning);
-  // Returns true if the engine's range begins, but the runs read so far lack the node inside of it. Unless records are
-  // lost, the next chunk contains the node. `thread` has no open range.
+  // Returns true if the current event begins the autograd engine's range around a node, but the runs read so far lack
+  // the node. Unless records are lost, the next chunk contains the node. `thread` has no open range.
   bool LacksNode(const ThreadReplay& thread, const RunCursor& cursor, const DictionaryIds& ids) {
     return cursor.kind() == v1::RANGE_BEGIN_FUNCTION && EngineLacksNode(thread, cursor, ids);
   }
@@ -43,7 +45,9 @@ class SurroundingRanges {
   const Dictionary& dictionary_;
   ReplayThreads& threads_;
   RangeRoles& roles_;
-  ThreadId last_forward_thread_;  // newest forward thread of a node on which a user range was open
+  // The thread of the forward operator of the newest node, among the nodes for which this thread had an open user
+  // range.
+  ThreadId last_forward_thread_;
 };
 
 }  // namespace memoir

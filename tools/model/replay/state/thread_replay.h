@@ -24,6 +24,7 @@ struct RunCursor {
   std::uint64_t lost_records = 0;  // records that are missing between the previous run and this run
   std::size_t index = 0;           // index of the next event
   Tick tick;                       // tick of the next event
+  // Sums of the deltas in the columns of these names, up to the next event.
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
   std::uint64_t stream = 0;
@@ -51,10 +52,11 @@ struct ModuleContext {
   Phase phase = Phase::kOther;
 };
 
+// The stacks of an event.
 struct Callstacks {
-  StackId own;
-  // In an autograd node: the stack of the node's forward operator. Invalid if the node runs Python code that
-  // torch.compile did not generate.
+  StackId own;  // Python stack of the thread, or of the thread for which it works
+  // In an autograd node: the stack of the node's forward operator. Invalid outside of autograd nodes, and if the node
+  // runs Python code that torch.compile did not generate.
   StackId forward;
 };
 
@@ -80,7 +82,8 @@ class ThreadReplay {
   // Opens a range and derives its nesting from the open ranges. If no range is open, the caller must set `base` and
   // `user_name`. If kMaxDepth ranges are open, only counts the new range and returns nullptr.
   const OpenRange* Push(const OpenRange& begun);
-  // Returns false if no range is open, or if the range that ends was only counted (beyond kMaxDepth).
+  // Call this function at the end of a range. Returns false if there is no open range to pop: no range is open, or the
+  // range that ends was only counted (kMaxDepth). In the second case, subtracts it from that count.
   bool CanPop();
   void Pop() {
     stack_.pop_back();
@@ -99,7 +102,7 @@ class ThreadReplay {
   ThreadId forward_thread;
   std::deque<RunCursor> runs;
   // The next four members describe the state after all runs that are read, including runs that are not visited yet.
-  std::uint64_t next_record = 0;
+  std::uint64_t next_record = 0;  // index of the record after the last counted record (RecordCounts)
   // Index of the record after the last run. Pattern rows contain the records from run_end to next_record.
   std::uint64_t run_end = 0;
   bool next_record_known = false;
@@ -122,7 +125,7 @@ class ThreadReplay {
 
   ThreadId id_;
   RangeStack stack_;
-  std::uint64_t beyond_ = 0;
+  std::uint64_t beyond_ = 0;  // number of open ranges that were only counted
   std::vector<OpenModule> modules_;
   ForwardOperators forward_operators_;
 };

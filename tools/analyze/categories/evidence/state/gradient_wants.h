@@ -1,5 +1,5 @@
 // Finds which tensors require a gradient. The recording contains this property only for leaf tensors. For the result of
-// an operator, it is derived from the operator's arguments.
+// an operator, this class derives the property from the operator's arguments.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_GRADIENT_WANTS_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_GRADIENT_WANTS_H_
 

@@ -14,7 +14,7 @@ namespace memoir {
 // The open calls of one thread.
 struct OpenModuleCalls {
   std::vector<std::uint64_t> module_calls;  // running numbers of the open module calls, outermost first
-  std::uint64_t model_call = 0;             // open call of an outermost module; 0: none
+  std::uint64_t model_call = 0;             // number of the open call of an outermost module; 0: no open call
   ModuleId model;                           // the module of model_call
 
   std::uint64_t innermost() const { return module_calls.empty() ? 0 : module_calls.back(); }
@@ -33,8 +33,8 @@ class ModuleCalls {
 
  private:
   ThreadTable<OpenModuleCalls> threads_;
-  std::uint64_t module_calls_ = 0;
-  std::uint64_t model_calls_ = 0;  // calls of outermost modules
+  std::uint64_t module_calls_ = 0;  // calls in all processes so far, so that two calls never have the same number
+  std::uint64_t model_calls_ = 0;   // calls of outermost modules in the current process
 };
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// The state that an EvidencePass stores for each live block.
+// The state that an EvidencePass stores for each live block. In the comments, "it" is this block.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_WATCHED_BLOCK_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_STATE_WATCHED_BLOCK_H_
 
@@ -40,6 +40,7 @@ struct WatchedBlock {
   ThreadId thread;
   std::uint64_t bytes = 0;
   SecondCopies::Layouts layouts;  // layouts of its first and of its newest tensor
+  // The operator that computed it, if the operator may make a node: its sequence number, and its OpenRange::call.
   AutogradGraphBook::Step computed_by = AutogradGraphBook::kNoStep;
   std::uint64_t computed_call = 0;
   // The outermost operator, the innermost autograd node and the innermost optimizer step that were open at its
@@ -52,16 +53,16 @@ struct WatchedBlock {
   AutogradGraphBook::BlockRef gradient_of{0, kNoOrdinal};  // for a gradient: its leaf
   // For a blank block: the sum of the elements of those views that have as many elements as a leaf.
   std::uint64_t cut_elements = 0;
-  std::uint64_t module_call = 0;           // innermost module call that made it; 0: none
-  std::uint64_t module_calls_before = 0;   // number of module calls of the process before it was made
-  std::uint64_t model_call = 0;            // call of the outermost module that made or wrote it; 0: none
+  std::uint64_t module_call = 0;           // innermost module call that made it; 0: no module call
+  std::uint64_t module_calls_before = 0;   // number of module calls before it was made
+  std::uint64_t model_call = 0;            // call of the outermost module that made or wrote it; 0: no call
   ModuleId model;                          // that outermost module
   std::uint64_t read_call = 0;             // the newest other call of an outermost module that read it
   std::uint64_t passes_before = 0;         // number of backward passes that began in the process before it was made
   std::uint64_t calls_before = 0;          // number of calls of outermost modules before it was made
   std::uint64_t copied_from = kNoOrdinal;  // for a copy: ordinal and slot of its source
   std::uint32_t copied_slot = 0;
-  std::uint64_t summed_pass = 0;  // for a leaf: number of the newest pass that adds several gradients for it
+  std::uint64_t summed_pass = 0;  // for a leaf: number of the newest backward pass that adds several gradients for it
   // The judgement of the newest JudgeLive() (live_block_judge.h). Unset again when the block is used.
   Judgement live_judgement;
 
