@@ -91,7 +91,7 @@ bool StreamProgress::AreDoneLocked(const std::map<StreamNumber, QueuePosition>& 
 }
 
 bool StreamProgress::RunsOutOfPatience(StreamNumber stream, QueuePosition& asked_at, int& asked) const {
-  // The stream's device is unknown if nothing was queued there. The stream may still wait for a stream of another device.
+  // The stream's device is unknown if nothing was queued there. The stream may still wait for one of another device.
   const auto device = devices_.find(DeviceOf(stream));
   const QueuePosition queued = device == devices_.end() ? 0 : device->second.queued;
   if (asked_at != queued) asked = 0;

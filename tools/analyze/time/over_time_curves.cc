@@ -9,25 +9,10 @@
 
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
+#include "tools/analyze/time/time_span.h"
 
 namespace memoir {
 namespace {
-
-// Finds the begin of the first window, the end of the last window, and the first segment, over all processes.
-class SpanPass : public WindowedVisitor {
- public:
-  using WindowedVisitor::WindowedVisitor;
-  std::uint64_t begin_ns = ~std::uint64_t{0};
-  std::uint64_t end_ns = 0;
-  std::uint64_t first_segment_ns = ~std::uint64_t{0};
-
- protected:
-  void SeeSegment(const SegmentEvent& event) override {
-    first_segment_ns = std::min(first_segment_ns, Nanoseconds(event));
-  }
-  void SeeWindowOpen(const Event& event) override { begin_ns = std::min(begin_ns, Nanoseconds(event)); }
-  void SeeWindowClose(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
-};
 
 // Returns the place of a category in a stack of curves, from the bottom. Categories with long-lived blocks are at the
 // bottom.
@@ -292,28 +277,18 @@ void ForgetEvicted(OverTimeCurves& over_time) {
   }
 }
 
-// Moves the begin so that at most the share `most` of the time lies before `first_segment_ns`.
-void LeaveOutStartUp(std::uint64_t first_segment_ns, double most, OverTimeCurves* over_time) {
-  if (most >= 1 || first_segment_ns >= over_time->end_ns) return;
-  const double after = static_cast<double>(over_time->end_ns - first_segment_ns);
-  const auto before = static_cast<std::uint64_t>(after * most / (1 - most));
-  const std::uint64_t begin_ns = std::max(over_time->begin_ns, first_segment_ns - std::min(first_segment_ns, before));
-  over_time->omitted_ns = begin_ns - over_time->begin_ns;
-  over_time->begin_ns = begin_ns;
-}
-
 Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, OverTimeOptions options) {
   JointReplays& replays = shared.replays();
   if (options.categories) shared.Find();  // starts the pass for categories, in the same replay as `span`
-  SpanPass span(shared.capture(), options);
+  TimeSpan span(shared.capture(), options);
   absl::StatusOr<ReplayReport> report = co_await replays.Next(span);
   if (!report.ok()) co_return report.status();
   if (!span.selection_status().ok()) co_return span.selection_status();
   OverTimeCurves result;
-  result.begin_ns = span.begin_ns;
-  result.end_ns = span.end_ns;
   result.has_windows = options.window.kind != SelectionWindow::Kind::kAll;
-  if (!result.has_windows) LeaveOutStartUp(span.first_segment_ns, options.most_start_up, &result);
+  if (!result.has_windows) result.omitted_ns = span.LeaveOutStartUp(options.most_start_up);
+  result.begin_ns = span.begin_ns();
+  result.end_ns = span.end_ns();
   const BlockCategories* categories = nullptr;
   if (options.categories) {
     const absl::StatusOr<KnownCategories>& found = co_await shared.Find();

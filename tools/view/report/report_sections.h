@@ -23,9 +23,9 @@ std::string_view WordOf(const ReportGrouping& grouping);
 // "curve1" ...
 std::vector<ReportSection> ReportSections(const ReportContent& report);
 
-// Returns the sections "before-labels0", "before-places0", "before-callers0", "before-peak0" and so on. They describe each device of
-// `report` that `before`, the report of another capture, also has: the memory at the peak of this device in `before`.
-// `devices` receives the indices of these devices in `report`.
+// Returns the sections "before-labels0", "before-places0", "before-callers0", "before-peak0" and so on. They describe
+// each device of `report` that `before`, the report of another capture, also has: the memory at the peak of this device
+// in `before`. `devices` receives the indices of these devices in `report`.
 std::vector<ReportSection> BeforeSections(const ReportContent& report, const ReportContent& before,
                                           std::vector<std::size_t>* devices);
 
