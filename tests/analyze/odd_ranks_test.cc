@@ -222,6 +222,22 @@ TEST(OddRanksTest, ReservedBytesMayDifferWithTheData) {
   }
 }
 
+// Partitions of a graph: what is allocated is in line, and as many more bytes are reserved.
+TEST(OddRanksTest, ReservedBytesMayDifferAsAllocatedBytesDo) {
+  const auto odd = [](std::uint64_t reserved) {
+    std::vector<v1::RecordingSummary> recordings;
+    const std::vector<std::uint64_t> allocated = {646, 982, 895, 617, 661, 656, 733};
+    for (std::uint32_t rank = 0; rank < allocated.size(); ++rank) {
+      recordings.push_back(Recording(rank, allocated[rank] * kMiB, {"a"}));
+      const std::vector<std::uint64_t> usual = {702, reserved, 994, 690, 722, 720, 820};
+      recordings.back().mutable_devices(0)->set_peak_reserved_bytes(usual[rank] * kMiB);
+    }
+    return Found(recordings).odd;
+  };
+  EXPECT_THAT(odd(1074), IsEmpty());
+  EXPECT_THAT(odd(1700), SizeIs(1));
+}
+
 // The other ranks end with a connection error in the same step.
 TEST(OddRanksTest, AKilledRankIsNamed) {
   std::vector<v1::RecordingSummary> recordings;
