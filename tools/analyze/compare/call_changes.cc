@@ -62,7 +62,11 @@ std::vector<ProgramChange> ChangesOf(const std::string& model, const ModelCalls&
       changes.push_back(ChangeAt(*kind, model, caller_b.line));
   }
   // If both A and B have a line without a match, these lines may be the same call in a renamed function, so they are
-  // not reported.
+  // not reported as new or gone.
+  if (gone.size() == 1 && added.size() == 1) {
+    if (const std::optional<Kind> kind = AutogradChange(gone[0]->calls, added[0]->calls))
+      changes.push_back(ChangeAt(*kind, model, added[0]->line));
+  }
   if (gone.empty() != added.empty() && !callers_a.empty() && !callers_b.empty()) {
     for (const Caller* caller : added) changes.push_back(ChangeAt(Kind::kNewCall, model, caller->line));
     for (const Caller* caller : gone) changes.push_back(ChangeAt(Kind::kGoneCall, model, caller->line));

@@ -62,6 +62,7 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
     case Kind::kSizes:
       return IsShare(change.bytes, total, 50) || HasSizesOfInput(change, changes);
     case Kind::kOptimizer:
+    case Kind::kOptimizerState:
       return IsShare(MoreOf(parts, "optimizer state"), total, 4);
     case Kind::kNewParameters:
     case Kind::kGoneParameters:
@@ -203,9 +204,16 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   for (const ProgramChange& change : changes) {
     if (IsCause(change, changes, parts, total)) causes.push_back(change);
   }
-  AddLiveCalls(device, names, total, causes);
+  // If one size of the parameters is a cause, the other sizes belong to the same edit: smaller patches of an image need
+  // a longer table of positions.
+  if (std::ranges::contains(causes, Kind::kSizes, &ProgramChange::kind)) {
+    for (const ProgramChange& change : changes) {
+      if (change.kind == Kind::kSizes && !IsCause(change, changes, parts, total)) causes.push_back(change);
+    }
+  }
   // If the peaks are in different phases, different tensors of earlier steps are live anyway.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
+  AddLiveCalls(device, names, total, causes);
   if (causes.empty()) AddOnlyModules(changes, total, causes);
   // Parameters of another size may have few bytes themselves, but change the size of the activations.
   for (const ProgramChange& change : changes) {
@@ -241,15 +249,18 @@ LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, 
 }
 
 void AddLineChange(const LineChanges& changes, ComparedDevice& device) {
-  if (!device.has_both() || !device.causes.empty() || device.is_same()) return;
-  if (changes.operators) {
+  // The input of a module inside of a model follows from an earlier shape.
+  const bool is_of_part = std::ranges::all_of(device.causes, [](const ProgramChange& change) {
+    return change.kind == Kind::kInputs && change.where.find('.') != std::string::npos;
+  });
+  if (!device.has_both() || !is_of_part || device.is_same()) return;
+  if (changes.operators && device.causes.empty()) {
     device.causes.push_back(*changes.operators);
     return;
   }
   if (!changes.shape) return;
-  const bool is_shown = changes.shape->source == device.cause.source && !device.cause.shape_b.empty();
   const bool is_against = device.difference() > 0 ? changes.shape->factor < 1 : changes.shape->factor > 1;
-  if (!is_shown && !is_against) device.causes.push_back(*changes.shape);
+  if (!is_against) device.causes.insert(device.causes.begin(), *changes.shape);
 }
 
 }  // namespace memoir

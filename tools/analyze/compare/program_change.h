@@ -31,6 +31,7 @@ struct ProgramChange {
     kFrozen,          // parameters that only A trains
     kInputs,          // another shape of the outermost module's input
     kOptimizer,       // another class of optimizers
+    kOptimizerState,  // another number of state tensors for each parameter, with the same class of optimizers
     kCheckpointed,    // modules that only B recomputes for backward
     kKept,            // modules that only A recomputes for backward
     kAutogradOn,      // a call of a model, or backward, for which autograd is on in B and off in A

@@ -150,7 +150,15 @@ class ChangeFinder {
 
   void FindOptimizers() {
     const auto &in_a = a_.facts.optimizers, &in_b = b_.facts.optimizers;
-    if (in_a == in_b || in_a.empty() || in_b.empty()) return;
+    if (in_a.empty() || in_b.empty()) return;
+    const std::size_t states_a = a_.facts.states_of_parameter, states_b = b_.facts.states_of_parameter;
+    if (in_a == in_b && states_a != states_b) {
+      changes_.push_back({.kind = Kind::kOptimizerState,
+                          .where = absl::StrJoin(in_b, ", "),
+                          .a = absl::StrCat(states_a),
+                          .b = absl::StrCat(states_b)});
+    }
+    if (in_a == in_b) return;
     changes_.push_back({.kind = Kind::kOptimizer, .a = absl::StrJoin(in_a, ", "), .b = absl::StrJoin(in_b, ", ")});
   }
 
@@ -187,11 +195,11 @@ class ChangeFinder {
 
 std::string_view ToString(ProgramChange::Kind kind) {
   constexpr std::string_view kWords[] = {
-      "new_modules",   "gone_modules", "layers",         "new_parameters",   "gone_parameters", "shared",
-      "unshared",      "sizes",        "parameter_type", "result_type",      "trained",         "frozen",
-      "inputs",        "optimizer",    "checkpointed",   "not_checkpointed", "autograd_on",     "autograd_off",
-      "new_call",      "gone_call",    "calls_in_step",  "calls_in_call",    "gradients",       "live_calls",
-      "earlier_steps", "operator",     "first_shape"};
+      "new_modules",  "gone_modules",  "layers",          "new_parameters", "gone_parameters",  "shared",
+      "unshared",     "sizes",         "parameter_type",  "result_type",    "trained",          "frozen",
+      "inputs",       "optimizer",     "optimizer_state", "checkpointed",   "not_checkpointed", "autograd_on",
+      "autograd_off", "new_call",      "gone_call",       "calls_in_step",  "calls_in_call",    "gradients",
+      "live_calls",   "earlier_steps", "operator",        "first_shape"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

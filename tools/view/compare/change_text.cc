@@ -35,6 +35,19 @@ std::string PlaceOfCall(const ProgramChange& change, const std::string& module) 
 // "1 call", "4 calls"
 std::string FormatCallsOf(const std::string& count) { return count + (count == "1" ? " call" : " calls"); }
 
+// "2 tensors for each parameter"
+std::string FormatStatesOf(const std::string& count) {
+  return count + (count == "1" ? " tensor" : " tensors") + " for each parameter";
+}
+
+// "shape", or "data type" for two tensors such as "float32[8]" and "bfloat16[8]".
+std::string_view WhatDiffers(const std::string& a, const std::string& b) {
+  const std::size_t sizes_a = a.find('['), sizes_b = b.find('[');
+  const bool has_same_sizes =
+      sizes_a != std::string::npos && sizes_b != std::string::npos && a.substr(sizes_a) == b.substr(sizes_b);
+  return has_same_sizes ? "data type" : "shape";
+}
+
 std::string OfWhere(const std::string& where) { return where.empty() ? "" : " of " + where; }
 
 }  // namespace
@@ -79,6 +92,8 @@ std::string ChangeText(const ProgramChange& change) {
                          FactorText(change), a, b);
     case Kind::kOptimizer:
       return fmt::format("the optimizer is {}, was {}", b, a);
+    case Kind::kOptimizerState:
+      return fmt::format("{} keeps {} now, kept {}", where, FormatStatesOf(b), a);
     case Kind::kCheckpointed:
       return fmt::format("{} {} checkpointed now", where, is_one ? "is" : "are");
     case Kind::kKept:
@@ -100,13 +115,14 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kGradients:
       return fmt::format("gradients{} are {} now, were {}", OfWhere(where), b, a);
     case Kind::kLiveCalls:
-      return fmt::format("{} has {} with live tensors now, had {}", where, FormatCallsOf(b), a);
+      return fmt::format("{} of {} {} live tensors at once, {} had before", FormatCallsOf(b), where,
+                         b == "1" ? "has" : "have", a);
     case Kind::kEarlierSteps:
-      return fmt::format("{} live from before the step", FormatSignedBytes(change.bytes));
+      return fmt::format("{} kept from earlier steps", FormatSignedBytes(change.bytes));
     case Kind::kOperator:
       return fmt::format("{} runs {} now, ran {}", ShownPlace(change.source, kName), b, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor to differ in shape is {} at {} {}, was {}", b,
+      return fmt::format("the first tensor to differ in {} is {} at {} {}, was {}", WhatDiffers(a, b), b,
                          ShownPlace(change.source, kName), where, a);
   }
   return "";
@@ -148,6 +164,8 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
                          where, FactorText(change), a, other, b);
     case Kind::kOptimizer:
       return fmt::format("the optimizer is {}; on {} it is {}", b, other, a);
+    case Kind::kOptimizerState:
+      return fmt::format("{} keeps {}; on {} it keeps {}", where, FormatStatesOf(b), other, a);
     case Kind::kCheckpointed:
       return fmt::format("{} {} checkpointed, but not on {}", where, are, other);
     case Kind::kKept:
@@ -169,13 +187,14 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kGradients:
       return fmt::format("gradients{} are {}; on {} they are {}", OfWhere(where), b, other, a);
     case Kind::kLiveCalls:
-      return fmt::format("{} has {} with live tensors; on {} it has {}", where, FormatCallsOf(b), other, a);
+      return fmt::format("{} of {} {} live tensors at once; on {} {} have", FormatCallsOf(b), where,
+                         b == "1" ? "has" : "have", other, a);
     case Kind::kEarlierSteps:
-      return fmt::format("{} live from before the step, compared with {}", FormatSignedBytes(change.bytes), other);
+      return fmt::format("{} kept from earlier steps, compared with {}", FormatSignedBytes(change.bytes), other);
     case Kind::kOperator:
       return fmt::format("{} runs {}; on {} it runs {}", ShownPlace(change.source, kName), b, other, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor to differ in shape is {} at {} {}; on {} it is {}", b,
+      return fmt::format("the first tensor to differ in {} is {} at {} {}; on {} it is {}", WhatDiffers(a, b), b,
                          ShownPlace(change.source, kName), where, other, a);
   }
   return "";

@@ -67,7 +67,10 @@ const TensorShape& ProgramFactsPass::ShapeOf(LayoutId id) {
 void ProgramFactsPass::OnModuleEnter(const ModuleEvent& event) {
   if (!event.module.valid()) return;
   const bool is_outermost = event.depth == 0 && !event.again && !event.of_gradient;
-  if (is_outermost && event.phase == Phase::kForward) threads_[event.thread].root = event.module;
+  if (is_outermost && event.phase == Phase::kForward) {
+    threads_[event.thread].root = event.module;
+    threads_[event.thread].made.clear();
+  }
   if (event.phase != Phase::kRecompute || !recomputed_.insert(event.module).second) return;
   const Module& module = state_->dictionary().module(event.module);
   facts_.recomputed.emplace(module.full_path(), module);
@@ -85,7 +88,23 @@ void ProgramFactsPass::OnHolds(const HoldsEvent& event) {
     thread.is_module = event.is_module;
     thread.listed = 0;
   }
-  if (thread.is_module) NoteParameters(event, thread);
+  if (thread.is_module) {
+    NoteParameters(event, thread);
+  } else if (!event.more) {
+    NoteStates(event);
+  }
+}
+
+void ProgramFactsPass::NoteStates(const HoldsEvent& event) {
+  HeldTensorLists lists(event, state_->dictionary());
+  const std::size_t parameters = lists.Next().size();
+  lists.Next();  // gradients
+  for (std::size_t i = 0; i < parameters; ++i) {
+    const auto states = std::ranges::count_if(lists.Next(), [&](const Tensor& tensor) {
+      return tensor.layout.valid() && !ShapeOf(tensor.layout).sizes.empty();
+    });
+    facts_.states_of_parameter = std::max(facts_.states_of_parameter, static_cast<std::size_t>(states));
+  }
 }
 
 void ProgramFactsPass::NoteParameters(const HoldsEvent& event, Thread& thread) {
@@ -122,7 +141,8 @@ void ProgramFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
   if (found == threads_.end() || !found->second.root.valid()) return;
   for (const Tensor& tensor : event.tensors) {
     const bool is_input = tensor.impl != 0 && tensor.layout.valid() && !tensor.wants_gradient &&
-                          !held_.contains(tensor.impl) && !ShapeOf(tensor.layout).sizes.empty();
+                          !held_.contains(tensor.impl) && !ShapeOf(tensor.layout).sizes.empty() &&
+                          !found->second.made.contains(tensor.storage);
     if (!is_input) continue;
     ++facts_.inputs[state_->dictionary().module(found->second.root).full_path()][ShapeOf(tensor.layout)];
     found->second.root = {};
@@ -131,7 +151,9 @@ void ProgramFactsPass::OnRangeBegin(const RangeBeginEvent& event) {
 }
 
 void ProgramFactsPass::OnAllocate(const AllocateEvent& event) {
-  threads_[event.thread].allocated = event.block->callstack;
+  Thread& thread = threads_[event.thread];
+  thread.allocated = event.block->callstack;
+  if (thread.root.valid()) thread.made.insert(event.block->address);
 }
 
 // Returns the stack of the operator `range`. Invalid if it is unknown: the tracker reads the stack only if the operator

@@ -55,6 +55,8 @@ struct ProgramFacts {
   // that an operator inside of the call reads, except for parameters, buffers, scalars and leaves that require a
   // gradient.
   std::map<std::string, std::map<TensorShape, std::uint64_t>> inputs;
+  // The most state tensors of any parameter in an optimizer, without scalars: 2 for Adam.
+  std::size_t states_of_parameter = 0;
   std::set<std::string> optimizers;          // classes of the optimizers that made a step: "AdamW"
   std::map<std::string, Module> recomputed;  // modules whose forward was recomputed for backward, by full path
   std::map<ResultPlace, SeenResult> results;
@@ -84,11 +86,13 @@ class ProgramFactsPass : public Visitor {
   struct Thread {
     ModuleId holder;  // module of the newest HoldsEvent
     bool is_module = false;
-    std::uint32_t listed = 0;  // number of parameters that the events listed for `holder`
-    ModuleId root;             // open outermost module whose input was not seen yet; or invalid
-    StackId allocated;         // stack of the newest allocation in the open outermost operator; or invalid
+    std::uint32_t listed = 0;                 // number of parameters that the events listed for `holder`
+    ModuleId root;                            // open outermost module whose input was not seen yet; or invalid
+    absl::flat_hash_set<std::uint64_t> made;  // addresses of the blocks that `root` has allocated
+    StackId allocated;  // stack of the newest allocation in the open outermost operator; or invalid
   };
   void NoteParameters(const HoldsEvent& event, Thread& thread);
+  void NoteStates(const HoldsEvent& event);
   const TensorShape& ShapeOf(LayoutId layout);
   StackId StackOf(const OpenRange& range, ThreadId thread);
 
