@@ -1,4 +1,5 @@
-// memoir: chooses the verb. `memoir CAPTURE` is `memoir show CAPTURE`.
+// The program `memoir`. Runs the verb that the first argument names. `memoir CAPTURE` is short for `memoir show
+// CAPTURE`.
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -136,7 +137,8 @@ int Main(const std::vector<std::string>& arguments) {
     if (first == verb.name) return verb.run({arguments.begin() + 1, arguments.end()});
   }
   std::error_code error;
-  // A word that looks like an option or a path belongs to show, which prints the error if it is invalid.
+  // If the first word looks like an option or a path, all words are arguments of `show`, which prints an error if they
+  // are invalid.
   if (first.starts_with('-') || first.find('/') != std::string::npos || std::filesystem::exists(first, error)) {
     return ShowVerb(arguments);
   }

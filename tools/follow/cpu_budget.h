@@ -1,5 +1,6 @@
 // Bounds the processor time of a reader that follows a recording for hours. Time that the reader does not use in quiet
-// periods is saved for reading everything later. Without saved time, it skips operators (Chunk::memory_alone).
+// periods is saved, so that the reader can later read chunks in full. Without saved time, the reader skips operators
+// (Chunk::memory_alone).
 #ifndef TOOLS_FOLLOW_CPU_BUDGET_H_
 #define TOOLS_FOLLOW_CPU_BUDGET_H_
 
@@ -9,13 +10,14 @@ namespace memoir {
 
 class CpuBudget {
  public:
-  // `share` is the share of one processor: 0.02 is 2 %; above 1 there is no bound. `credit_ns` may be used at once, for
-  // the begin of a recording, which lists the tensors of modules and optimizers.
+  // `share` is the share of one processor: 0.02 is 2 %; above 1 there is no bound. `credit_ns` is the time that is
+  // saved at the start. This time is needed for the begin of a recording, which lists the tensors of modules and
+  // optimizers.
   explicit CpuBudget(double share, std::int64_t credit_ns = kCreditNs) : share_(share), saved_ns_(credit_ns) {}
 
   // Adds the share of the time since the last call. `now_ns` is a reading of any clock that never goes backward.
   void AdvanceTo(std::uint64_t now_ns);
-  // True if the next chunk should be read in full.
+  // Returns true if the next chunk should be read in full, with its operators.
   bool ReadsInFull() const { return share_ > 1 || full_; }
   // Subtracts the processor time that reading a chunk took.
   void Spend(std::uint64_t cpu_ns, bool in_full);

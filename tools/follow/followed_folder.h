@@ -23,10 +23,11 @@ class FollowedFolder {
   // Returns the visitor for a recording's events; the visitor must outlive this object.
   using MakeVisitor = std::function<Visitor&(const v1::ProcessInfo&)>;
 
-  // Errors like OpenFolder. `path` is a folder, or a part in it.
+  // `path` is a folder, or a part in it. Returns the same errors as OpenFolder.
   static absl::StatusOr<std::unique_ptr<FollowedFolder>> Open(const std::string& path, MakeVisitor make_visitor);
 
-  // Looks for new files, then reads new chunks of all files while `go_on` returns true. Returns true if it read any.
+  // Looks for new files, then reads new chunks of all files while `go_on` returns true. Returns true if it read a
+  // chunk.
   bool ReadNewChunks(CpuBudget& budget, const std::function<bool()>& go_on);
   const std::string& folder() const { return folder_; }
   bool is_gone() const { return gone_; }  // the folder was removed

@@ -123,7 +123,7 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
     if (!TakeChunk(part, header, in_full)) {
       removed_ = true;
       definitions_ = 0;
-      expected_sequence_ = header.sequence;  // so that the next part shows a gap
+      expected_sequence_ = header.sequence;  // so that the missing chunks are noticed
       taken = part.chunks.size();
       break;
     }
@@ -137,7 +137,7 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
   part.chunks.erase(part.chunks.begin(), part.chunks.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
-// Parts that --max-size removed before they were read completely are evicted, not lost.
+// Reports missing chunks to the replayer. Chunks of parts that --max-size removed are reported as evicted, not as lost.
 void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header, bool removed) {
   const bool between_parts = part_begins_ && part.process.part() > last_part_ + 1;
   if (between_parts || removed) return ReplayItem(SourceItem::Kind::kEvicted);
@@ -148,7 +148,7 @@ void FollowedRecording::TakeGap(const PartFile& part, const ChunkHeader& header,
 }
 
 bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& header, bool in_full) {
-  constexpr std::size_t kMostWaiting = 32;  // kept paths of parts; waiting chunks belong to fewer parts
+  constexpr std::size_t kMostWaiting = 32;  // limit of paths_; the chunks in the replayer belong to fewer parts
   SourceItem item;
   if (part_begins_) signatures_.clear();
   std::string bytes;

@@ -1,8 +1,8 @@
 // One process's recording while it is being written. New chunks of its parts go through a Replayer to a visitor. The
 // recorded program is not involved.
 //
-//     part 3 (whole) ──► part 4 │chunk│chunk│chunk│ch…      an incomplete chunk waits for the next look
-//                                      ▲ last look
+//     part 3 (whole) ──► part 4 │chunk│chunk│chunk│ch…      an incomplete chunk is read later
+//                                      ▲ read up to here
 //
 // One thread.
 #ifndef TOOLS_FOLLOW_FOLLOWED_RECORDING_H_
@@ -25,7 +25,8 @@ namespace memoir {
 
 class FollowedRecording {
  public:
-  // In bytes. A larger recording is followed from its last keyframe on. Only sums of earlier events are known.
+  // A recording of at most this many bytes is read from its start. A larger recording is read from its last keyframe
+  // on, so only sums of earlier events are known.
   static constexpr std::uint64_t kMostFromStart = std::uint64_t{128} << 20;
 
   // `files` as OpenFolder returns them. `symbols` and `visitor` must outlive this object.
@@ -50,11 +51,11 @@ class FollowedRecording {
   std::uint64_t events() const { return report_.events; }
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t chunks_in_full() const { return in_full_; }
-  std::uint64_t file_bytes() const { return file_bytes_; }  // read so far
-  bool begun_late() const { return begun_late_; }           // events before the start are missing
-  bool is_gone() const { return gone_; }                    // its newest file was removed
+  std::uint64_t file_bytes() const { return file_bytes_; }  // bytes read so far
+  bool begun_late() const { return begun_late_; }           // true: the first events of the recording are missing
+  bool is_gone() const { return gone_; }                    // true: its newest file was removed
   const std::vector<Damage>& damage() const { return report_.damage; }
-  // True if the file at `path` is a part of this recording, read or unread.
+  // Returns true if the file at `path` is a part of this recording, whether it was read or not.
   bool HasPart(const std::string& path) const;
 
  private:

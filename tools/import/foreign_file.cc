@@ -24,7 +24,7 @@ namespace {
 
 enum class Format { kNone, kPickle, kOldPickle, kZip, kJson, kMemray };
 
-constexpr std::size_t kStart = 64;  // bytes that identify the program
+constexpr std::size_t kStart = 64;  // number of first bytes that identify the program of a file
 
 using ByteSink = std::function<absl::Status(std::string_view)>;
 
@@ -37,7 +37,8 @@ absl::Status Errno(const std::string& what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
-// A part of a capture also begins with a newline, but a length and a control character follow.
+// Returns true if `start` can be the begin of a JSON file. A part of a capture also begins with a newline, but a length
+// and a control character follow it.
 bool IsJson(std::string_view start) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = start.find_first_not_of(kSpace);
@@ -54,8 +55,8 @@ bool IsOldPickle(std::string_view start) {
          start.starts_with(std::string_view("]q\0", 3));
 }
 
-// A memray file is plain, or LZ4 data. The first bytes of LZ4 data are not compressed, so they contain memray's own
-// first bytes.
+// A memray file is uncompressed, or compressed with LZ4. LZ4 does not compress the first bytes of a file, so they
+// contain the word memray too.
 bool IsMemrayFile(std::string_view start) {
   constexpr std::string_view kMemray = "memray";
   return start.starts_with(kMemray) || (start.starts_with("\x04\x22\x4d\x18") && start.find(kMemray) != start.npos);

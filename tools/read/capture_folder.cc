@@ -201,8 +201,8 @@ bool HasStem(const PartFile& part, const std::string& stem) {
   return name && name->stem == stem;
 }
 
-// Returns true if no event is missing although the file at `path` has no complete chunk: the process was killed before
-// it wrote a chunk, and memoir-drain wrote the events into the next part.
+// Returns true if no event is missing although the file at `path` has no complete chunk. This happens if the process
+// was killed before it wrote a chunk, and memoir-drain wrote the events into the next part.
 bool IsContinuedByDrain(const std::string& path, const std::vector<ProcessFiles>& processes) {
   const std::optional<PartName> name = ParsePartName(path);
   if (!name) return false;

@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// The largest file that protobuf accepts: 32,000 summaries of the largest size, or half a million usual ones.
+// The largest file that protobuf accepts: 32,000 summaries of the largest size, or half a million summaries of the
+// usual size.
 constexpr std::uint64_t kMostMergedBytes = std::numeric_limits<int>::max();
 
 }  // namespace

@@ -1,8 +1,8 @@
-// A file with the summaries of many recordings, for example of all tasks of a job.
+// A file with the summaries of many recordings, for example of all ranks of a job.
 //
 // Merging is associative and commutative: the same summaries give the same bytes in any order and grouping. If a
-// recording has several summaries, the one that covers the latest part is kept. If several cover the same latest part,
-// the one that covers the most bytes of it is kept.
+// recording has several summaries, the summary that covers the latest part is kept. If several summaries cover the same
+// latest part, the summary that covers the most bytes of this part is kept.
 #ifndef TOOLS_READ_MERGED_SUMMARIES_H_
 #define TOOLS_READ_MERGED_SUMMARIES_H_
 
@@ -24,12 +24,13 @@ bool IsMergedSummaries(std::string_view path);  // by the suffix
 
 class MergedSummaries {
  public:
-  // Adds the bytes of a summary file. InvalidArgument, Unimplemented: like ParseSummaryFile; nothing is added.
+  // Adds the bytes of a summary file. Returns the errors of ParseSummaryFile. After an error, nothing was added.
   absl::Status Add(std::string bytes);
   std::size_t size() const { return files_.size(); }
   // Writes the file. FailedPrecondition: it would be larger than readers accept. Unavailable: it cannot be written.
   absl::Status Write(const std::string& path) const;
-  // Returns the summaries like ListJobFiles for a folder that contains only them. Moves the bytes out of this object.
+  // Returns the summaries in the form in which ListJobFiles would return a folder that contains only these summaries.
+  // Moves the bytes out of this object.
   JobFiles TakeJobFiles(const std::string& path) &&;
 
  private:
@@ -51,8 +52,8 @@ struct SalvagedSummaries {
   MergedSummaries summaries;
   std::size_t damaged = 0;  // unreadable summaries; at least 1 if the file itself is damaged
 };
-// NotFound, PermissionDenied: the file does not exist, or cannot be read. InvalidArgument: it contains no readable
-// summary.
+// Reads a file of merged summaries. NotFound, PermissionDenied: the file does not exist, or cannot be read.
+// InvalidArgument: the file contains no readable summary.
 absl::StatusOr<SalvagedSummaries> ReadMergedSummaries(const std::string& path);
 
 }  // namespace memoir

@@ -35,7 +35,7 @@ constexpr char kWrongFirstHeader[] =
     "header of the first chunk does not match its checksum: its facts about the process may be wrong";
 constexpr char kWrongHeader[] = "header of a chunk does not match its checksum";
 
-// Reads all bytes of [offset, offset + size). Returns false if it cannot.
+// Reads all bytes of [offset, offset + size). Returns false if this fails.
 bool ReadFully(int file, std::uint64_t offset, char* to, std::size_t size) {
   while (size > 0) {
     const ssize_t got = pread(file, to, size, static_cast<off_t>(offset));
@@ -129,7 +129,8 @@ struct WalkedChunk {
   bool header_is_wrong = false;  // the header differs from its checksum
 };
 
-// Describes the damage of the chunk in [offset, end). Empty if there is no damage.
+// Reads the fields of the chunk in [offset, end) into `chunk`. Returns a description of the chunk's damage; empty if
+// there is no damage.
 std::string WalkChunk(FileView& file, std::uint64_t offset, std::uint64_t end, WalkedChunk* chunk) {
   std::string small;
   bool has_checksum = false;
@@ -219,7 +220,7 @@ absl::Status WalkPart(FileView& file, PartFile* part) {
       part->newer = NewerFormatError(part->process);
       if (!part->newer.empty()) return absl::OkStatus();
     }
-    // A later chunk may contain more fields, such as the rank. It always describes the same process.
+    // A later chunk may contain more fields, such as the rank. Its ProcessInfo always describes the same process.
     if (offset != 0 && chunk.fields.has_process()) UpdateProcessInfo(chunk.fields.process(), &part->process);
     part->closed_in_order = chunk.has_index;
     part->chunks.push_back(chunk.header);

@@ -3,7 +3,7 @@
 // Reads with pread and not mmap. So a file that shrinks or cannot be read causes damage and not a SIGBUS. Ignores the
 // index at the end: reading a chunk's header takes only two pages, and the index contains nothing that the chunks lack.
 //
-// A PartFile is immutable, except for ContinuePart; PayloadReader belongs to one thread.
+// Only ContinuePart changes a PartFile. A PayloadReader belongs to one thread.
 #ifndef TOOLS_READ_PART_FILE_H_
 #define TOOLS_READ_PART_FILE_H_
 
@@ -54,8 +54,8 @@ struct PartFile {
   std::uint64_t recording = 0;     // the recording of the part's first chunk
 };
 
-// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is not an error:
-// see PartFile::newer.
+// Opens a part, and reads the headers of its chunks. InvalidArgument: the file is not a part of a capture. DataLoss:
+// the file ends before its first chunk is complete. A newer format is not an error: see PartFile::newer.
 absl::StatusOr<PartFile> OpenPart(const std::string& path);
 
 // Appends the chunks that were written since `part` was opened or last continued. NotFound: the file was removed.

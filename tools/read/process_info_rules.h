@@ -11,7 +11,7 @@ namespace memoir {
 
 inline constexpr std::uint32_t kFormatVersion = 2;
 
-// The largest number of ProcessInfo.coordinates that a recorder writes and a reader uses.
+// The largest number of ProcessInfo.coordinates that the tracker writes and a reader uses.
 inline constexpr int kMostCoordinates = 16;
 
 // Returns the reason why the format is too new. Empty if this reader knows the format.

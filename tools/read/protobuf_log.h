@@ -5,7 +5,7 @@
 
 namespace memoir {
 
-// From now on libprotobuf prints nothing. Any thread, any number of calls.
+// After this call, libprotobuf prints nothing. Any thread, any number of calls.
 void SilenceProtobuf();
 
 }  // namespace memoir

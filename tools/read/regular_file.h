@@ -21,7 +21,7 @@ class RegularFile {
   ~RegularFile();
 
   int descriptor() const { return descriptor_; }
-  std::uint64_t bytes() const { return bytes_; }  // when the file was opened
+  std::uint64_t bytes() const { return bytes_; }  // size when the file was opened
   // Returns the descriptor, which the caller must close.
   int Release();
   // Returns the first `most` bytes, or all bytes of a shorter file. DataLoss: the file cannot be read.

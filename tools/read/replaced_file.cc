@@ -20,7 +20,7 @@ namespace {
 constexpr char kPartial[] = ".partial-";  // followed by the id of the writing process
 
 // Creates and locks the partial file. The lock lasts until the file is closed, and shows that the file is in use. If
-// another process removes the file before it is locked, creates a new one. Returns -1 and sets errno on failure.
+// another process removes the file before it is locked, creates another file. Returns -1 and sets errno on failure.
 int OpenPartial(const std::string& path) {
   for (;;) {
     // The file has the permissions of a part.

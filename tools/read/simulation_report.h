@@ -24,11 +24,10 @@ struct SimulatedProcess {
   std::vector<SimulatedDevice> devices;  // devices that were used
 };
 
-// Unknown values in the processes of the run: the operators whose result shapes depend on values that the device did
-// not compute, and whether the program read such values, which are zeros.
+// How the processes of the run used values that the simulated device did not compute. Such values are zeros.
 struct SimulationUnknowns {
-  std::vector<std::string> shapes;  // "aten::nonzero", sorted
-  bool numbers = false;
+  std::vector<std::string> shapes;  // operators whose result shapes depend on such values, sorted: "aten::nonzero"
+  bool numbers = false;             // true: the program read such values
 };
 SimulationUnknowns ReadSimulationUnknowns(const std::string& folder);
 

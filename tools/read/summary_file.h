@@ -27,9 +27,9 @@ inline constexpr std::uint64_t kMostSummaryBytes = 64u << 10;
 // Error messages are one line without the path. NotFound: the file does not exist. Unimplemented: another version.
 // InvalidArgument: damaged, too large, or not a summary.
 absl::StatusOr<v1::RecordingSummaries> ReadSummaryFile(const std::string& path);
-// Returns the whole file, which may be damaged. Errors like ReadSummaryFile.
+// Returns the whole file, which may be damaged. Returns the errors of ReadSummaryFile.
 absl::StatusOr<std::string> ReadSummaryBytes(const std::string& path);
-// Parses the bytes of a file. Errors like ReadSummaryFile.
+// Parses the bytes of a file. Returns the errors of ReadSummaryFile.
 absl::StatusOr<v1::RecordingSummaries> ParseSummaryFile(std::string_view bytes);
 absl::StatusOr<std::string> SummaryFileBytes(const v1::RecordingSummaries& summaries);
 absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummaries& summaries);
@@ -63,7 +63,7 @@ absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
                                       const std::function<bool(const std::string& file)>& wanted = {});
 
 enum class SummaryAge {
-  kFresh,   // made of exactly these parts, or no part is left
+  kFresh,   // the summary covers exactly these parts, or no part exists any more
   kBehind,  // the recording has not ended, and its last part grew at most kMostBehindNs after the summary
   kOlder,   // all other summaries
 };

@@ -94,7 +94,7 @@ void Symbols::AddOthersTo(v1::Symbols& symbols) const {
   for (const auto& [place, functions] : functions_) {
     if (!named.contains(place)) others.push_back(place);
   }
-  std::ranges::sort(others);  // so that the same names give the same file
+  std::ranges::sort(others);  // so that equal names result in equal files
   for (const auto& place : others) {
     v1::SymbolObject*& object = written[place.first];
     if (object == nullptr) {

@@ -15,8 +15,8 @@
 
 namespace memoir {
 
-// A library or program (native object) in the capture's code names: its path, and its build id behind a mark
-// (docs/capture_format.md).
+// A native object: a library or program with recorded frames. In the capture, it is a code name. The file of this name
+// is the path, and its text is a mark and the build id (docs/capture_format.md).
 struct NativeObjectName {
   std::string path;
   std::string build_id;  // hexadecimal digits; empty if it has no build id
@@ -44,7 +44,7 @@ class Symbols {
 
   // Returns the functions at an address, innermost first. nullptr if they are unknown.
   const std::vector<v1::SymbolFunction>* Find(const NativeObjectName& object, std::uint32_t offset) const;
-  // Adds the names of this object that `symbols` lacks.
+  // Adds to `symbols` the addresses of this Symbols object that `symbols` lacks.
   void AddOthersTo(v1::Symbols& symbols) const;
   bool empty() const { return functions_.empty(); }
 

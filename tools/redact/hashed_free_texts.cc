@@ -57,7 +57,7 @@ std::string HashedRow(std::string_view row, NameHashes& hashes) {
   return absl::StrJoin(fields, "\t");
 }
 
-// Redacts a row of the fields kind, id, function, file, line, reason, failure.
+// Redacts a row about a compilation, with the fields kind, id, function, file, line, reason and failure.
 std::string HashedCompilation(std::string_view row, NameHashes& hashes) {
   const std::vector<std::string_view> given = Split(row, '\t');
   std::vector<std::string> fields;
@@ -79,7 +79,7 @@ std::string HashedCompilerRange(std::string_view name, NameHashes& hashes) {
   for (const std::string_view kind : {"forward\t", "backward\t", "break\t"}) {
     if (name.starts_with(kind)) return HashedCompilation(name, hashes);
   }
-  // These words mark work that chooses among kernels, so they stay.
+  // These words mark work that measures several kernels to choose the fastest, so they stay.
   for (const std::string_view word : {"autotun", "Autotun", "benchmark", "coordinate_descent"}) {
     const bool tunes = name.find(word) != std::string_view::npos && name.find('{') == std::string_view::npos;
     if (tunes) return absl::StrCat(std::string(word), " ", hashes.HashOf(name));

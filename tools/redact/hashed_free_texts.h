@@ -1,7 +1,8 @@
 // Redacts free texts of a capture: user ranges, autograd nodes, marks, and names of parameters, kernels, libraries and
-// threads. The capture does not store which of these kinds a text is; its form shows it.
+// threads. The capture does not store the kind of a text, so these functions recognise the kind by the form of the
+// text.
 //
-// Runs on the thread that uses `hashes`.
+// Call these functions on the thread that uses `hashes`.
 #ifndef TOOLS_REDACT_HASHED_FREE_TEXTS_H_
 #define TOOLS_REDACT_HASHED_FREE_TEXTS_H_
 

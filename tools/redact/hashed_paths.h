@@ -1,7 +1,7 @@
-// Redacts paths folder by folder, so files of one folder stay together. Folders of Python, PyTorch and the system keep
-// their names.
+// Redacts paths folder by folder, so the redacted paths of files in one folder still share this folder. Folders of
+// Python, PyTorch and the system keep their names.
 //
-// Runs on the thread that uses `hashes`.
+// Call these functions on the thread that uses `hashes`.
 #ifndef TOOLS_REDACT_HASHED_PATHS_H_
 #define TOOLS_REDACT_HASHED_PATHS_H_
 

@@ -73,7 +73,7 @@ std::string HashedMangled(std::string_view kernel, NameHashes& hashes) {
     }
   }
   if (rest.empty()) return head;
-  // The rest are arguments: template arguments if it begins with I, otherwise arguments of the function.
+  // The rest contains arguments: template arguments if the rest begins with I, otherwise arguments of the function.
   const std::string mark(rest.front() == 'I' || rest.front() == 'E' ? rest.substr(0, 1) : "");
   return absl::StrCat(head, mark, Counted(hashes.HashOf(rest)), mark == "I" ? "E" : "");
 }

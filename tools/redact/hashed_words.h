@@ -1,7 +1,7 @@
-// Redacts words of a program: they are hashed, except for public words, digits and punctuation, so that analyses find
-// the same structure.
+// Redacts words of a program. Words are hashed, except for public words. Short numbers and punctuation stay, so that
+// analyses find the same structure.
 //
-// Different words have different hashes. Runs on the thread that uses `hashes`.
+// Different words have different hashes. Call these functions on the thread that uses `hashes`.
 #ifndef TOOLS_REDACT_HASHED_WORDS_H_
 #define TOOLS_REDACT_HASHED_WORDS_H_
 

@@ -202,7 +202,7 @@ absl::StatusOr<std::string> ReadOrMakeKey(const std::string& path) {
   const std::string text = absl::StrCat(absl::BytesToHexString(NewKey()), "\n");
   const absl::Status made = WriteWhole(path, text, false);
   if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
-  return ReadKey(path);  // this process's key, or the one of a faster process
+  return ReadKey(path);  // the key of this process, or of a faster process
 }
 
 absl::StatusOr<HashedNames> ReadNames(const std::string& key_path) {

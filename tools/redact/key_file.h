@@ -25,7 +25,7 @@ absl::StatusOr<std::string> ReadOrMakeKey(const std::string& path);
 
 // Adds the names to FILE.names. Holds a lock on the key file meanwhile.
 absl::Status KeepNames(const std::string& key_path, const HashedNames& names);
-// NotFound: no name was hashed with this key.
+// Reads FILE.names. NotFound: no name was hashed with this key.
 absl::StatusOr<HashedNames> ReadNames(const std::string& key_path);
 
 // Replaces hashes in `text` by their names. A hash that a table has shortened ("h_01…89ab") is replaced if only one

@@ -12,7 +12,7 @@ namespace {
 
 using Names = absl::flat_hash_set<std::string_view>;
 
-// Names of torch's wrapper modules, words of Python, and texts of the recorder.
+// Names of torch's wrapper modules, words of Python, and texts of the tracker.
 constexpr std::string_view kOtherNames[] = {
     // modules and parameters
     "module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_flat_param", "OptimizedModule",
@@ -79,7 +79,7 @@ constexpr std::string_view kFolders[] = {"",
 constexpr std::string_view kExtensions[] = {"py", "pyc", "so",     "cc",  "cpp",  "cu", "cuh",   "h",      "hpp",
                                             "c",  "zip", "pickle", "pkl", "json", "gz", "ipynb", "memoir", "sh"};
 
-// If a name begins with another name of the list, it precedes that name.
+// A name that begins with another name of the list precedes that name, because the first match is used.
 constexpr std::string_view kLibraries[] = {"libc10_cuda",
                                            "libc10",
                                            "libtorch_cuda_linalg",

@@ -1,4 +1,5 @@
-// Public names of PyTorch, Python and the system, which a redacted capture keeps. All other names are hashed.
+// Lists the public names of PyTorch, Python and the system, which stay in a redacted capture. All other names are
+// hashed.
 //
 // Pure; any thread.
 #ifndef TOOLS_REDACT_PUBLIC_NAMES_H_
@@ -8,8 +9,8 @@
 
 namespace memoir {
 
-// Returns true for PyTorch's operators, nodes, classes and ranges (data/torch_names.txt), and for names in its wrappers
-// and in Python's protocols.
+// Returns true for PyTorch's operators, nodes, classes and ranges (data/torch_names.txt), and for common names of its
+// wrapper modules and of Python.
 bool IsPublicName(std::string_view name);
 // Returns true for folders that reveal nothing: "home", "site-packages", "python3.12".
 bool IsPublicFolder(std::string_view folder);

@@ -29,8 +29,8 @@ bool ConsistsOf(std::string_view text, std::string_view letters) {
   return text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-// Keeps words of the recorder: "torchrun", "cpu-allocator", "float32", "cuda". Hashes texts that are too long or
-// contain other characters.
+// Keeps words that the tracker writes: "torchrun", "cpu-allocator", "float32", "cuda". Hashes texts that are too long
+// or contain other characters.
 std::string OwnWord(std::string_view text, NameHashes& hashes) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
   return text.size() <= 40 && ConsistsOf(text, kLetters) ? std::string(text) : HashedText(text, hashes);

@@ -1,7 +1,7 @@
-// Redacts the protobuf messages of a capture. Each text has the rule of its field. A text in a field without a rule is
-// hashed as a whole, and unknown fields are removed, so a new field never leaks.
+// Redacts the protobuf messages of a capture. A rule for each field determines how its text is redacted. A text in a
+// field without a rule is hashed as a whole, and unknown fields are removed. So the text of a new field never leaks.
 //
-// Runs on the thread that uses `hashes`.
+// Call these functions on the thread that uses `hashes`.
 #ifndef TOOLS_REDACT_REDACTED_MESSAGES_H_
 #define TOOLS_REDACT_REDACTED_MESSAGES_H_
 

@@ -26,7 +26,7 @@ const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                    .section_address = dwfl_offline_section_address,
                                    .debuginfo_path = const_cast<char**>(&kNoDebugPath)};
 
-// Returns the name of a function, also of an inlined one.
+// Returns the name of a function, which may be an inlined function.
 std::string NameOf(Dwarf_Die& function) {
   Dwarf_Attribute attribute;
   for (const unsigned code : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {

@@ -21,7 +21,7 @@ class DebugInfo {
   ~DebugInfo();
   DebugInfo(DebugInfo&&) noexcept;
 
-  // The reason why the file cannot be used, in a few words. Empty if it can.
+  // The reason why the file cannot be used, in a few words. Empty if the file can be used.
   const std::string& problem() const { return problem_; }
   // Returns true if the file, or its separate debug file, contains source lines.
   bool has_lines() const;

@@ -15,8 +15,8 @@
 
 namespace {
 
-// Limits this process to half of the machine's memory, so that a file with absurd sizes causes an error and not a
-// shortage.
+// Limits this process to half of the machine's memory, so that a file with absurd sizes causes an error here. Without
+// the limit, such a file could take the memory of other processes.
 void LimitMemory() {
   const rlim_t half = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE));
   rlimit limit;

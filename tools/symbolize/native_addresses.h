@@ -14,7 +14,7 @@ namespace memoir {
 
 using NativeAddresses = std::map<NativeObjectName, std::set<std::uint32_t>>;
 
-// Returns the addresses in all processes and runs. Errors like OpenFolder. Damaged chunks are skipped.
+// Returns the addresses in all processes and runs. Damaged chunks are skipped. Returns the errors of OpenFolder.
 absl::StatusOr<NativeAddresses> FindNativeAddresses(const std::string& capture);
 
 }  // namespace memoir

@@ -21,7 +21,7 @@ struct ObjectFile {
 // the capture has no build id, any library or program at these places matches. Opens no pipe and no device.
 ObjectFile FindObjectFile(const NativeObjectName& object, const std::vector<std::string>& folders);
 
-// Returns hexadecimal digits. Empty if the file has no build id.
+// Returns the build id as hexadecimal digits. Empty if the file has no build id.
 std::string BuildIdOf(const RegularFile& file);
 // Returns true if the text has the form of a build id. Captures are not trusted.
 bool IsBuildId(const std::string& text);

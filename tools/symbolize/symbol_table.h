@@ -18,7 +18,7 @@ class SymbolTable {
 
  private:
   struct Symbol {
-    GElf_Addr begin, end;  // equal: unknown size
+    GElf_Addr begin, end;  // if equal, the size is unknown
     const char* name;
   };
   std::vector<Symbol> symbols_;  // by begin

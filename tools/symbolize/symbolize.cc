@@ -16,7 +16,8 @@
 namespace memoir {
 namespace {
 
-// Returns a line about addresses without names. `why`: the problem of an object that is here. Empty if it is missing.
+// Returns a line about addresses without names. `why`: the problem with the object's file. Empty if this machine does
+// not have the file.
 std::string Problem(const NativeObjectName& object, const std::string& others, std::size_t addresses,
                     const std::string& why) {
   const std::string file = std::filesystem::path(object.path).filename();
@@ -27,7 +28,8 @@ std::string Problem(const NativeObjectName& object, const std::string& others, s
                       !why.empty() ? "" : "; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
 }
 
-// Opens the object. If the debuginfod servers took more than 5 seconds and sent no source lines, ends further requests.
+// Opens the object. If the debuginfod servers took more than 5 seconds and sent no source lines, prevents further
+// requests.
 DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std::string>& problems) {
   constexpr std::chrono::seconds kPatience(5);
   const auto begin = std::chrono::steady_clock::now();
@@ -40,7 +42,8 @@ DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std:
   return info;
 }
 
-// Names one object's addresses, from its file or from an earlier `memoir symbolize`.
+// Adds the names of one object's addresses to `written`. The names come from the object's file, or from an earlier
+// `memoir symbolize`. Returns the number of addresses with a name.
 std::size_t Name(const NativeObjectName& object, const std::set<std::uint32_t>& offsets, const DebugInfo& info,
                  const Symbols& earlier, const std::function<void()>& next, v1::SymbolObject& written) {
   std::size_t named = 0;
@@ -78,7 +81,7 @@ absl::StatusOr<SymbolizeResult> Symbolize(const SymbolizeOptions& options) {
     ++seen;
     progress();
   };
-  const Symbols earlier = Symbols::Read(options.capture).value_or(Symbols());  // a damaged file is written again
+  const Symbols earlier = Symbols::Read(options.capture).value_or(Symbols());  // a damaged file is replaced
   // NOLINTBEGIN(concurrency-mt-unsafe): the program has one thread
   setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; the default is 90
   setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);

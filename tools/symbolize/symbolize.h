@@ -1,4 +1,4 @@
-// Finds the names of the native frames of a capture, and writes them into its folder.
+// Finds the names of the native frames of a capture, and writes these names into the capture's folder.
 #ifndef TOOLS_SYMBOLIZE_SYMBOLIZE_H_
 #define TOOLS_SYMBOLIZE_SYMBOLIZE_H_
 

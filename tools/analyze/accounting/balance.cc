@@ -135,6 +135,7 @@ void RemoveEarlierMemory(DeviceBalance& balance) {
   *balance.unexplained -= at_most;
 }
 
+// Returns the absolute value. 0 if `unexplained` is unknown.
 std::uint64_t Distance(const std::optional<std::int64_t>& unexplained) {
   if (!unexplained) return 0;
   const auto bytes = static_cast<std::uint64_t>(*unexplained);

@@ -28,7 +28,7 @@ enum class BalancePart : std::uint8_t {
   kInNoSegment,   // torch's driver allocations minus its reserved bytes
   kWithoutCache,  // torch's blocks on a device without a caching allocator
   kMemoryPools,   // the pools of cudaMallocAsync: the sampled bytes, or the recorded blocks if there is no sample
-  kNccl,
+  kNccl,          // this and the next four parts: driver allocations, see DriverRole
   kLibrary,
   kContext,
   kCode,
@@ -107,10 +107,10 @@ struct Balance {
   ReplayReport report;
 };
 
-// Values of `at`: kPeak selects the device sample with the most used bytes. kOutOfMemory selects the sample at the last
-// refused request. A time or a mark selects the newest sample before this time or mark. NotFound: the recording has no
-// such mark, or no refused request. OutOfRange: the recording does not contain the time.
-// Needs two replays.
+// Values of `at`: kPeak selects the device sample with the most used bytes, kStart the first sample, and kEnd the last
+// sample. kOutOfMemory selects the sample at the last refused request. A time or a mark selects the newest sample
+// before this time or mark. NotFound: the recording has no such mark, or no refused request. OutOfRange: the recording
+// does not contain the time. Needs two replays.
 Task<absl::StatusOr<Balance>> AnalyzeBalance(JointReplays& replays, Selection selection, InstantChoice at);
 absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const InstantChoice& at);
 

@@ -30,6 +30,7 @@ std::uint64_t KnownBytes(const ReplayState& state, DeviceId id) {
   return std::max(BytesOfTorch(state, id), state.memory(id).reserved().all) + BytesOutsideTorch(state, id);
 }
 
+// Returns true if torch has driver allocations whose segments it has not reported yet.
 bool TorchHasMoreThanSegments(const ReplayState& state, DeviceId id) {
   return BytesOfTorch(state, id) > state.memory(id).reserved().all;
 }
@@ -87,9 +88,9 @@ class BalanceInstantPass : public DeviceChangePass {
   }
 
  private:
-  // The device samples of one call of torch. The samples of one call count as one sample, at the time of the last
-  // sample. Each sample is recorded before the block that the call allocates. A call may have several samples, because
-  // torch maps memory piece by piece.
+  // The device samples of one call in which torch's allocator takes memory from the driver. They count as one sample,
+  // at the time of the last sample. Each sample is recorded before the block that the call allocates. A call may have
+  // several samples, because torch maps memory piece by piece.
   struct Call {
     bool open = false;       // since the newest sample there were only driver allocations
     bool of_torch = false;   // all of these driver allocations are torch's
@@ -100,9 +101,9 @@ class BalanceInstantPass : public DeviceChangePass {
   // The best instant of a device so far. An instant with a sample is better than any instant without a sample.
   struct Choice {
     BalanceInstant instant;
-    bool has_reading = false;
-    bool chosen = false;
-    std::uint64_t most = 0;
+    bool has_reading = false;                      // `instant` has a sample
+    bool chosen = false;                           // false: no instant was chosen yet
+    std::uint64_t most = 0;                        // for kPeak: used bytes at `instant`
     std::uint64_t unowned = 0;                     // bytes of `most` without a known owner
     std::optional<std::uint64_t> other_processes;  // bytes of other processes, from the newest sample that has them
     std::uint64_t first_reading = 0;               // BalanceInstant::first_reading, of the samples so far
@@ -124,6 +125,7 @@ class BalanceInstantPass : public DeviceChangePass {
   bool GoesOn(DeviceId id, const Call& call, std::uint64_t used) const {
     return call.open && (call.used == used || (call.of_torch && TorchHasMoreThanSegments(state(), id)));
   }
+  // Updates `choice.call` after a change of the device. `used`: set if the change is a sample.
   void Follow(DeviceId id, const Device& device, Choice& choice, std::optional<std::uint64_t> used);
   void NoteRefusal(const Event& event, DeviceId id);
 

@@ -15,8 +15,9 @@
 
 namespace memoir {
 
-// Counts the changes of each CUDA device: allocations, frees, segments, refused requests and device samples. Two passes
-// with the same selection count the same changes, so the number of a change identifies an instant in both.
+// Counts the changes of each CUDA device: allocations and frees of blocks and of driver memory, segments, refused
+// requests, and device samples. Two passes with the same selection count the same changes, so the number of a change
+// identifies an instant in both.
 class DeviceChangePass : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;

@@ -13,14 +13,15 @@ namespace {
 
 // Bytes of torch's allocator on a device.
 struct TorchHoldings {
-  std::uint64_t allocated = 0;  // in allocated blocks of the default pool
-  std::uint64_t waiting = 0;    // in freed blocks of the default pool that a stream may still use
-  std::uint64_t reserved = 0;
-  std::uint64_t private_reserved = 0;            // in private pools
-  std::uint64_t blocks = 0;                      // number of allocated blocks
-  absl::flat_hash_set<std::uint64_t> addresses;  // of these blocks; empty for a device with a caching allocator
+  std::uint64_t allocated = 0;         // bytes of allocated blocks in the default pool
+  std::uint64_t waiting = 0;           // bytes of freed blocks in the default pool that a stream may still use
+  std::uint64_t reserved = 0;          // reserved bytes of the default pool
+  std::uint64_t private_reserved = 0;  // reserved bytes of private pools
+  std::uint64_t blocks = 0;            // number of allocated blocks
+  absl::flat_hash_set<std::uint64_t> addresses;  // of allocated blocks; empty for a device with a caching allocator
 };
 
+// Returns the reserved piece that contains the address. nullptr if the address is not reserved.
 const ReservedPiece* PieceAt(const DeviceMemory& memory, std::uint64_t address) {
   const auto& pieces = memory.reserved_pieces();
   auto at = pieces.upper_bound(address);
@@ -164,7 +165,8 @@ void TakeHoldings(const ReplayState& state, DeviceId device, DeviceBalance& bala
   std::vector<BalanceRow> rows = driver.TakeRows();
   std::uint64_t in_pools = driver.pool_bytes();
   AddTorch(state.memory(device), torch, balance);
-  // The reserved bytes of cudaMallocAsync's pools include torch's own allocations from them.
+  // The reserved bytes of cudaMallocAsync's pools include torch's own allocations from them. So torch's blocks have no
+  // separate row if they may come from these pools.
   if (balance.pool_bytes && *balance.pool_bytes > 0) {
     if (!balance.rows.empty() && balance.rows.front().part == BalancePart::kWithoutCache &&
         torch.allocated + in_pools <= *balance.pool_bytes) {

@@ -3,7 +3,8 @@
 //
 //   begin capture (stream) ── blocks, launches ── end capture: graph ── instantiate: exec ── launch, launch, ...
 //
-// CUDA reuses the handle of a destroyed object, so a handle identifies the newest object with this handle.
+// CUDA may give the handle of a destroyed object to a new object. So a handle always means the newest object with this
+// handle.
 #ifndef TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 #define TOOLS_ANALYZE_CALLS_CUDA_GRAPH_BOOK_H_
 
@@ -20,7 +21,7 @@ namespace memoir {
 
 class CudaGraphBook {
  public:
-  static constexpr std::size_t kMostGraphs = 1u << 16;
+  static constexpr std::size_t kMostGraphs = 1u << 16;  // further graphs count in the last row
 
   void Begin(ProcessId process) {
     *this = CudaGraphBook();
@@ -30,7 +31,9 @@ class CudaGraphBook {
   void AddCall(const DeviceCallEvent& event, const Dictionary& dictionary, bool counts);
   // Counts a kernel launch that a stream capture records into a graph. Returns false if the launch is not captured.
   bool AddLaunch(const DeviceCallEvent& event);
+  // Notes the private pool in which captured work allocates.
   void AddBlock(const Block& block);
+  // Counts the reserved bytes of private pools.
   void AddSegment(const SegmentEvent& event);
   // Returns all graphs of the process. Call it at the end of the process.
   std::vector<GraphRow> Take();
@@ -43,9 +46,11 @@ class CudaGraphBook {
 
   ProcessId process_;
   std::vector<GraphRow> graphs_;
-  absl::flat_hash_map<std::uint64_t, std::size_t> capturing_;  // by stream
+  // Indices in graphs_, by the stream that is being captured.
+  absl::flat_hash_map<std::uint64_t, std::size_t> capturing_;
+  // Indices in graphs_, by the handle of the graph and by the handle of the executable graph.
   absl::flat_hash_map<std::uint64_t, std::size_t> by_graph_, by_exec_;
-  absl::flat_hash_map<Pool, std::uint64_t> reserved_;
+  absl::flat_hash_map<Pool, std::uint64_t> reserved_;  // reserved bytes of private pools
 };
 
 }  // namespace memoir

@@ -24,7 +24,7 @@ struct KernelRow {
   std::uint64_t launches = 0;
   std::uint64_t captured = 0;                                    // launches that a stream capture recorded into a graph
   std::uint64_t failed = 0;                                      // launches that returned an error
-  std::vector<std::pair<std::string, std::uint64_t>> operators;  // launches by innermost range ("": no range)
+  std::vector<std::pair<std::string, std::uint64_t>> operators;  // launches, by innermost range (: no range)
   std::vector<std::string> streams;                              // "cuda:0 0x0"
   // The fields below need --kernels times. A graph's replay runs kernels without launching them, so `runs` may exceed
   // `launches`.
@@ -82,7 +82,7 @@ struct DeviceCallSummary {
   ReplayReport report;
 };
 
-// NotFound: the selection does not occur.
+// Returns NotFound if the recording does not contain the selection.
 absl::StatusOr<DeviceCallSummary> AnalyzeDeviceCalls(const Capture& capture, const Selection& selection);
 
 // Returns true if a process of the capture recorded kernel launches (not with --kernels off).

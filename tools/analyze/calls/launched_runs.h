@@ -55,11 +55,11 @@ class LaunchedRuns {
   std::vector<DeviceRun> TakeRunsWithoutCall();
 
  private:
-  absl::flat_hash_map<std::uint32_t, LaunchingCall> calls_;
-  std::deque<std::uint32_t> call_order_;
-  absl::flat_hash_map<std::uint32_t, std::vector<DeviceRun>> waiting_;
-  std::deque<std::uint32_t> run_order_;
-  std::vector<DeviceRun> others_;  // dropped runs
+  absl::flat_hash_map<std::uint32_t, LaunchingCall> calls_;             // by correlation id
+  std::deque<std::uint32_t> call_order_;                                // keys of calls_, oldest first
+  absl::flat_hash_map<std::uint32_t, std::vector<DeviceRun>> waiting_;  // runs without a call, by correlation id
+  std::deque<std::uint32_t> run_order_;                                 // correlation ids of waiting runs, oldest first
+  std::vector<DeviceRun> others_;                                       // dropped runs
 };
 
 }  // namespace memoir

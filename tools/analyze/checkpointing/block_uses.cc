@@ -60,10 +60,12 @@ class UsesPass : public Visitor {
     function(use);
     uses_.blocks.Set(block.ordinal, use);
   }
+  // Returns the live block of the tensor, if a module call made the block in forward. Otherwise returns nullptr.
   const Block* MadeInCall(const Tensor& tensor) const {
     const Block* block = tensor.storage == 0 ? nullptr : state_->LiveBlockAt(tensor.device, tensor.storage);
     return block != nullptr && block->slot < made_in_.size() && made_in_[block->slot] != 0 ? block : nullptr;
   }
+  // Returns the depth (BlockUse) of a use of `block` in `call`.
   std::uint8_t CommonDepth(const Block& block, CallNumber call) const {
     const std::uint32_t depth = calls_[calls_.CommonCaller(made_in_[block.slot], call)].depth;
     return static_cast<std::uint8_t>(std::min<std::uint32_t>(depth, BlockUse::kNever - 1));
@@ -102,7 +104,8 @@ class UsesPass : public Visitor {
   const ReplayState* state_ = nullptr;
   CallTree calls_;
   ForwardCalls forward_;
-  std::vector<CallNumber> made_in_;  // by Block::slot; 0: made outside of forward, or outside of modules
+  // Innermost call that made a block, by Block::slot. 0: the block was made outside of forward, or outside of modules.
+  std::vector<CallNumber> made_in_;
   BlockUses uses_;
 };
 

@@ -16,7 +16,8 @@
 
 namespace memoir {
 
-// The depth of a use is the depth of the innermost call that contains both the allocation of the block and the use.
+// The uses of one block. The depth of a use is the depth of the innermost call that contains both the allocation of the
+// block and the use.
 struct BlockUse {
   static constexpr std::uint8_t kNever = 0xff;
   std::uint8_t saved_outermost = kNever;  // smallest depth of a forward operator whose autograd node reads the block
@@ -59,7 +60,8 @@ class ForwardCalls {
   absl::flat_hash_map<std::pair<std::uint64_t, std::int64_t>, std::pair<std::int64_t, CallNumber>> calls_;
 };
 
-// Needs one replay. In every replay of the same rank, blocks have the same ordinals and calls have the same numbers.
+// Needs one replay. The uses are valid in later replays of the same rank, because in each of them blocks have the same
+// ordinals and calls have the same numbers.
 Task<absl::StatusOr<BlockUses>> FindBlockUses(JointReplays& replays);
 
 }  // namespace memoir

@@ -24,7 +24,7 @@ inline constexpr AlikeNumber kNoAlike = 0xffffffffu;
 
 struct ModuleCall {
   CallNumber caller = 0;
-  std::uint32_t depth = 0;  // the number of calls around it, plus one
+  std::uint32_t depth = 0;  // the number of calls that contain this call, plus one
   // kNoAlike if the module is unknown. Also kNoAlike if the call lies inside of a call of the same group, because only
   // the outer call counts.
   AlikeNumber alike = kNoAlike;
@@ -47,6 +47,7 @@ class CallTree {
   void Exit(const ModuleEvent& event, Function ended) {
     Shorten(event.thread, event.depth, ended);
   }
+  // Ends all calls that are still open. Calls `ended` as Exit does.
   template <class Function>
   void EndProcess(Function ended) {
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) Shorten(ThreadId{thread}, 0, ended);
@@ -57,9 +58,9 @@ class CallTree {
     return threads_[thread.value].back();
   }
   const ModuleCall& operator[](CallNumber call) const { return calls_[call]; }
-  // Returns the innermost call that contains both calls.
+  // Returns the innermost call that contains both calls. 0 if there is no such call.
   CallNumber CommonCaller(CallNumber a, CallNumber b) const;
-  // Returns the call at this depth: `call` itself, or a call around it. 0 if `call` is less deep.
+  // Returns the call at this depth: `call` itself, or a call that contains it. 0 if `call` is less deep.
   CallNumber AtDepth(CallNumber call, std::uint32_t depth) const {
     while (calls_[call].depth > depth) call = calls_[call].caller;
     return calls_[call].depth == depth ? call : 0;

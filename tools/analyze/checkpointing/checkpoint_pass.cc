@@ -49,7 +49,7 @@ void CheckpointPass::EndCall(CallNumber number) {
   if (call->blocks == 0) Release(number, *call);
 }
 
-// Called when the graph of the call is freed.
+// Called when the autograd graph of the call is freed.
 void CheckpointPass::Release(CallNumber number, const FollowedCall& call) {
   inputs_.Release(call);
   shared_.calls.Forget(number);
@@ -74,7 +74,7 @@ void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
     if (followed->reads == 0) continue;
     --followed->reads;
     if (followed->reads > 0) continue;
-    // The frame that holds the block usually replaces its reference when the last reading call returns: x = layer(x).
+    // The frame that holds the block usually drops it when the last call that reads it returns: x = layer(x).
     const CallNumber last = shared_.tree.AtDepth(call, shared_.tree[followed->holder].depth + 1);
     if (last != 0 && !followed->cast) followed->holder = last;
     shared_.calls.AwaitReturn(*followed, blocks_.SlotOf(*followed));

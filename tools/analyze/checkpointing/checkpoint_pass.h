@@ -33,7 +33,7 @@ class CheckpointPass : public WindowedVisitor {
   CheckpointPass(const CheckpointPass&) = delete;
   CheckpointPass& operator=(const CheckpointPass&) = delete;
   std::vector<CheckpointDevice> Take() { return std::move(rows_); }
-  bool takes_repeats() const override { return true; }  // visited steps contain the peaks of repeated steps
+  bool takes_repeats() const override { return true; }  // repeated steps have the same peaks as visited steps
 
  protected:
   void SeeProcessEnd(const ProcessEvent& event) override;

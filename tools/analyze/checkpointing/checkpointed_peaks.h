@@ -17,13 +17,13 @@ namespace memoir {
 class CheckpointedPeaks {
  public:
   struct Group {
-    std::uint64_t freed = 0;  // bytes that are live now, and would be free with checkpointing
-    std::uint64_t held = 0;   // bytes of inputs that are free now, and would be live with checkpointing
-    std::uint64_t kept = 0;   // bytes of live blocks that checkpointing would free at some time of their life
-    std::uint64_t peak = 0;   // most live bytes with checkpointing, in the selection
-    std::uint64_t kept_at_peak = 0;
-    std::uint64_t again = 0;  // most bytes that one call recomputes
-    PeakHistory::Instant since = 0;
+    std::uint64_t freed = 0;         // bytes that are live now, and would be free with checkpointing
+    std::uint64_t held = 0;          // bytes of inputs that are free now, and would be live with checkpointing
+    std::uint64_t kept = 0;          // bytes of live blocks that checkpointing would free at some time of their life
+    std::uint64_t peak = 0;          // most live bytes with checkpointing, in the selection
+    std::uint64_t kept_at_peak = 0;  // `kept` at the recorded peak
+    std::uint64_t again = 0;         // most bytes that one call recomputes
+    PeakHistory::Instant since = 0;  // instant since which the figures are unchanged
   };
 
   const PeakHistory& history() const { return history_; }
@@ -38,6 +38,7 @@ class CheckpointedPeaks {
   Group& GroupBeforeChange(AlikeNumber alike) { return SettleGroup(alike, history_.now() + 1); }
   // Returns the group, for a change of its figures while the live bytes stay the same.
   Group& GroupNow(AlikeNumber alike) { return SettleGroup(alike, history_.now()); }
+  // Notes that the device has `live` live bytes from now on.
   void Change(std::uint64_t live, Tick tick) {
     history_.Change(live);
     if (in_window_) NotePeak(tick);

@@ -11,7 +11,7 @@ namespace memoir {
 
 Task<absl::StatusOr<Checkpointing>> AnalyzeCheckpointing(SharedCategories& shared, Selection selection) {
   JointReplays& replays = shared.replays();
-  shared.Find();  // in the same replay as the uses
+  shared.Find();  // begins to find the categories, in the same replay as the uses
   const Task<absl::StatusOr<BlockUses>> find_uses = FindBlockUses(replays);
   const absl::StatusOr<BlockUses>& uses = co_await find_uses;
   const absl::StatusOr<KnownCategories>& categories = co_await shared.Find();

@@ -27,7 +27,7 @@ struct FollowedBlock {
   CallNumber call = 0;        // innermost call that made it in forward
   bool activation = false;    // an activation that a module call made
   bool cast = false;          // a copy of a parameter, made in forward (autocast)
-  bool may_be_input = false;  // can be an input of calls, because it does not live as long as the model
+  bool may_be_input = false;  // counts as an input of calls that read it; false if it lives as long as the model
   bool settled = false;       // forward does not read the block any more, and the call `holder` has returned
   CallNumber holder = 0;      // innermost call that contains all readers of the block; its frame may hold the block
   DeviceId device;

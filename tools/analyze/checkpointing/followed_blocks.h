@@ -17,7 +17,7 @@ class FollowedBlocks {
   FollowedBlocks(const CheckpointState& shared, const BlockCategories& categories, const BlockUses& uses)
       : tree_(shared.tree), categories_(categories), uses_(uses) {}
 
-  // The block must have a slot.
+  // Begins to follow a block, which must have a slot.
   FollowedBlock& Follow(const AllocateEvent& event);
   // Returns nullptr if the block is not followed. `slot`, `ordinal`: as in Block.
   FollowedBlock* Find(std::uint32_t slot, std::uint64_t ordinal) {

@@ -1,4 +1,5 @@
-// A module call that has not ended, or whose blocks still count: its bytes on each device.
+// A module call that has not ended, or that has live blocks which count (FollowedBlock::Counts()), and the call's bytes
+// on each device.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALL_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALL_H_
 
@@ -26,16 +27,16 @@ struct CallOnDevice {
 
 struct FollowedCall {
   bool ended = false;
-  bool made_again = false;  // backward needed a block of the call, so it was recomputed
+  bool made_again = false;  // backward needed a block of the call, so the call was recomputed
   AlikeNumber alike = 0;
   std::uint32_t depth = 0;
   std::uint64_t blocks = 0;  // live blocks for which FollowedBlock::Counts() holds
   std::vector<CallOnDevice> devices;
   std::vector<std::size_t> held;  // indices in HeldInputs::held_
-  // Blocks that settle when the call ends: slot, ordinal.
+  // The slot and the ordinal of each block that settles when the call ends.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;
 
-  // Returns the entry for `device`. Adds an entry for a device without one. `peaks`: the peaks of `device`.
+  // Returns the entry for `device`, and adds it if it is missing. `peaks`: the peaks of `device`.
   CallOnDevice& FindDevice(DeviceId device, const CheckpointedPeaks& peaks) {
     const auto known = std::ranges::find(devices, device, &CallOnDevice::device);
     if (known != devices.end()) return *known;

@@ -1,5 +1,6 @@
-// The module calls that have not ended, or that have live blocks which still count. The figures of a call and of its
-// group change when a block is made, read for the last time in forward, received by another call as an input, or freed.
+// The module calls that have not ended, or that have live blocks which count (FollowedBlock::Counts()). The figures of
+// a call and of its group of alike modules change when a block is made, read for the last time in forward, received by
+// another call as an input, or freed.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALLS_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_FOLLOWED_CALLS_H_
 
@@ -32,7 +33,8 @@ class FollowedCalls {
   void ForAll(Function function) {
     for (auto& [number, call] : open_) function(call);
   }
-  // Calls `function` with the call `innermost` and the calls around it, as far as they are followed, innermost first.
+  // Calls `function` with the call `innermost` and the calls that contain it, innermost first. Skips calls that are not
+  // followed.
   template <class Function>
   void ForCallsOf(CallNumber innermost, Function function) {
     for (CallNumber number = innermost; number != 0; number = tree_[number].caller) {
@@ -40,19 +42,20 @@ class FollowedCalls {
     }
   }
 
-  // Must be called before the live bytes change.
+  // Counts a new block for the calls that made it. Must be called before the live bytes change.
   void AddMade(const FollowedBlock& followed, CheckpointedPeaks& peaks);
-  // Must be called before the live bytes change.
+  // Removes a freed block from the figures of the calls that made it. Must be called before the live bytes change.
   void RemoveMade(const FollowedBlock& followed, CheckpointedPeaks& peaks);
   // Called when forward does not read the block any more. The block settles when the call whose frame holds it returns.
   void AwaitReturn(FollowedBlock& followed, std::uint32_t slot);
   // Leaves a library's workspace out of the bytes that the open calls would recompute. The library keeps its workspace
   // after its first call, so a recomputed call does not allocate it again.
   void LeaveOut(const Block& workspace, const CheckpointedPeaks& peaks);
-  // For each open call around `within`: notes the most live bytes that the call has had so far. Called at each operator
-  // that may save a tensor: recomputation stops at the last such operator, so memory after it does not count.
+  // Notes the most live bytes so far of `within` and of each open call that contains it. Called at each operator that
+  // may save a tensor: recomputation stops at the last such operator, so memory after it does not count.
   void NoteMost(const FollowedBlock& followed, CallNumber within);
-  // Notes that `call`, and the calls around it, receive the block as an input.
+  // Notes that `call` receives the block as an input, and so do the calls that contain `call` but did not make the
+  // block.
   void NoteInput(FollowedBlock& followed, CallNumber call);
 
  private:

@@ -14,23 +14,24 @@ class HeldInputs {
  public:
   explicit HeldInputs(CheckpointState& shared) : devices_(shared.devices), calls_(shared.calls) {}
 
-  // Called when the program frees a block that calls received as an input. With checkpointing the calls that are not
-  // recomputed yet still hold it. The block counts once for each group of such calls. Must be called before the live
-  // bytes change.
+  // Called when the program frees a block that calls received as an input. With checkpointing, each of these calls
+  // would hold the block until the graph of the call is freed. The block counts only once for each group of modules,
+  // even if several calls of the group hold it. Must be called before the live bytes change.
   void Hold(const FollowedBlock& followed, CheckpointedPeaks& peaks);
   // Called when the graph of the call is freed. The inputs that the call still holds are freed with the graph.
   void Release(const FollowedCall& call);
   void Clear();
 
  private:
+  // A freed block that calls of one group would hold.
   struct HeldInput {
     DeviceId device;
     AlikeNumber alike = 0;
     std::uint64_t bytes = 0;
-    std::uint32_t calls = 0;
+    std::uint32_t calls = 0;  // number of these calls
   };
 
-  std::size_t Add(const HeldInput& held);
+  std::size_t Add(const HeldInput& held);  // returns the index in held_
 
   DevicePeaks& devices_;
   FollowedCalls& calls_;

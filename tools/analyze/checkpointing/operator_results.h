@@ -15,7 +15,8 @@ class OperatorResults {
  public:
   OperatorResults(CheckpointState& shared, FollowedBlocks& blocks) : calls_(shared.calls), blocks_(blocks) {}
 
-  // `event` must have a stack.
+  // Notes that the new block may be a result of the innermost open operator that can save tensors. `event` must have a
+  // stack.
   void NoteResult(const AllocateEvent& event, const FollowedBlock& followed);
   void EndOperator(const RangeEndEvent& event);
   void Clear() { results_.clear(); }

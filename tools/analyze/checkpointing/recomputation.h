@@ -14,13 +14,14 @@ class Recomputation {
  public:
   explicit Recomputation(CheckpointState& shared) : devices_(shared.devices), calls_(shared.calls) {}
 
+  // Notes the live bytes when an autograd node begins on the thread.
   void BeginNode(ThreadId thread);
   // Recomputes the calls that made the block, because `thread` needs the block in backward.
   void MakeAgainCallsOf(const FollowedBlock& followed, ThreadId thread);
   // Called for a call that an out-of-memory error or the end of the process cut off. With checkpointing, backward would
   // have to recompute at least the work that the call has done so far.
   void TouchCutOff(FollowedCall& call);
-  // Adds the recomputation of calls whose backward pass was not recorded.
+  // Adds the recomputation of calls whose backward pass was not recorded. Called at the end of the process.
   void TouchWaiting();
   void Clear() { live_at_node_.clear(); }
 

@@ -58,6 +58,7 @@ class CompiledPass : public WindowedVisitor {
   }
 
  private:
+  // Returns the frame, and adds it if it is missing. nullptr if there are already kMost frames.
   CompiledFrame* FrameOf(ProcessId process, std::string_view id);
   CompiledBytes& BytesOf(CompiledFrame& frame, DeviceId device);
   void Note(const Event& event, const Compilation& compilation);
@@ -68,7 +69,8 @@ class CompiledPass : public WindowedVisitor {
   absl::flat_hash_map<std::pair<ProcessId, std::string>, std::size_t> frames_;
   absl::flat_hash_map<std::string, std::size_t> breaks_;
   absl::flat_hash_map<ThreadId, CompilingThread> threads_;
-  absl::flat_hash_map<std::uint32_t, ThreadId> thread_of_;  // the allocating thread of live blocks, by slot
+  // The thread that allocated each live block of CompilingThread::blocks, by Block::slot.
+  absl::flat_hash_map<std::uint32_t, ThreadId> thread_of_;
 };
 
 CompiledFrame* CompiledPass::FrameOf(ProcessId process, std::string_view id) {
@@ -199,7 +201,7 @@ std::tuple<std::uint64_t, std::uint64_t> SizeOf(const CompiledFrame& frame) {
 }
 
 Task<absl::StatusOr<CompiledFrames>> FindCompiledFrames(SharedCategories& shared, Selection selection) {
-  shared.Find();  // in the same replay as the summary
+  shared.Find();  // begins to find the categories, in the same replay as the summary
   SummaryOptions options;
   static_cast<Selection&>(options) = selection;
   options.by = GroupBy::kRegion;

@@ -34,11 +34,12 @@ struct CompiledFrame {
   ProcessId process;
   std::optional<std::uint32_t> rank;   // empty: the process has no rank
   std::string id;                      // "1/0"; empty for a region without a number
-  std::optional<Compilation> forward;  // empty: the compilation was not recorded
+  std::optional<Compilation> forward;  // compilation of the forward code; empty: not recorded
   std::uint64_t calls = 0;             // number of calls of the compiled code, in the selection
   std::vector<CompiledBytes> by_device;
 };
 
+// Equal graph breaks, and how many there were.
 struct GraphBreaks {
   Compilation at;
   std::uint64_t count = 0;
@@ -49,7 +50,7 @@ struct CompiledFrames {
   std::vector<CompiledFrame> frames;  // most bytes at the peak first, then most allocated bytes, then by number
   std::vector<GraphBreaks> breaks;    // in the order of time
   std::uint64_t left_out = 0;         // events of compilations and graph breaks beyond the first kMost
-  std::string missing;                // names information that the capture lacks; empty if it is complete
+  std::string missing;                // names information that the capture lacks; empty if the capture is complete
   ReplayReport report;
 };
 

@@ -24,6 +24,7 @@ enum class DriverRole : std::uint8_t {
   kRegistered,  // host memory that was pinned after its allocation
 };
 
+// Returns the role of memory that a library allocated with `call`. `library`: file name of the library; may be empty.
 DriverRole RoleOf(v1::DriverCall call, std::string_view library);
 inline constexpr std::string_view kNcclName = "NCCL";
 // Returns "context", "loaded code", "NCCL", another library of NVIDIA without its version ("libcublas"), the file name

@@ -67,13 +67,13 @@ std::uint64_t SharedNeedOf(const FitCard& card) {
   return std::max(SharedNeedOf(LimitedOrNot(card.low)), card.high ? SharedNeedOf(LimitedOrNot(*card.high)) : 0);
 }
 
-// Returns the verdict of the runs alone. In a run, no two processes share a card.
+// Returns the verdict of the runs alone. In a run, each process can use the whole memory of the card.
 FitVerdict VerdictOfRuns(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   if (!card.high) return low;
   const FitVerdict high = VerdictOf(card.high->run);
   // `low` assumes that operators with unknown result shapes select nothing. If the program failed in this run for a
-  // reason other than memory, the assumption may be the reason. In this case `high` decides.
+  // reason other than memory, the assumption may be the reason. So if the program fits in the run of `high`, it fits.
   if (low == FitVerdict::kFailed && high == FitVerdict::kFits) return high;
   if (low == FitVerdict::kFailed && high == FitVerdict::kUnused) return low;
   return low == high ? low : FitVerdict::kDepends;

@@ -22,7 +22,7 @@ struct FitRun {
   int exit_code = 0;  // 128 + signal if a signal ended the run
   int signal = 0;
   std::vector<SimulatedProcess> processes;  // processes that used a device
-  bool interrupted = false;                 // by ^C; the figures cover the time until then
+  bool interrupted = false;                 // the user stopped the run with ^C; the figures cover the time until then
   std::vector<std::string> unknown_shapes;  // operators whose result shapes depend on values that were not computed
   bool unknown_numbers = false;             // the program read values that were not computed, and received zeros
   std::optional<FitRecording> recording;    // recording of the deciding device; nullopt: not recorded
@@ -41,6 +41,7 @@ enum class FitVerdict : std::uint8_t {
 // Returns the verdict of one run. Never kDepends: only the verdict of a card can be kDepends.
 FitVerdict VerdictOf(const FitRun& run);
 
+// A simulated device, and the process that used it.
 struct DecidingDevice {
   std::uint64_t pid = 0;
   SimulatedDevice device;
@@ -61,19 +62,22 @@ struct FitAttempt {
 // nullopt if this run failed or did not use the GPU.
 std::optional<std::uint64_t> NeedOf(const FitAttempt& attempt);
 
+// A card, and the runs of the program on it.
 struct FitCard {
   std::string key;                // "h100"
   std::string name;               // "NVIDIA H100 80GB HBM3"
   std::uint64_t memory = 0;       // bytes that a program can use: the smallest amount that a driver reports
   std::uint64_t memory_most = 0;  // the largest amount that a driver reports; 0: only one amount is known
   std::string torch;              // torch's version in the runs: allocations depend on it; empty: unknown
-  FitAttempt low;                 // under the assumption that needs the least memory
-  // Under the assumption that needs the most memory. nullopt if the need does not depend on facts that a simulation
-  // lacks.
+  FitAttempt low;                 // the attempt under the assumption that needs the least memory
+  // The attempt under the assumption that needs the most memory. nullopt if the need does not depend on facts that a
+  // simulation lacks.
   std::optional<FitAttempt> high;
   std::vector<std::string> unknowns;  // the reasons for `high`, a phrase for each
 };
 
+// Returns the verdict of all runs on the card. kDepends if `low` and `high` have different verdicts, or if processes
+// that share the card may need more memory than it has.
 FitVerdict VerdictOf(const FitCard& card);
 
 // Returns the run that decides the exit code: the run of FitCard::high if `low` failed and `high` did not, otherwise
@@ -86,6 +90,7 @@ struct FitInterval {
   std::uint64_t low = 0, high = 0;
   bool is_point() const { return low == high; }
 };
+// Returns the need of the program on the card. nullopt if the runs did not measure it.
 std::optional<FitInterval> NeedOf(const FitCard& card);
 
 // Returns true if two processes used one device. In the simulation each process could use the whole card; on a real

@@ -22,15 +22,15 @@ struct FitPoint {
 };
 
 struct FitCurve {
-  std::string variable;  // "BATCH"
-  std::string key, name;
-  std::string torch;  // version of torch; empty: unknown
+  std::string variable;   // "BATCH"
+  std::string key, name;  // of the card, see FitCard
+  std::string torch;      // version of torch; empty: unknown
   std::uint64_t memory = 0;
   std::uint64_t first = 0, last = 0, step = 1;
-  std::vector<FitPoint> points;  // all values that were tried, ascending
-  std::optional<std::uint64_t> largest, next_that_fails;
-  std::optional<FitCard> at_largest;          // the complete result for the value `largest`
-  std::vector<std::uint64_t> contradictions;  // values smaller than `largest` that did not fit
+  std::vector<FitPoint> points;                           // all values that were tried, ascending
+  std::optional<std::uint64_t> largest, next_that_fails;  // see LargestFit
+  std::optional<FitCard> at_largest;                      // the complete result for the value `largest`
+  std::vector<std::uint64_t> contradictions;              // values smaller than `largest` that did not fit
 };
 
 }  // namespace memoir

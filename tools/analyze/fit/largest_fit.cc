@@ -42,8 +42,8 @@ std::vector<std::uint64_t> LargestFit::ChooseValues(std::size_t most) {
   for (std::size_t part = 1; part <= most; ++part) {
     std::uint64_t index = low + (high - low) * part / (most + 1);
     const auto taken = [&] { return tried_.contains(Value(index)) || values.contains(Value(index)); };
-    // Skips values that were already tried or chosen: first upwards, then downwards. The runs of values between `low`
-    // and `high` that were already tried failed for a reason other than memory.
+    // Skips values that were already tried or chosen: first upwards, then downwards. If a value between `low` and
+    // `high` was already tried, its run failed for a reason other than memory.
     while (index < high && taken()) ++index;
     if (index >= high) index = high - 1;
     while (index > low && taken()) --index;

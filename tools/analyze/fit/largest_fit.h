@@ -3,7 +3,7 @@
 // is empty.
 //
 // A smaller value may fail although a larger one fits, because the allocator may fragment memory more with a smaller
-// batch. contradictions() returns such values. Does no I/O. For one thread.
+// batch. contradictions() returns such values. Does no I/O. Use each object on one thread only.
 #ifndef TOOLS_ANALYZE_FIT_LARGEST_FIT_H_
 #define TOOLS_ANALYZE_FIT_LARGEST_FIT_H_
 

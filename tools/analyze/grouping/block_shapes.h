@@ -36,7 +36,7 @@ class BlockShapeTable {
   absl::flat_hash_map<LayoutId, std::string> texts_;
 };
 
-// Needs a replay with tensors.
+// Finds the shapes of all blocks. The replay needs ReplayOptions::tensors.
 class BlockShapePass : public Visitor {
  public:
   void OnStart(const ReplayState& state) override { state_ = &state; }

@@ -12,7 +12,8 @@ std::string_view LastName(std::string_view function) {
   return dot == std::string_view::npos ? function : function.substr(dot + 1);
 }
 
-// Captures of versions up to 0.1.0 contain the package under the name "memoir".
+// Returns true for a file of Memoir's Python package. Captures of versions up to 0.1.0 contain the package under the
+// name "memoir".
 bool IsOfMemoir(std::string_view file) {
   constexpr std::array<std::string_view, 2> kPackages = {"/_torch_memoir/", "/memoir/_"};
   return std::ranges::any_of(kPackages, [&](std::string_view package) {
@@ -42,6 +43,8 @@ std::size_t EndOfStandardLibrary(std::string_view file) {
   return end != std::string_view::npos && file[end] == '/' ? end + 1 : 0;
 }
 
+// Returns the path of the file below the folder from which Python imported the file. Returns `file` if this folder is
+// unknown.
 std::string_view Relative(std::string_view file, std::string_view program_folder) {
   constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist-packages/"};
   for (const std::string_view packages : kPackages) {

@@ -1,5 +1,5 @@
-// Finds, from the file and the name of the code of a Python call, whether the code belongs to the user, and
-// torch.profiler's name of the code. Results are cached; the dictionary must stay the same.
+// Classifies the code that a Python call runs, by the file and the name of the code: for example, whether the code
+// belongs to the user. Also finds the name that torch.profiler gives to the code.
 #ifndef TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
 #define TOOLS_ANALYZE_GROUPING_CALLED_CODE_H_
 
@@ -13,15 +13,17 @@
 
 namespace memoir {
 
+// Facts about the code of a call.
 struct CalledCode {
   bool of_memoir = false;     // code of Memoir's Python package
   bool is_builtin = false;    // a function in C
   bool of_library = false;    // code of a library, or unknown code
-  bool calls_module = false;  // Module.__call__
+  bool calls_module = false;  // Module.__call__, which calls forward()
   bool is_forward = false;    // a method or a function with the name "forward"
   bool enters = false;        // __enter__: it may begin a range, and returns before the range ends
 };
 
+// Caches the facts about each code, so the dictionary must stay the same.
 class CalledCodes {
  public:
   // `own`: the value of --own.

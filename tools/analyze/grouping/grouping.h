@@ -20,12 +20,11 @@
 
 namespace memoir {
 
-// Number of a row: kNoneGroup, kBeforeGroup, kWorkspaceGroup, or, from kFirstGroup on, a number for each operator,
-// thread, ...
+// Number of a row: one of the constants below or, from kFirstGroup on, a number for each operator, thread, ...
 using Group = std::uint32_t;
-inline constexpr Group kNoneGroup = 0;
-inline constexpr Group kBeforeGroup = 1;
-inline constexpr Group kWorkspaceGroup = 2;
+inline constexpr Group kNoneGroup = 0;       // blocks without an operator, thread, ...
+inline constexpr Group kBeforeGroup = 1;     // blocks that were live before the window, if their row is unknown
+inline constexpr Group kWorkspaceGroup = 2;  // workspaces of libraries
 inline constexpr Group kFirstGroup = 3;
 inline constexpr char kBeforeLabel[] = "(before the window)";
 inline constexpr char kWorkspaceLabel[] = "(library workspace)";
@@ -44,9 +43,9 @@ class Grouping {
   // or parameter waits for a replay. The grouping is valid for replays of the same rank. `own`: Selection::own.
   static Task<absl::StatusOr<Grouping>> Make(SharedCategories& shared, GroupBy by, std::string own);
 
-  // FromCategories and FromShapes make a grouping from the result of such a replay: FromCategories makes a grouping
-  // that needs categories, and FromShapes makes a grouping by shape.
+  // Returns a grouping that needs categories, if the caller already has them. NeedsCategories(by) must be true.
   static Grouping FromCategories(GroupBy by, KnownCategories categories);
+  // Returns a grouping by shape, if the caller already has the shapes.
   static Grouping FromShapes(BlockShapeTable shapes);
   // Returns a grouping. `by` must be a grouping that needs no earlier replay.
   static Grouping Of(GroupBy by, const std::string& own) { return Grouping(by, own); }
@@ -59,6 +58,7 @@ class Grouping {
   // Puts the blocks in `workspaces` into a separate group. Without this call, a workspace belongs to the row of its
   // operator, module or line.
   void SeparateWorkspaces(LibraryWorkspaces workspaces) { workspaces_ = std::move(workspaces); }
+  // Returns true if the block belongs to the separate group of workspaces.
   bool IsSeparate(const Block& block) const {
     return !workspaces_.empty() && workspaces_.contains(block.recorded_ordinal());
   }
@@ -103,7 +103,8 @@ class Grouping {
     return kNoneGroup;
   }
   // Returns the group of a block. `before`: true if the block was live before the selection. Such a block belongs to
-  // the group of its operator, range, shape, line or pool if this is known, otherwise to kBeforeGroup.
+  // the group of its operator, range, compiled region, shape, line or pool if this is known. A separate workspace
+  // belongs to the group of workspaces. Any other block that was live before the selection belongs to kBeforeGroup.
   Group GroupOf(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
     if (!before) return GroupOf(block, process, dictionary);
     const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
@@ -137,7 +138,7 @@ class Grouping {
   static Group GroupOfCategory(CategoryNumber category, std::uint32_t place) {
     return kFirstGroup + place * kMostCategories + category;
   }
-  // For GroupBy::kCategory, kCategoryModule and kCategoryLine.
+  // Returns the category of a group of GroupBy::kCategory, kCategoryModule or kCategoryLine.
   CategoryNumber CategoryOfGroup(Group group) const {
     return static_cast<CategoryNumber>((group - kFirstGroup) % kMostCategories);
   }
@@ -145,7 +146,8 @@ class Grouping {
     const Group number = (group - kFirstGroup) / kMostCategories;
     return number == 0 ? ModuleId() : ModuleId{number - 1};
   }
-  // For GroupBy::kLine and kCategoryLine. SourceLine::known() is false if the group has no line.
+  // Returns the line of a group of GroupBy::kLine or kCategoryLine. SourceLine::known() is false if the group has no
+  // line.
   SourceLine LineOf(Group group, const Dictionary& dictionary) const;
   // Returns the lines of generated code (of torch.compile, for example) that ran for the line of the group and
   // allocated its blocks.

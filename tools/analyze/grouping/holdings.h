@@ -23,9 +23,12 @@ struct Holdings {
   // By name of the operator. Other keys: "(no operator)", "(library workspace)", and "(from before)" for blocks that
   // were live before the recording.
   ByName by_operator;
-  ByName by_module;  // by path, or by root if the path is empty; other keys: "(no module)" and the last two above
+  // By path of the module, or by root if the path is empty. Other keys: "(no module)", "(library workspace)" and "(from
+  // before)".
+  ByName by_module;
   std::uint64_t bytes = 0;
   void Add(const Block& block, const Dictionary& dictionary);
+  // Adds a library's workspace.
   void AddWorkspace(const Block& block);
 };
 
@@ -39,8 +42,9 @@ Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCatego
 std::vector<HoldingRow> HoldingsByCategory(const ReplayState& state, DeviceId device,
                                            const BlockCategories& categories);
 
-// Return the key of `block` in Holdings::by_operator and in Holdings::by_module.
+// Returns the key of `block` in Holdings::by_operator.
 std::string OperatorHolding(const Block& block, const Dictionary& dictionary);
+// Returns the key of `block` in Holdings::by_module.
 std::string ModuleHolding(const Block& block, const Dictionary& dictionary);
 
 // Returns the rows, largest first.

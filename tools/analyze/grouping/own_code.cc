@@ -27,8 +27,8 @@ bool IsPythonFolder(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789.t") == std::string_view::npos;  // 3.13t: without the GIL
 }
 
-// Returns true for files and folders of torch's package, below "torch". Finds torch's code even if torch was built and
-// not installed.
+// Returns true for the names of files and folders in the folder "torch" of torch's package. With these names, torch's
+// code is found even if torch was built and not installed.
 bool IsOfTorch(std::string_view part) {
   constexpr std::array<std::string_view, 9> kParts = {"nn",  "autograd",      "optim",        "utils", "distributed",
                                                       "jit", "functional.py", "overrides.py", "fx"};

@@ -17,6 +17,7 @@ namespace memoir {
 
 class Pools {
  public:
+  // One part of a pool.
   struct Pool {
     std::uint64_t stream = 0;
     std::uint32_t graph = 0;  // `graph` and `user`: torch's MempoolId_t; 0, 0: the default pool

@@ -86,12 +86,13 @@ class SourceLines {
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
   std::string path_;
   OwnCode own_;
-  bool found_named_ = false;
+  bool found_named_ = false;                      // a frame lies at or below the path of --own
   std::vector<std::int8_t> owners_;               // by CodeId; -1: not determined yet
   std::vector<InnermostStacks> innermost_;        // by StackId; the parent of a stack has a smaller id
-  std::vector<std::uint32_t> number_of_;          // by StackId
-  std::vector<Frame> frames_;                     // by number
-  std::vector<std::vector<GeneratedPlace>> via_;  // by number
+  std::vector<std::uint32_t> number_of_;          // number of the line, by StackId; kUnknown: not determined yet
+  std::vector<Frame> frames_;                     // by number of the line
+  std::vector<std::vector<GeneratedPlace>> via_;  // by number of the line
+  // Number of a line, by its code and its line in the file.
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> numbers_;
 };
 

@@ -22,7 +22,7 @@ enum class HostPart : std::uint8_t {
   kOther,       // other private memory: Python objects, arrays that were mapped directly, stacks
   kShared,      // /dev/shm and shared mappings
   kFiles,       // mapped files, including libraries
-  kUntouched,   // negative: bytes of the parts above that are not resident: never written, or in swap
+  kUntouched,   // a negative number: minus the bytes of the parts above that were never written, or are in swap
 };
 inline constexpr std::size_t kHostParts = 8;
 std::string_view ToString(HostPart part);  // "tensors", "malloc_free", ...
@@ -39,10 +39,13 @@ struct HostInstant {
   // Returns how many more bytes can be used before the out-of-memory killer of the process's cgroup acts. If the cgroup
   // has no limit, returns the available bytes of the machine. nullopt if unknown.
   std::optional<std::uint64_t> headroom() const;
+  // Returns the limit of the process's cgroup. If the cgroup has no limit, returns the memory of the machine. nullopt
+  // if unknown.
   std::optional<std::uint64_t> limit() const;
 };
 
-// `tensors`, `pinned`: live bytes of torch's CPU and pinned-memory allocators at the sample.
+// Returns the parts of one sample. `tensors`, `pinned`: live bytes of torch's CPU and pinned-memory allocators at the
+// sample.
 HostInstant DivideHost(const HostNumbers& numbers, std::uint64_t tensors, std::uint64_t pinned);
 
 // Growth that lasts until the end of the recording, as opposed to noise and warm-up.
@@ -54,6 +57,7 @@ struct HostGrowth {
   std::optional<std::uint64_t> steps;    // steps from `since_ns` to `until_ns`
   std::optional<std::uint64_t> left_ns;  // time until growth at this rate has used the headroom
 };
+// Returns the growth of the resident bytes. nullopt if they do not grow in this way. `instants`: in the order of time.
 std::optional<HostGrowth> GrowthOf(const std::vector<HostInstant>& instants);
 
 }  // namespace memoir

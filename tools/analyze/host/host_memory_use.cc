@@ -45,6 +45,7 @@ class HostPass final : public WindowedVisitor {
  private:
   static constexpr std::size_t kMostInstants = 512;
 
+  // Drops every second instant.
   void Thin() {
     every_ *= 2;
     std::vector<HostInstant>& instants = now_.over_time;
@@ -61,11 +62,13 @@ class HostPass final : public WindowedVisitor {
     return bytes;
   }
 
-  ProcessHostMemory now_;
-  std::size_t every_ = 1;
+  ProcessHostMemory now_;  // the current process
+  std::size_t every_ = 1;  // one of this many samples is added to over_time
   std::vector<ProcessHostMemory> processes_;
 };
 
+// Returns true if `after_plus_one` minus 1 is larger than `before`. v1::End stores a count plus 1, so that 0 means that
+// the count is unknown.
 bool HasRisen(std::optional<std::uint64_t> before, std::uint64_t after_plus_one) {
   return before && after_plus_one > *before + 1;
 }

@@ -13,6 +13,7 @@
 
 namespace memoir {
 
+// A category or a module, and its bytes at a peak.
 struct LiveShare {
   std::string name;
   std::uint64_t bytes = 0;
@@ -23,6 +24,7 @@ struct LiveLevel {
   std::uint64_t allocated = 0, reserved = 0;
 };
 
+// The memory of one device.
 struct LiveMemory {
   std::string name;      // "cpu", "cuda:0"
   bool caching = false;  // true: reserved and active bytes are known
@@ -31,8 +33,8 @@ struct LiveMemory {
   std::uint64_t step_peak = 0;            // most allocated bytes in the newest complete step; 0: no step yet
   std::optional<std::uint64_t> total;     // bytes of the card; for the host: its memory, or the cgroup's limit
   std::optional<std::uint64_t> headroom;  // bytes of `total` that can still be allocated
-  std::uint64_t retries = 0, ooms = 0;
-  std::vector<LiveLevel> levels;  // one for each second, the newest last
+  std::uint64_t retries = 0, ooms = 0;    // of the caching allocator
+  std::vector<LiveLevel> levels;          // one for each second, the newest last
   // The composition of the peak of one step, most bytes first. Empty if no step was read with all operators.
   std::vector<LiveShare> categories, modules;
   std::uint64_t rows_step = 0;   // the number of that step
@@ -42,10 +44,16 @@ struct LiveMemory {
 };
 
 // Fills in seconds_left and steps_left, for the case that the device's growth continues. Does nothing if growth or
-// headroom is unknown.
+// headroom is unknown. `step_seconds`: average length of a step; 0: unknown.
 void Foresee(double step_seconds, LiveMemory& device);
 
-enum class LiveState : std::uint8_t { kRuns, kSilent, kEnded, kDied, kFileGone };
+enum class LiveState : std::uint8_t {
+  kRuns,
+  kSilent,    // the process runs, but has recorded no event for some time
+  kEnded,     // the recording has an End
+  kDied,      // the process is gone without an End of its own, for example because it was killed
+  kFileGone,  // the files of the recording were removed
+};
 const char* ToString(LiveState state);  // "running", "silent", "ended", "died", "removed"
 inline bool IsRunning(LiveState state) { return state == LiveState::kRuns || state == LiveState::kSilent; }
 
@@ -70,14 +78,14 @@ struct LiveProcess {
   std::optional<std::uint32_t> rank;
   std::uint32_t world_size = 0, restart = 0;
   LiveState state = LiveState::kRuns;
-  std::string end;       // kEnded: how the program ended, with its exception
-  bool is_whole = true;  // kDied: false until the rest of the process's ring has been merged
-  double runs_s = 0;     // time from its begin until now, or until its end
-  double age_s = 0;      // age of the newest data
+  std::string end;       // for kEnded: how the program ended, with its exception
+  bool is_whole = true;  // for kDied: false until the rest of the process's ring has been merged
+  double runs_s = 0;     // seconds from its begin until now, or until its end
+  double age_s = 0;      // age of the newest data, in seconds
   StepSource step_source = StepSource::kNone;
   std::uint64_t step = 0, steps = 0;  // newest step as the program counts, and number of steps begun
-  double step_seconds = 0;            // recent average; 0: unknown
-  double events_per_second = 0;       // recent average
+  double step_seconds = 0;            // average length of recent steps; 0: unknown
+  double events_per_second = 0;       // average over recent time
   std::uint64_t events = 0;
   std::vector<LiveMemory> devices;
   std::vector<LiveOutOfMemory> ooms;  // the newest errors, oldest first

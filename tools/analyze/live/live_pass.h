@@ -37,7 +37,7 @@ class LivePass : public Visitor {
   void AdvanceTo(Tick tick);
   // Fills in the fields that come from events: devices, steps, errors, recording level.
   void Describe(LiveProcess& process) const;
-  double step_seconds() const;
+  double step_seconds() const;  // average length of the newest steps; 0: unknown
 
   void OnStart(const ReplayState& state) override;
   void OnCut(const CutEvent& event) override { evidence_.OnCut(event); }
@@ -65,11 +65,11 @@ class LivePass : public Visitor {
     ModuleId module;
   };
   struct Device {
-    bool known = false;
+    bool known = false;  // an event of the device was visited
     std::uint64_t live = 0, peak = 0;
     std::uint64_t step_peak = 0, last_step_peak = 0;
     std::uint64_t ordinal_at_peak = 0;  // all blocks that were live at the step's peak have smaller ordinals
-    std::vector<FreedBlock> frees;      // blocks of the step's peak that were freed since
+    std::vector<FreedBlock> frees;      // blocks that were live at the step's peak, and were freed since then
     std::optional<std::uint64_t> total;
     std::uint64_t beside = 0;  // bytes of the card outside of torch's allocator
     std::deque<LiveLevel> levels;

@@ -17,7 +17,8 @@ class LivesPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), categories_(categories), show_(show) {}
 
  protected:
-  // Passes each block that is live at any time in a window to `show_`.
+  // The next four functions pass each block that is live at any time in a window to `show_`: when the block is freed,
+  // or at the end of its process.
   void SeeWindowOpen(const Event&) override { in_windows_.SeeWindowOpen(); }
   void SeeAllocate(const AllocateEvent& event) override { in_windows_.NoteAllocation(*event.block, in_window()); }
   void SeeDeallocate(const DeallocateEvent& event) override {

@@ -1,5 +1,5 @@
-// Visits every block of a selection, with its life and category, in the order in which the blocks are freed. Blocks
-// that are live at the end of their process come last.
+// Visits every block of a selection, with its life and category: one process after another, and within a process in the
+// order in which the blocks are freed. Blocks that are live at the end of their process come after its freed blocks.
 #ifndef TOOLS_ANALYZE_LIVES_BLOCK_LIVES_H_
 #define TOOLS_ANALYZE_LIVES_BLOCK_LIVES_H_
 
@@ -20,14 +20,14 @@ struct BlockLife {
   const Block* block = nullptr;
   ProcessId process;
   std::uint64_t allocated_ns = 0;
-  std::optional<std::uint64_t> freed_ns;  // empty: not freed until the end of the process
-  RuleNumber rule = 0;
-  ParameterNumber parameter = kNoParameter;
+  std::optional<std::uint64_t> freed_ns;     // empty: not freed until the end of the process
+  RuleNumber rule = 0;                       // the rule that determines the category (categories/rules.h)
+  ParameterNumber parameter = kNoParameter;  // the parameter whose values, gradient or state the block contains
 };
 
 // Called for each block that was live at any time within the selection. The arguments are valid only during the call.
 using BlockLifeVisitor = std::function<void(const BlockLife&, const ReplayState&)>;
-// `categories` must outlive the task.
+// Calls `show` for each block, in one replay. `categories` must outlive the task.
 Task<absl::StatusOr<ReplayReport>> ForEachBlockLife(JointReplays& replays, Selection selection,
                                                     const BlockCategories& categories, BlockLifeVisitor show);
 

@@ -16,9 +16,9 @@
 namespace memoir {
 namespace {
 
-// Returns the group of a block in the list: 0 for parameters and buffers, 1 for optimizer states, 2 for all other
-// blocks.
-int ListGroupOf(const BlockStory& story) {
+// Returns the position of a block's category in the list: 0 for parameters and buffers, 1 for optimizer states, 2 for
+// all other blocks.
+int ListOrderOf(const BlockStory& story) {
   switch (Rules()[story.rule].kept) {
     case Category::kParameter:
     case Category::kBuffer:
@@ -51,9 +51,10 @@ class ExplainPass : public WindowedVisitor {
   struct FollowedBlock {
     BlockStory story;
     std::uint64_t ordinal = 0;
-    std::uint64_t last_call = 0;
+    std::uint64_t last_call = 0;  // OpenRange::call of the outermost operator that read the block last
   };
   void Add(BlockStory story);
+  // Returns true if the user asked for this block. `stack`: the open ranges at its allocation.
   bool IsMeant(const Block& block, const RangeStack* stack) const;
   void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, FollowedBlock& followed);
   std::string Text(NameId name) const { return std::string(state().dictionary().text(name)); }
@@ -268,7 +269,7 @@ absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selectio
   explanation.stories.assign(std::make_move_iterator(pass.stories.begin()),
                              std::make_move_iterator(pass.stories.end()));
   std::ranges::stable_sort(explanation.stories, [](const BlockStory& a, const BlockStory& b) {
-    return std::pair(ListGroupOf(a), b.made_ns) < std::pair(ListGroupOf(b), a.made_ns);
+    return std::pair(ListOrderOf(a), b.made_ns) < std::pair(ListOrderOf(b), a.made_ns);
   });
   explanation.matches = pass.matches;
   explanation.missing = categories->missing;

@@ -24,11 +24,14 @@ struct ExplainSubject {
   std::uint64_t address = 0;
   std::string name;  // an operator with or without overload, or a parameter
   std::uint64_t call = 0;
-  std::string text;  // as the user typed it; a parameter with exactly this name is preferred
+  // The subject as the user typed it. If a parameter has exactly this name, the parameter is explained, whatever `kind`
+  // is.
+  std::string text;
 };
 // Returns InvalidArgument if the address or the number of the call is invalid.
 absl::StatusOr<ExplainSubject> ParseSubject(const std::string& text);
 
+// A call of an outermost operator that read the block.
 struct BlockReading {
   std::uint64_t ns = 0;
   std::string operator_name;
@@ -37,6 +40,7 @@ struct BlockReading {
   std::string node;  // autograd node that contains the operator; empty: no node
 };
 
+// The life of one block.
 struct BlockStory {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
@@ -44,15 +48,15 @@ struct BlockStory {
   std::optional<std::uint32_t> rank;
   std::string tensor;  // dtype and shape with which an operator first read it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
-  std::string made_by;            // outermost operator
-  bool unseen = false;            // operators were not recorded at its allocation, and `made_by` is not inferred
-  bool inferred = false;          // `made_by`, module, phase and category come from the matching block (--detail auto)
-  SourceLine line;                // for a block of backward: line of the forward operator; may be unknown
-  std::vector<SourceLine> stack;  // at its allocation, outermost first
-  std::vector<SourceLine> forward_stack;  // of the forward operator, outermost first
+  std::string made_by;    // outermost operator
+  bool unseen = false;    // operators were not recorded at its allocation, and `made_by` is not inferred
+  bool inferred = false;  // `made_by`, module, phase and category come from the matching block (--detail auto)
+  SourceLine line;  // line that allocated it; for a block of backward, line of the forward operator; may be unknown
+  std::vector<SourceLine> stack;          // Python stack of its allocation, outermost frame first
+  std::vector<SourceLine> forward_stack;  // Python stack of the forward operator, outermost frame first
   std::string module;
   Phase phase = Phase::kOther;
-  std::optional<std::uint64_t> step;
+  std::optional<std::uint64_t> step;  // number of the newest memoir.step() at its allocation; empty: no step yet
   RuleNumber rule = 0;
   // True if the recording ended before there was evidence of the category. In this case, earlier blocks from the same
   // place in the program (allocation_places.h) determine the category.
@@ -62,24 +66,24 @@ struct BlockStory {
   std::vector<BlockReading> first_readings;  // at most kShownReadings
   std::optional<BlockReading> last_reading;  // set if there are more than kShownReadings
   std::optional<std::uint64_t> freed_ns;     // empty: live at the end
-  std::string freed_inside;                  // the autograd node or operator that ran; empty: no node or operator ran
+  std::string freed_inside;                  // autograd node or operator that ran at the free; empty: neither ran
   std::string saved_for;                     // first autograd node that read the block, with module; empty: no node
 };
 inline constexpr std::size_t kShownReadings = 6;
 
 struct Explanation {
-  // Parameters and buffers first, then optimizer states, then all other blocks; within these groups the newest block
-  // first. If more than kMostStories blocks match, contains only the blocks that were freed last. A block that was not
-  // freed counts as freed at the end of its process.
+  // Parameters and buffers first, then optimizer states, then all other blocks. Within each of these three parts, the
+  // newest block comes first. If more than kMostStories blocks match, contains only the blocks that were freed last. A
+  // block that was not freed counts as freed at the end of its process.
   std::vector<BlockStory> stories;
   std::uint64_t matches = 0;
-  std::string missing;  // names information that the capture lacks; empty if it is complete
+  std::string missing;  // names information that the capture lacks; empty if the capture is complete
   ReplayReport report;
 };
 inline constexpr std::size_t kMostStories = 1000;
 
-// Returns NotFound if the selection contains no such block. In this case the function appends the names of all
-// parameters to `parameters`, unless it is nullptr.
+// Explains the blocks that `subject` names. Returns NotFound if the selection contains no such block. In this case the
+// function appends the names of all parameters to `parameters`, unless it is nullptr.
 absl::StatusOr<Explanation> ExplainBlocks(const Capture& capture, const Selection& selection, ExplainSubject subject,
                                           std::vector<std::string>* parameters = nullptr);
 

@@ -29,7 +29,7 @@ std::string_view ToString(Leak::Kind kind) {
 }
 
 // An autograd graph holds the saved tensors of its nodes, whatever their category, for example inputs and casts of
-// parameters. So if a graph holds a large share of the leak's bytes, it counts as the holder of all its bytes.
+// parameters. So if a graph holds a large share of the leak's bytes, the graph counts as the holder of the whole leak.
 HolderKind HolderOf(const Leak& leak) {
   constexpr std::uint64_t kSmallestPart = 4;
   if (leak.categories.empty()) return HolderKind::kNotKnown;

@@ -21,10 +21,10 @@ struct Leak {
   // bytes grow because of fragmentation.
   enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
   Kind kind = Kind::kKept;
-  SourceLine line;  // for blocks of backward: line of the forward operator; may be unknown
+  SourceLine line;  // line that allocated the blocks; in backward, line of the forward operator; may be unknown
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;               // growth since since_step: for kKept until to_ns, otherwise until ns
+  std::uint64_t bytes = 0;               // growth from `since_step` on, until `to_ns` for kKept, otherwise until `ns`
   std::uint64_t blocks = 0;              // kept blocks
   std::uint64_t inferred_blocks = 0;     // kept blocks whose operator and module are inferred (Block::inferred)
   std::uint64_t steps = 0;               // number of steps that `bytes` covers
@@ -53,7 +53,7 @@ HolderKind HolderOf(const Leak& leak);
 
 // Leaks that probably have one cause (leak_causes.h): an autograd graph, or a variable that holds their tensors.
 struct LeakCause {
-  std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks, in their order
+  std::vector<std::size_t> leaks;  // at least two indices in Leaks::leaks, in ascending order
   std::string variable;            // "t.seen (global of train.py)"; empty: the cause is a graph, see below
   struct Allocation {              // if the line is unknown, only the operator is set
     SourceLine line;

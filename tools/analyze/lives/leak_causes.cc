@@ -118,12 +118,14 @@ class StepFlow : public Visitor {
     const std::uint64_t ns = state_->Nanoseconds(event.process, event.tick);
     return from_ns_ <= ns && ns < to_ns_;
   }
+  // Returns the index in made_ of the tensor's block. kNone if the step did not allocate the block.
   std::size_t At(const Tensor& tensor) const {
     if (tensor.storage == 0) return kNone;
     const Block* const block = state_->LiveBlockAt(tensor.device, tensor.storage);
     const auto live = block == nullptr ? live_.end() : live_.find(block->ordinal);
     return live == live_.end() ? kNone : live->second;
   }
+  // Merges the sets of two blocks. Returns the merged set. If one argument is kNone, returns the other.
   std::size_t Join(std::size_t one, std::size_t other) {
     if (one == kNone || other == kNone) return one == kNone ? other : one;
     const std::size_t first = SetOf(one), second = SetOf(other);
@@ -147,7 +149,8 @@ bool IsOf(const StepFlow::FlowBlock& made, const Leak& leak) {
   return !made.line.known() && made.operator_name == leak.operator_name && made.module == leak.module;
 }
 
-// Adds a cause for each set that contains blocks of at least two leaks of `group`, if a graph holds one of these leaks.
+// Adds a cause for each set that contains blocks of at least two leaks of `group`, if a graph holds the blocks of at
+// least one of these leaks.
 void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
                  std::vector<LeakCause>& causes) {
   std::map<std::size_t, LeakCause> by_set;

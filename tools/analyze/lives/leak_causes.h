@@ -1,5 +1,5 @@
-// Groups leaks, the lines that keep more memory in every step, by their cause. For example, a loss that the program
-// keeps holds all tensors that autograd saved to compute gradients of the loss. Each of these tensors was made at a
+// Groups leaks, the lines that keep more memory in every step, by their cause. For example, if the program keeps a
+// loss, the loss holds all tensors that autograd saved to compute its gradients. Each of these tensors was made at a
 // different line.
 //
 //     h = self.a(x)            model.py:11 grows        ┐
@@ -8,7 +8,8 @@
 //
 // The operators of the step before the newest complete step show which tensors were computed from each other.
 //
-// With --holders, all tensors that one variable holds, such as the items of seen.append((x, y)), also have one cause.
+// With --holders, all tensors that one variable holds also have one cause. An example is a list `seen`, to which the
+// program appends (x, y) in every step.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 
@@ -25,9 +26,12 @@ namespace memoir {
 // arguments must outlive the task.
 Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selection, Leaks& leaks);
 
-// Adds a cause for each variable that holds the most bytes of several leaks with the same process, device, first step
-// and number of steps. If the leaks belong to one cause that is a graph, adds nothing. If all leaks of a cause that is
-// a graph belong to one variable, the variable replaces this cause. Call AddLeakCauses first.
+// Adds causes that are variables. Leaks belong to a variable if it holds more of their bytes than any other holder, and
+// if the leaks have the same kind, process, device, first step and number of steps. Call AddLeakCauses first.
+// - A variable becomes a cause if at least two leaks belong to it.
+// - If one graph is already the cause of all these leaks, the variable is not added.
+// - If all leaks of a graph belong to the variable, the variable replaces the graph.
+// - A leak that still has a graph as its cause does not count for the variable.
 void AddCausesByHolder(const LeakHolders& holders, Leaks& leaks);
 
 }  // namespace memoir

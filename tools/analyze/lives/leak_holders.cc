@@ -120,6 +120,7 @@ class HolderPass : public Visitor {
     }
     return at->second;
   }
+  // Returns the leaks without a line that have the operator and the module of the block.
   std::vector<std::size_t> AlikeLeaks(const Block& block) const {
     std::vector<std::size_t> alike;
     for (std::size_t i = 0; i < leaks_.size(); ++i) {
@@ -136,11 +137,11 @@ class HolderPass : public Visitor {
   SourceLines lines_;
   const ReplayState* state_ = nullptr;
   bool looked_ = false;
-  absl::flat_hash_map<std::uint32_t, std::vector<std::size_t>> by_line_;
-  absl::flat_hash_map<std::uint64_t, LiveBlock> live_;  // by ordinal
-  std::vector<std::string> names_;
-  absl::flat_hash_map<std::string, std::size_t> numbers_;
-  std::vector<std::map<std::size_t, Sum>> sums_;  // by leak; its sums by index in names_
+  absl::flat_hash_map<std::uint32_t, std::vector<std::size_t>> by_line_;  // leaks, by the number of a line in lines_
+  absl::flat_hash_map<std::uint64_t, LiveBlock> live_;                    // by Block::ordinal
+  std::vector<std::string> names_;                                        // names of holders
+  absl::flat_hash_map<std::string, std::size_t> numbers_;                 // index in names_, by name
+  std::vector<std::map<std::size_t, Sum>> sums_;  // for each leak: the sums of its holders, by index in names_
 };
 
 }  // namespace

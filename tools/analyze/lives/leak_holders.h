@@ -1,7 +1,7 @@
 // The holders of leaked blocks, if the process searched for holders while it ran (`run --holders`,
 // model/holder_note.h). The holder of a block is the last holder that was found before the newest step began. If no
-// holder was found before, it is the first holder that was found afterwards. A holder is left out if all blocks that it
-// holds were allocated in the first step, because the bytes that it holds do not grow.
+// holder was found before, it is the first holder that was found afterwards. For a leak of kind kKept, a holder is left
+// out if all blocks that it holds were allocated in the first step, because the bytes that it holds do not grow.
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_HOLDERS_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_HOLDERS_H_
 
@@ -22,7 +22,7 @@ namespace memoir {
 
 struct LeakHolder {
   std::string name;                     // "losses[...] (list, global of train.py)", followed by autograd nodes
-  std::uint64_t bytes = 0, blocks = 0;  // sums of the leaked blocks for which this holder was found
+  std::uint64_t bytes = 0, blocks = 0;  // bytes and number of the leaked blocks for which this holder was found
 };
 
 // Returns the root of a holder: the name of the Python object, without the autograd nodes between this object and the

@@ -1,5 +1,5 @@
 // The functions of LeakPass that note the bytes of each step, and that handle repeated steps that a replay does not
-// visit. Repeated steps do not keep more blocks.
+// visit. Such steps free as many blocks as they allocate, so live blocks do not become more.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -22,7 +22,7 @@ void LeakPass::NoteLevels() {
   }
 }
 
-// Handles each repeated step as SeeStepBegin handles a visited step. Repeated steps do not keep more blocks, so EndStep
+// Handles each repeated step as SeeStepBegin handles a visited step. Repeated steps do not add live blocks, so EndStep
 // is called only once, for the newest visited step. The last of the repeated steps becomes the newest step.
 void LeakPass::SeeRepeated(const RepeatedEvent& event) {
   if (source_ != StepSource::kProgram || frozen_ || !in_window()) return;
@@ -35,7 +35,7 @@ void LeakPass::SeeRepeated(const RepeatedEvent& event) {
     if (i % period == 0) NoteLevels();  // once for each repeat group: steps within a group may differ
     ++step_;
     numbers_.push_back(event.first_step + i * numbers / std::max<std::uint64_t>(event.steps - 1, 1));
-    const std::uint64_t ns = begin + i * length / event.steps;  // approximately
+    const std::uint64_t ns = begin + i * length / event.steps;  // as if all steps took equally long
     last_but_one_ns_ = std::exchange(last_ns_, std::exchange(newest_ns_, ns));
   }
   newest_until_ns_ = newest_ns_ + length / event.steps;

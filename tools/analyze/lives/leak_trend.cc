@@ -25,6 +25,7 @@ std::array<Quarter, kQuarters> QuartersOf(std::span<const KeptStep> kept, std::u
   return quarters;
 }
 
+// Returns true if the steps from the first of `kept` up to `end` are a span of growth, as FindKeptSince defines it.
 bool GoesOn(std::span<const KeptStep> kept, std::uint64_t end, std::uint64_t oldest_freed) {
   if (kept.size() < kFewestSteps) return false;
   const std::uint64_t span = end - kept.front().step;

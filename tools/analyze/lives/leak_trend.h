@@ -19,10 +19,14 @@ struct KeptStep {
 // that the program accumulates.
 inline constexpr std::uint64_t kFewestSteps = 5;
 
-// Returns the first step of a span of steps that ends at `end` and grows. In such a span, at least three quarters of
-// the steps left blocks behind, or at least two steps in each quarter of the span. nullopt if there is no such span.
-// `oldest_freed`: the longest life, in steps, of a freed block from the same place in the program. The span must be
-// more than twice as long, because younger live blocks may still be freed.
+// Returns the first step of a span of growth: steps that end before step `end`, and regularly leave blocks behind.
+// nullopt if there is no such span. `kept`: the steps that left blocks behind. `oldest_freed`: the longest life, in
+// steps, of a freed block from the same place in the program. A span of growth fulfills these conditions:
+// - At least three quarters of its steps left blocks behind, or at least two steps in each of its quarters. In any case
+//   these are at least kFewestSteps steps.
+// - The blocks of its last quarter have at least a fourth of the bytes of its largest quarter. If fewer than three
+//   quarters of the steps left blocks behind, they have at least half of these bytes.
+// - It is more than twice as long as `oldest_freed`, because younger live blocks may still be freed.
 std::optional<std::uint64_t> FindKeptSince(const std::vector<KeptStep>& kept, std::uint64_t end,
                                            std::uint64_t oldest_freed);
 
@@ -35,8 +39,8 @@ class LevelSeries {
     std::uint64_t steps = 0;
     std::uint64_t bytes = 0;
   };
-  // Returns the growth since bytes last fell. nullopt if the growth covers less than three quarters of the series, or
-  // if bytes do not grow in each quarter of its steps.
+  // Returns the growth since bytes last fell. nullopt if the series is short, if the growth covers less than three
+  // quarters of the series, or if bytes do not grow in each quarter of the growth.
   std::optional<Rise> FindRise() const;
   // Returns the growth in bytes from `step` on. 0 if bytes fell.
   std::uint64_t RiseSince(std::uint64_t step) const;
@@ -44,14 +48,15 @@ class LevelSeries {
   bool GrowsFrom(std::uint64_t step) const;
 
  private:
-  bool GrowsInEachQuarter(std::size_t first) const;  // `first`: an index in levels_
+  // `first`: the index in levels_ of the first level to examine.
+  bool GrowsInEachQuarter(std::size_t first) const;
 
   static constexpr std::size_t kMost = 256;
   struct Level {
     std::uint64_t step = 0, bytes = 0;
   };
   std::vector<Level> levels_;
-  std::uint64_t every_ = 1;
+  std::uint64_t every_ = 1;  // only steps whose number is a multiple of this are stored
 };
 
 }  // namespace memoir

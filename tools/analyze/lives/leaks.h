@@ -42,11 +42,12 @@ struct Leaks {
   ReplayReport report;
 };
 
+// Finds the leaks of all processes, without their causes.
 class LeakPass : public WindowedVisitor {
  public:
   LeakPass(const Capture& capture, const Selection& selection, const BlockCategories& categories)
       : WindowedVisitor(capture, selection), categories_(categories), lines_(selection.own) {}
-  Leaks Take();
+  Leaks Take();  // call it after the replay
   bool takes_repeats() const override { return true; }
 
  protected:
@@ -69,8 +70,8 @@ class LeakPass : public WindowedVisitor {
     std::uint32_t line = kNoLine;
     NameId operator_name;
     ModuleId module;
-    bool joined = false;
-    bool workspace = false;
+    bool joined = false;     // torch.cat or a similar operator allocated the block
+    bool workspace = false;  // the block is a library's workspace
     bool operator==(const Place&) const = default;
     template <typename H>
     friend H AbslHashValue(H hash, const Place& place) {
@@ -79,6 +80,7 @@ class LeakPass : public WindowedVisitor {
     }
   };
   static constexpr std::uint32_t kNoLine = 0xffffffffu;
+  // The blocks of one place.
   struct Row {
     std::map<std::uint64_t, StepSum> by_step;  // sums of live blocks, by the step that allocated them
     std::uint64_t bytes = 0;
@@ -98,7 +100,7 @@ class LeakPass : public WindowedVisitor {
     LeakPart part;
     std::uint64_t bytes = 0;
     std::uint64_t step = 0;
-    std::uint32_t at = 0;  // index in new_, plus 1; 0: the block is part of its row
+    std::uint32_t at = 0;  // index in new_, plus 1; 0: the sums of the place's row include the block
     bool counts = false;   // false: not examined, or freed
     bool inferred = false;
   };
@@ -109,6 +111,7 @@ class LeakPass : public WindowedVisitor {
     std::uint64_t blocks = 0;
     LeakParts parts;
   };
+  // Figures of one device.
   struct Memory {
     std::uint64_t live = 0;
     std::uint64_t peak = 0;

@@ -55,6 +55,7 @@ std::optional<Line> LineThrough(const Peaks& peaks) {
   return Line{mean_y - xy / xx * mean_x, xy / xx, count, mean_x, xx, residue / (count - 2)};
 }
 
+// Returns true if there are enough steps, and their inputs have clearly different sizes.
 template <typename Peaks>
 bool AreSpread(const Peaks& peaks) {
   if (peaks.size() < kLeastSteps) return false;

@@ -47,7 +47,7 @@ class FittingInputFinder {
     double allocated = 0;  // bytes
   };
   struct Steps {
-    Peak running;
+    Peak running;               // peak of the current step so far
     std::deque<Peak> over;      // peaks of the newest ended steps
     std::uint64_t skipped = 0;  // number of first steps that were left out (kFirstSteps)
   };

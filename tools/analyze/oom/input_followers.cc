@@ -6,7 +6,7 @@ namespace {
 constexpr double kOtherSize = 1.2;          // smallest ratio of two bursts that count as different in size
 constexpr double kGrowth = 1.1;             // a place follows a burst if its bytes change at least by this factor
 constexpr std::uint32_t kFewest = 2;        // fewest bursts that the place must follow
-constexpr std::uint32_t kSmallestPart = 8;  // at most one burst in this many may be one that the place does not follow
+constexpr std::uint32_t kSmallestPart = 8;  // the place may fail to follow at most one burst in this many
 
 bool IsTimes(std::uint64_t larger, std::uint64_t smaller, double times) {
   return static_cast<double>(larger) >= times * static_cast<double>(smaller);

@@ -30,8 +30,8 @@ struct OutOfMemory {
   ProcessId process;
   std::optional<std::uint32_t> rank;  // empty: the process has no rank
   std::uint64_t ns = 0;
-  // The refused request outside of torch's caching allocator; in this case the cause in `room` is kRefused. Empty for
-  // an error of torch's caching allocator.
+  // Set for a request outside of torch's caching allocator. The cause in `room` is then kRefused. Empty for an error of
+  // torch's caching allocator.
   std::optional<Refusal> refusal;
   std::uint64_t asked_bytes = 0;  // requested bytes, rounded by the allocator; 0 if the refused call has no size
   std::uint64_t device_free = 0;  // free bytes of the device, as the driver reported them
@@ -45,7 +45,7 @@ struct OutOfMemory {
   std::string module;                         // path, or the root if the path is empty; empty: outside of modules
   std::string module_class;
   Phase phase = Phase::kOther;
-  std::optional<std::uint64_t> step;
+  std::optional<std::uint64_t> step;  // number of the newest memoir.step(); empty: no step had begun
   std::uint64_t optimizer_steps = 0;  // optimizer steps that had ended
   std::uint64_t allocated_bytes = 0;
   std::uint64_t active_bytes = 0;
@@ -56,7 +56,7 @@ struct OutOfMemory {
   std::optional<std::uint64_t> device_total;     // capacity of the device, in the newest device sample
   // Used bytes of the device without a known owner. 0: too few to report, or unknown.
   std::uint64_t unaccounted = 0;
-  std::vector<HoldingRow> pinned;       // for a refused request of host memory: owners of pinned memory
+  std::vector<HoldingRow> pinned;       // owners of pinned memory; only for a refused request for host memory
   std::vector<HoldingRow> by_operator;  // owners of allocated bytes, largest first
   std::vector<HoldingRow> by_module;
   std::vector<HoldingRow> by_category;  // by Memoir's rules (categories/rules.h)

@@ -68,7 +68,7 @@ class EarlierPass : public WindowedVisitor {
     std::uint64_t call;    // OpenRange::call of the operator in the previous step
     std::uint32_t before;  // allocations of the call that still precede the request
   };
-  void Ask(std::size_t question);
+  void Ask(std::size_t question);  // notes at which instants of the replay to compare
   // Call it when a step of `kind` begins. At this instant, the live blocks are those that the previous step left.
   void Begins(std::optional<StepKind> kind, const Event& event);
   void Compare(std::size_t question, const Event& event);
@@ -76,8 +76,10 @@ class EarlierPass : public WindowedVisitor {
   const BlockCategories& categories_;
   const std::vector<GrowthQuestion>& questions_;
   std::vector<OutOfMemoryGrowth>& growths_;
+  // Indices of questions, by the operator call of the previous step.
   absl::flat_hash_map<RequestPlace, std::vector<std::size_t>> calls_;
-  absl::flat_hash_map<RequestPlace, std::vector<std::size_t>> begins_;  // by kind and step only
+  // Indices of questions, by the begin of the step with the error. Only `kind` and `step` of the LoopPosition are set.
+  absl::flat_hash_map<RequestPlace, std::vector<std::size_t>> begins_;
   LoopClock clock_;
   std::optional<std::uint64_t> last_step_;
   bool recorded_ = true;            // true while operators are recorded

@@ -29,7 +29,7 @@ struct OutOfMemoryGrowth {
   bool first = false;  // the error occurred in the first step, so there is no previous step
   // True: compared with the same operator call of the previous step. False: compared with the end of the previous step.
   bool same_call = false;
-  bool unseen = false;                     // only if not same_call: the previous step lacks operators
+  bool unseen = false;                     // true: operators were not recorded in all of the previous step
   std::optional<std::uint64_t> step;       // number of the previous step, from memoir.step()
   std::uint64_t ns = 0;                    // the instant of the comparison
   std::int64_t allocated = 0;              // growth of allocated bytes; the sum of each list below

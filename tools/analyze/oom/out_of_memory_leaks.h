@@ -20,7 +20,7 @@ struct LeakTotals {
   std::uint64_t bytes_per_step = 0;
   std::uint64_t since_step = 0;  // earliest step with growth at one of these places, by the program's numbers
   SourceLine line;               // the line that keeps most
-  std::string operator_name;     // the operator that keeps most, if its line is unknown; empty: outside of operators
+  std::string operator_name;     // the operator that keeps most, if the line is unknown; empty: outside of operators
 };
 
 // Fills in OutOfMemory::leaking for errors that happened after the newest step began. Leaks are determined when this

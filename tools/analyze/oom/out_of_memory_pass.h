@@ -101,7 +101,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   std::map<DeviceId, Requests> requests_;
   std::optional<std::uint64_t> last_step_;
   std::map<DeviceId, DeviceSampleEvent> readings_;  // newest sample of each device
-  bool driver_is_recorded_ = false;                 // in the current process
+  bool driver_is_recorded_ = false;                 // the current process has events of the driver or device samples
   // The request of the newest error; nullopt if this error is an OutOfMemoryEvent.
   std::optional<DriverRequest> refused_;
 };

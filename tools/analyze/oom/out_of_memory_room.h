@@ -45,19 +45,19 @@ struct OutOfMemoryRoom {
   std::uint64_t other_stream_free = 0;
   std::uint64_t other_size_free = 0;  // free in the small pool for a large request, or vice versa
   std::uint64_t other_pool_free = 0;
-  std::uint64_t own_holes = 0;
+  std::uint64_t own_holes = 0;     // number of holes in own_free
   std::uint64_t largest_hole = 0;  // bytes of the largest hole in own_free
   std::uint64_t waiting = 0;  // bytes of blocks that the program freed, and that a stream may still use (record_stream)
-  std::uint64_t private_reserved = 0;   // in private pools
-  std::uint64_t private_allocated = 0;  // in private pools
+  std::uint64_t private_reserved = 0;   // reserved bytes of private pools
+  std::uint64_t private_allocated = 0;  // allocated bytes in private pools
   // Live blocks between the holes of own_free, by operator and module, most bytes first.
   std::vector<HoldingRow> pinned_by;
   OutOfMemoryCause cause = OutOfMemoryCause::kFull;
 };
 
 // Call it when the replay is at the error. `asked`: the requested block. `limit`: the most bytes that torch may
-// reserve; nullopt if unknown. If `limit` is nullopt and the driver has enough free memory, the cause is kLimit,
-// because only a limit explains the error.
+// reserve; nullopt if unknown. If `limit` is nullopt, the driver has enough free memory, and the cause is not
+// kFragmentation, the cause is kLimit, because only a limit explains the error.
 OutOfMemoryRoom OutOfMemoryRoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
                                    std::optional<std::uint64_t> limit);
 

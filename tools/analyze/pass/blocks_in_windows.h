@@ -13,6 +13,7 @@ namespace memoir {
 class BlocksInWindows {
  public:
   void SeeWindowOpen() { ++opened_; }
+  // `in_window`: whether the allocation happens in a window.
   void NoteAllocation(const Block& block, bool in_window) {
     if (block.slot == Block::kNoSlot) return;
     if (block.slot >= opened_before_.size()) opened_before_.resize(block.slot + 1);
@@ -27,7 +28,7 @@ class BlocksInWindows {
   }
 
  private:
-  std::uint64_t opened_ = 0;
+  std::uint64_t opened_ = 0;  // number of windows that have opened
   // By Block::slot. For a block that was allocated outside of windows: the number of windows that had opened before its
   // allocation. 0 for a block that was allocated in a window.
   std::vector<std::uint64_t> opened_before_;

@@ -1,5 +1,5 @@
 // Passes every event of a selection to a visitor, for exports. Does the same as Capture::Replay, but only for the
-// times, the device and the rank of the selection.
+// selected times, devices, ranks and blocks.
 #ifndef TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 #define TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 
@@ -12,8 +12,8 @@
 namespace memoir {
 
 struct EventStreamOptions : Selection {
-  bool tensors = true;
-  std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
+  bool tensors = true;          // see ReplayOptions::tensors
+  std::function<bool()> go_on;  // see ReplayOptions::go_on; may be empty
 };
 
 // `visitor` receives the events of the selection. The DeallocateEvent of a block can be in the selection although its

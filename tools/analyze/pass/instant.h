@@ -1,5 +1,5 @@
 // Finds the instant that `--at` selects. An instant is stored as a number of changes of a device: one replay counts the
-// changes up to the instant, and the next replay stops after as many changes.
+// changes up to the instant, and the next replay collects its figures after as many changes.
 #ifndef TOOLS_ANALYZE_PASS_INSTANT_H_
 #define TOOLS_ANALYZE_PASS_INSTANT_H_
 
@@ -39,6 +39,7 @@ class ChangePass : public WindowedVisitor {
   };
   // Called after each change of the device, and, when a window opens, once for each device of the process.
   virtual void SeeChange(const Event&, DeviceId, Device&) {}
+  // Called when Device::live begins to include the block, and when it no longer includes the block.
   virtual void SeeBlockAdded(const Block&, const Event&) {}
   virtual void SeeBlockRemoved(const Block&) {}
 
@@ -49,7 +50,7 @@ class ChangePass : public WindowedVisitor {
     }
     opens_ = false;
   }
-  // Returns true if SeeChange was called for a change in a window, or because a window opens.
+  // For SeeChange: returns true if the change happened in a window, or if SeeChange was called because a window opens.
   bool is_inside() const { return in_window() || opens_; }
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
@@ -87,12 +88,13 @@ class ChangePass : public WindowedVisitor {
     return true;
   }
   std::map<DeviceId, Device> devices_;
-  std::vector<bool> followed_;  // blocks that Device::live includes, by slot + 1; 0: the newest without a slot
+  // Whether Device::live includes a block, by Block::slot + 1. Index 0 stands for the newest block without a slot.
+  std::vector<bool> followed_;
   bool opens_ = false;
 };
 
 // Finds the instant of each device in one replay. Returns an error if the recording does not contain the mark, the time
-// or the out-of-memory error, or if it lies outside of all windows.
+// or the out-of-memory error, or if the instant lies outside of all windows.
 Task<absl::StatusOr<Instants>> FindInstants(JointReplays& replays, Selection selection, InstantChoice at);
 
 }  // namespace memoir

@@ -3,7 +3,7 @@
 //
 // An iteration is one forward pass and everything until the next forward pass. A step that accumulates gradients over
 // four forward passes has four iterations. fw_start and fw_bw_boundary mean the same as in torch's MemoryTracker: the
-// entry and exit of the outermost module. Needs ReplayOptions::modules.
+// entry and exit of the outermost module. The replay needs ReplayOptions::modules.
 #ifndef TOOLS_ANALYZE_PASS_ITERATIONS_H_
 #define TOOLS_ANALYZE_PASS_ITERATIONS_H_
 
@@ -31,14 +31,15 @@ struct Iteration {
       fw_bw_boundary;  // exit of the outermost module; without modules: begin of the backward pass
   std::optional<IterationInstant> backward_end;    // end of the last backward pass of the iteration
   std::optional<IterationInstant> optimizer_step;  // begin of the first optimizer step
-  // End of the last optimizer step outside of backward; not a result of MarkersOf().
+  // End of the last optimizer step outside of the backward pass. MarkersOf() does not return it.
   std::optional<IterationInstant> optimizer_end;
 };
 
-// Returns the markers that the iteration has, with their names, in the order of time.
+// Returns the instants that occurred in the iteration, with their names, in the order of the members of Iteration.
 std::vector<std::pair<std::string_view, IterationInstant>> MarkersOf(const Iteration& iteration);
 
-// Used for one process. Pass it all events in replay order.
+// Finds the iterations of one process. Pass it all module and range events in replay order. `now`: the instant of the
+// event.
 class IterationFinder {
  public:
   void SeeModuleEnter(const ModuleEvent& event, IterationInstant now);

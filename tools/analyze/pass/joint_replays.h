@@ -1,6 +1,6 @@
 // Lets the analyses of one answer share replays. An analysis is a task (task.h). A task waits once for each of its
-// passes. When all tasks wait, one replay runs the passes of all of them. So the number of replays is the number of
-// passes of the longest task, and decoded chunks are kept for later replays, up to a bound.
+// passes. When all tasks wait, one replay runs the passes of all of them. So there are as many replays as the task with
+// the most passes has passes. Decoded chunks are kept for later replays, up to a bound.
 //
 //     Task<absl::StatusOr<Total>> FindTotal(JointReplays& replays) {
 //       PeakPass peak;
@@ -29,7 +29,7 @@
 
 namespace memoir {
 
-// The parts of ReplayOptions that depend on the pass.
+// The fields of ReplayOptions that a pass chooses.
 struct ReplayNeeds {
   bool tensors = false;
   bool first_seen = false;
@@ -37,12 +37,12 @@ struct ReplayNeeds {
   // Returns false when the pass needs no more events. A replay stops early only if all its passes need no more events,
   // or if a pass with `stops_all` needs no more events. Empty: the pass needs all events.
   std::function<bool()> go_on = {};
-  bool stops_all = false;  // the replay ends with this pass, because the caller then ignores the other passes
+  bool stops_all = false;  // true: if this pass stops, the replay ends, and the caller ignores the other passes
 };
 
 class JointReplays {
  public:
-  // Each replay visits the processes of the selection's rank, and reports its progress.
+  // Each replay visits the processes of the selected rank, and reports its progress to Selection::progress.
   JointReplays(const Capture& capture, const Selection& selection);
   JointReplays(const JointReplays&) = delete;
   JointReplays& operator=(const JointReplays&) = delete;
@@ -50,8 +50,8 @@ class JointReplays {
   const Capture& capture() const { return capture_; }
   const Selection& selection() const { return selection_; }
 
-  // A task waits for the next replay by `co_await` of this object. If the task is destroyed while it waits, so is this
-  // object, and the next replay omits the pass.
+  // The result of Next(). A task waits for the next replay by `co_await` of this object. If the task is destroyed while
+  // it waits, this object is destroyed too, and the next replay omits the pass.
   class PassInReplay {
    public:
     PassInReplay(JointReplays& replays, Visitor& pass, ReplayNeeds needs)
@@ -100,10 +100,10 @@ class JointReplays {
   const Capture& capture_;
   const Capture::SharedDecoding shared_;
   const Selection& selection_;
-  std::vector<PassInReplay*> waiting_;  // for the next replay
+  std::vector<PassInReplay*> waiting_;  // passes that wait for the next replay
   // Passes of the newest replay whose tasks are not resumed yet, in reverse order.
   std::vector<PassInReplay*> resumed_;
-  absl::StatusOr<ReplayReport> report_;  // of the newest replay
+  absl::StatusOr<ReplayReport> report_;  // report of the newest replay
 };
 
 }  // namespace memoir

@@ -2,8 +2,8 @@
 // replays use the position to compare an instant with the same instant of the previous step.
 //
 // Three kinds of steps are counted: a call of memoir.step() begins a step; a call of the optimizer ends a step; a call
-// of the outermost module begins a step. BestKind() chooses the first kind that the program has. A program that only
-// does inference has no optimizer.
+// of the outermost module begins a step. BestKind() chooses the first kind that the program has. For example, steps are
+// module calls if a program only does inference and does not call memoir.step().
 #ifndef TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 #define TOOLS_ANALYZE_PASS_LOOP_POSITION_H_
 
@@ -30,7 +30,8 @@ struct LoopPosition {
   NameId operator_name;
   ModuleId module;
   Phase phase = Phase::kOther;
-  std::uint64_t occurrence = 0;  // number, from 1, among calls with the same operator, module and phase in the step
+  // Number of the call, from 1, among the calls of the step that have the same operator, module and phase.
+  std::uint64_t occurrence = 0;
   friend bool operator==(const LoopPosition&, const LoopPosition&) = default;
   template <typename H>
   friend H AbslHashValue(H state, const LoopPosition& at) {
@@ -38,15 +39,15 @@ struct LoopPosition {
   }
 };
 
-// Follows one process. Pass it all events in replay order; needs ReplayOptions::modules.
+// Follows one process. Pass it all events in replay order. The replay needs ReplayOptions::modules.
 class LoopClock {
  public:
   using Positions = std::array<LoopPosition, kStepKinds>;  // by StepKind
 
   // If the range that begins is an outermost operator, returns the positions of its call. They are valid until the next
-  // call of this function. nullptr for other ranges.
+  // call of SeeRangeBegin or SeeRangeEnd. nullptr for other ranges.
   const Positions* SeeRangeBegin(const RangeBeginEvent& event);
-  // These functions return the kind of step that begins with the event; nullopt if no step begins.
+  // The next three functions return the kind of the step that begins with the event. nullopt if no step begins.
   std::optional<StepKind> SeeRangeEnd(const RangeEndEvent& event, std::string_view name);
   std::optional<StepKind> SeeModuleEnter(const ModuleEvent& event);
   StepKind SeeStep();
@@ -72,8 +73,9 @@ class LoopClock {
   StepKind Begin(StepKind kind);
 
   std::array<std::uint64_t, kStepKinds> steps_{};
-  std::array<absl::flat_hash_map<OperatorPlace, std::uint64_t>, kStepKinds> occurrences_;  // in the current step
-  absl::flat_hash_map<ThreadId, Positions> running_;
+  // Numbers of operator calls in the current step of each StepKind.
+  std::array<absl::flat_hash_map<OperatorPlace, std::uint64_t>, kStepKinds> occurrences_;
+  absl::flat_hash_map<ThreadId, Positions> running_;  // of the outermost operator that runs on each thread
 };
 
 }  // namespace memoir

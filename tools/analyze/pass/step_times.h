@@ -1,4 +1,5 @@
-// Finds the time at which each step of a recording began. Each process has its definition of a step (step_counter.h).
+// Finds the time at which each step of a recording began. Each process has its own definition of a step
+// (window/step_counter.h).
 #ifndef TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 #define TOOLS_ANALYZE_PASS_STEP_TIMES_H_
 
@@ -15,12 +16,13 @@ namespace memoir {
 
 struct StepTime {
   ProcessId process;
-  std::uint64_t step = 0;  // as --steps counts them
+  std::uint64_t step = 0;  // number of the step, as --steps counts
   std::uint64_t begin_ns = 0;
   StepSource source = StepSource::kNone;
 };
 
-// Returns the steps process by process, in order. The time before the first step counts as step 0 and has no entry.
+// Returns the steps of each process in the order of time, one process after another. The time before the first step has
+// no entry.
 Task<absl::StatusOr<std::vector<StepTime>>> FindStepTimes(JointReplays& replays, Selection selection);
 
 }  // namespace memoir

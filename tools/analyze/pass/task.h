@@ -1,4 +1,4 @@
-// Tasks: functions that can wait, as coroutines. A task runs when it is called, until it waits for the first time. So
+// A task is a coroutine: a function that can wait. A task runs when it is called, until it waits for the first time. So
 // if a task starts two other tasks and then waits for their results, these two wait for the same replay
 // (joint_replays.h).
 //

@@ -87,7 +87,7 @@ void AddFailedRanks(OddRanks& found) {
     odd.ranks = std::move(ranks);
     added.push_back(std::move(odd));
   }
-  // An exception that only one rank raised is probably the cause of the other failures.
+  // An exception that only one rank raised is probably the cause of the other failures, so it comes first.
   std::ranges::stable_sort(added, {}, [](const OddRank& odd) { return odd.ranks.size(); });
   found.odd.insert(found.odd.begin(), added.begin(), added.end());
   AddRanksThatLeft(found);

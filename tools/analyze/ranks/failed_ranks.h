@@ -11,9 +11,12 @@
 
 namespace memoir {
 
-// Adds a finding for all killed ranks, for each type of exception, and for ranks without error if most others failed.
-// Leaves out ranks for which `found` already has a finding about their end. Ranks that left by os._exit count as
-// killed, because a recording shows no difference. Fills in OddRank::first.
+// Adds these findings, and fills in OddRank::first:
+// - One finding for all killed ranks. Ranks that left by os._exit count as killed, because a recording shows no
+//   difference.
+// - One finding for each type of exception, for all ranks that it ended.
+// - If most ranks failed, one finding for all ranks that ended without an error.
+// The first two leave out ranks for which `found` already has a finding about their end.
 void AddFailedRanks(OddRanks& found);
 
 // Returns true if the finding is the failure of ranks. A rank that only made fewer steps did not fail.

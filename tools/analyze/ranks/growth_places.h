@@ -1,4 +1,4 @@
-// How many ranks keep more memory in every step at the same place of the program.
+// Counts the ranks that keep more memory in every step at the same place of the program.
 #ifndef TOOLS_ANALYZE_RANKS_GROWTH_PLACES_H_
 #define TOOLS_ANALYZE_RANKS_GROWTH_PLACES_H_
 

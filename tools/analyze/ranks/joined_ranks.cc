@@ -16,6 +16,7 @@
 namespace memoir {
 namespace {
 
+// Returns by how many bytes the rank differs. For a growth, by how many bytes in each step.
 std::uint64_t SizeOf(const OddRank& odd) {
   return odd.growth ? odd.growth->bytes() / std::max<std::uint64_t>(odd.growth->steps(), 1) : odd.difference();
 }
@@ -63,7 +64,7 @@ Alike AlikeOf(const OddRank& odd) {
   return {odd.role, odd.figure, odd.value > odd.usual, odd.growth ? odd.growth->place() : ""};
 }
 
-// Members, and their common coordinates: "dp 2".
+// Some members of a role, and their common coordinates: "dp 2".
 struct Group {
   std::vector<std::size_t> members;
   std::string place;

@@ -17,20 +17,20 @@ using Window = std::pair<std::uint64_t, std::uint64_t>;  // number and bytes, as
 
 // The bytes in the windows of a rank's first and last steps.
 struct Rise {
-  std::uint64_t least_before = 0, most_before = 0;  // of the first half
-  std::uint64_t least_after = 0, most_after = 0;    // of the last quarter
+  std::uint64_t least_before = 0, most_before = 0;  // in the first half of the windows
+  std::uint64_t least_after = 0, most_after = 0;    // in the last quarter of the windows
   std::uint64_t since_window = 0;  // first window of the last run of windows that all exceed most_before
   std::uint64_t bytes() const { return least_after > most_before ? least_after - most_before : 0; }
   bool is_any() const { return bytes() > LeastDifference(most_before); }
-  // Data of different sizes vary the bytes of the first half as well.
+  // Returns true if the rise clearly exceeds the variation in the first half, which data of different sizes cause.
   bool is_large() const {
     constexpr std::uint64_t kLeast = 4 << 20, kShare = 10;
     return bytes() > std::max({kLeast, most_before / kShare, (most_before - least_before) / 2});
   }
 };
 
-// Leaves out the first and the last window, which include the start and the end of the program. Empty with too few
-// windows.
+// Returns the rise of a rank. Leaves out the first and the last window, which include the start and the end of the
+// program. nullopt if there are too few windows.
 std::optional<Rise> RiseOf(const RankFacts& rank) {
   constexpr std::size_t kFewest = 10;
   if (rank.own_by_window.size() < kFewest) return std::nullopt;
@@ -89,7 +89,7 @@ class LoneRankFinder {
   OddRanks& found_;
   GrowthPlaces growing_;
   std::vector<std::optional<Rise>> rises_;
-  std::size_t rising_ = 0;  // ranks
+  std::size_t rising_ = 0;  // number of ranks with a rise
 };
 
 }  // namespace

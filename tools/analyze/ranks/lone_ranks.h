@@ -10,7 +10,7 @@ namespace memoir {
 // Adds a finding for each rank of a role that is not judged, if the rank
 // - keeps more memory in every step at a place where fewer than half of the other ranks do (kGrowth), or
 // - needs more memory in all of its last steps than in any of its first ones, and no other rank does (kRose). Ranks
-//   with too few steps are not known to need more.
+//   with too few steps have no such finding.
 void AddLoneRanks(OddRanks& found);
 
 }  // namespace memoir

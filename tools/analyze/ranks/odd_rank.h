@@ -62,14 +62,14 @@ struct OddRank {
   // kKilled, kFailed, kLeft and kSteps: number of steps. kGrowth: peak of allocated bytes. Other figures: bytes. With
   // several `ranks`, the value of the rank that is furthest from `usual`.
   std::uint64_t value = 0, usual = 0;
-  std::optional<std::uint64_t> since_step;
-  std::uint64_t since_within = 1;  // uncertainty of since_step in steps: the length of a window
+  std::optional<std::uint64_t> since_step;  // step since which the rank is odd; empty: unknown
+  std::uint64_t since_within = 1;           // uncertainty of since_step in steps: the length of a window
   // For kAllocated: how many bytes more than usual the rank has allocated when its steps begin, so that it keeps them
   // from step to step. 0: not more than usual.
   std::uint64_t more_between_steps = 0;
   // For kAllocated, kBetween and kGrowth: the row of each grouping that differs most, preferably one with a name.
   std::vector<OddRow> rows;
-  std::optional<v1::GrowthSummary> growth;
+  std::optional<v1::GrowthSummary> growth;  // only for kGrowth
   // For figures of memory: the usual number of steps, if the rank ended after another number of steps. Otherwise empty.
   std::optional<std::uint64_t> usual_steps;
   std::optional<FirstEnd> first;            // set if one of `ranks` ended first

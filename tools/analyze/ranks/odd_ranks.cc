@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 
+// A figure that is compared with its usual value. The tolerance is at least `percent` of this value, and at least
+// `floor`.
 struct FigureBounds {
   OddFigure figure;
   std::uint64_t RankFacts::* value;
@@ -118,8 +120,8 @@ class OddRankFinder {
   }
 
   // Returns three times the largest distance of any other member from the usual value, in any step or at its peak. In a
-  // small role, this may be less than nine median deviations, because the odd member itself may make these large.
-  // UINT64_MAX if by_kinds, or with too few windows of steps.
+  // small role, this may be less than nine median deviations, because the odd member itself may make these large. Not
+  // less than the bounds in `judged`. UINT64_MAX if Role::by_kinds is true, or if there are too few windows of steps.
   std::uint64_t ToleranceByOthers(std::size_t i, const FigureBounds& judged, std::uint64_t usual) const {
     constexpr std::uint64_t kTimes = 3;
     if (found_.roles[role_].by_kinds || windows_->count() < kFewestWindows) return UINT64_MAX;
@@ -193,11 +195,12 @@ class OddRankFinder {
     }
   }
 
-  // Returns true if the rank exceeds its role for a moment only, as ranks do that work for the others: in its first
-  // window of steps, which includes the time before them (it loads a checkpoint, or divides its parameters among the
-  // ranks), or in a fourth of the windows at most, in temporaries and copies of parameters (it saves a checkpoint).
+  // Returns true if the rank exceeds its role only for a moment, because it does work for the other ranks:
+  // - in its first window of steps, which includes the time before the first step: it loads a checkpoint, or divides
+  //   its parameters among the ranks, or
+  // - in at most a fourth of the windows, and only in temporaries and copies of parameters: it saves a checkpoint.
   bool ExceedsForMoments(std::size_t i, const FigureBounds& judged, std::uint64_t tolerance) const {
-    constexpr std::size_t kLeastUsual = 4;  // windows, for each in which the rank is odd
+    constexpr std::size_t kLeastUsual = 4;  // the rank may be odd in at most one of this many windows
     const RoleWindows::Windows& windows = windows_->of(i);
     if (windows_->count() < kFewestWindows || windows.size() < 2) return false;
     std::size_t odd = 0, odd_later = 0;

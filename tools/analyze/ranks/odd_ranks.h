@@ -6,7 +6,7 @@
 // ranks cause a finding. If the allocated bytes of members vary from step to step, this variation is also tolerated.
 // DDP's buckets are compared separately, because other threads free them. A rank is not odd if its shards explain the
 // difference: FSDP2 gives the last ranks smaller shards, and with ZeroRedundancyOptimizer each rank keeps the optimizer
-// state of different parameters. Its peak is not odd if the buffers of FSDP's collectives explain the difference.
+// state of different parameters. A peak is not odd if the buffers of FSDP's collectives explain the difference.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -15,6 +15,7 @@
 
 namespace memoir {
 
+// Moves the facts about the ranks out of `book`.
 OddRanks FindOddRanks(RankBook& book);
 
 }  // namespace memoir

@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kLeastOfNamed = 4;  // a row with a name needs at least this part of the largest difference
+constexpr std::uint64_t kLeastOfNamed = 4;  // a row with a name needs at least a fourth of the largest difference
 // Temporary copies of shards are up to a fourth of the shards. With a sharded optimizer, the temporaries of its step
 // are up to as large as the state.
 constexpr std::uint64_t kShareOfRounding = 4;
@@ -118,8 +118,8 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
     const bool is_sharded =
         is_of_optimizer || (shards_parameters && (category == "parameter" || category == "gradient"));
     if (!is_sharded) continue;
-    // A rank with another optimizer has a category that the others lack, or lacks one. A rank with another shard has
-    // all of them.
+    // A rank with another optimizer has a category that the others lack, or lacks a category that the others have. A
+    // rank with another shard has the same categories as the others.
     if (!member.shards_optimizer && (of.bytes == 0) != (of.usual == 0)) return false;
     if ((of.bytes > of.usual) == (value > usual.value)) explained += ApartBy(of.bytes, of.usual);
   }

@@ -52,8 +52,8 @@ class PeakRows {
   static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 
   const RankBook& book_;
-  std::uint32_t last_rank_ = 0;  // of the members
-  std::optional<std::uint32_t> last_larger_rank_;
+  std::uint32_t last_rank_ = 0;                                               // the last rank among the members
+  std::optional<std::uint32_t> last_larger_rank_;                             // see FindUnevenDivision
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
 };
 

@@ -34,8 +34,8 @@ EndingPass::Call EndingPass::CallOf(const OpenRange& range) {
   return {range.name, range.module, lines_.LineOf(stack, state().dictionary()), StepsNow()};
 }
 
-// Returns true if the operator's schema has results, but the call returned no results. torch reports no results if an
-// exception leaves the operator.
+// Returns true if the operator's schema has results, but the call returned no results. torch reports no results if the
+// operator throws an exception.
 bool EndingPass::GivesBackNothing(const RangeEndEvent& event) const {
   const Dictionary& dictionary = state().dictionary();
   if (event.implicit || !event.range->schema.valid()) return false;

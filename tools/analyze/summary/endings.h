@@ -64,13 +64,14 @@ class EndingPass : public WindowedVisitor {
   Steps StepsNow() const;
   Call CallOf(const OpenRange& range);
   bool GivesBackNothing(const RangeEndEvent& event) const;
+  // Returns the innermost line of the user's own code in the traceback. If there is no such line, the innermost line.
   SourceLine RaisedAt(const v1::End& end) const;
   Ending EndingOf(const LastCalls& last, const v1::End& end) const;
 
   OwnCode own_;
   SourceLines lines_;
   Call running_;  // the call that was running at the newest CutEvent
-  Call failed_;   // the newest call that an exception left
+  Call failed_;   // the newest call that ended with an exception
   std::vector<LastCalls> last_;
   std::vector<Ending> endings_;
 };

@@ -34,7 +34,7 @@ class Builder {
   }
 
   std::vector<ModuleNode> Finish() {
-    // A child comes after its parent.
+    // The index of a child is larger than the index of its parent. So the loop visits a child first.
     for (std::size_t i = nodes_.size(); i-- > 1;) {
       nodes_[i].subtree += nodes_[i].own;
       nodes_[nodes_[i].parent].subtree += nodes_[i].subtree;
@@ -45,6 +45,7 @@ class Builder {
   }
 
  private:
+  // Returns the index of the child with this name, and adds the child if it is missing.
   std::size_t Child(std::size_t parent, const std::string& name, SummaryRow::Kind kind) {
     const auto [known, added] = known_.try_emplace({parent, static_cast<int>(kind), name}, nodes_.size());
     if (!added) return known->second;

@@ -19,7 +19,7 @@
 namespace memoir {
 
 struct ModuleNode {
-  std::string name;  // last component of the path, or the root; for "(no module)" and similar rows, that name
+  std::string name;  // last component of the path, or the root; for "(no module)" and similar rows, the row's name
   std::string root;
   std::string path;
   std::string class_name;          // empty: never called
@@ -34,7 +34,7 @@ struct ModuleNode {
   std::vector<std::size_t> children;  // most bytes at the peak first, then most allocated bytes
 };
 
-// Returns the tree of a summary by GroupBy::kModule. [0] is the top, whose subtree is everything.
+// Returns the tree of a summary by GroupBy::kModule. The first node is the top; its subtree contains all nodes.
 std::vector<ModuleNode> BuildModuleTree(const Summary& summary);
 
 // Returns the same tree, but with alike siblings merged into one node, "0-3", whose columns are the sums over these

@@ -14,12 +14,13 @@ namespace memoir {
 
 namespace {
 
-// Runs one pass. `stop`: true to stop at the first device with a caching allocator, and to return nullopt.
+// Runs one pass. `stop`: if true, the pass stops at the first device with a caching allocator, and the function returns
+// nullopt.
 Task<absl::StatusOr<std::optional<Summary>>> SummaryBy(const Grouping& grouping, JointReplays& replays,
                                                        const SummaryOptions& options, bool stop) {
   SummaryPass pass(replays.capture(), options, grouping);
-  // Only in a replay with modules, blocks of backward have the stacks of their forward operators. These stacks
-  // determine the line of the peak.
+  // The line of the peak may come from the stack of a forward operator. Blocks of backward have these stacks only in a
+  // replay with modules.
   ReplayNeeds needs = {.first_seen = true, .modules = true};
   if (stop) {
     pass.StopAtCachingDevice();

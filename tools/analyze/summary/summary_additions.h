@@ -1,5 +1,5 @@
-// The parts of a summary that are no rows: out-of-memory errors, bad ends and the effect of checkpointing. Few captures
-// have errors or bad ends, so their analyses run only if there are signs of them.
+// The parts of a summary that are not rows: out-of-memory errors, bad ends and the effect of checkpointing. Few
+// captures have errors or bad ends, so their analyses run only if there are signs of them.
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_ADDITIONS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_ADDITIONS_H_
 
@@ -19,12 +19,13 @@
 
 namespace memoir {
 
+// Whether a recording contains failures, anywhere in its whole time.
 struct FailureSigns {
   bool ran_out_of_memory = false;  // a request for memory was refused
   bool has_bad_end = false;
 };
 
-// Needs one replay of the whole recording. The result allows the analyses to start before the summary exists.
+// Needs one replay of the whole recording. With the result, the analyses can start before the summary exists.
 Task<FailureSigns> LookForFailures(JointReplays& replays);
 
 // Returns true if a request for memory was refused in the window.

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Wraps lines, which CLI11 does not do.
+// Formats the help text, with lines wrapped to the terminal's width. CLI11 itself does not wrap lines.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const std::string& usage) : usage_("usage: memoir " + usage + "\n") {}
@@ -58,21 +58,22 @@ std::string UnknownArgument(const CLI::App& app, const std::string& argument) {
   return "unknown option " + name + DidYouMean(name, OptionNames(app));
 }
 
-// Returns the words that CLI11 could not place, without the "--" that ends the options.
+// Returns the words that CLI11 did not recognize, without the "--" that ends the options.
 std::vector<std::string> Extras(const CLI::App& app) {
   std::vector<std::string> extras = app.remaining();
   if (const auto mark = std::ranges::find(extras, "--"); mark != extras.end()) extras.erase(mark);
   return extras;
 }
 
-// Some messages of CLI11 have several lines.
+// Returns a message of CLI11, which may have several lines, as one line.
 std::string OneLine(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }
 
-// CLI11's messages about values show its internals ("Could not convert", "1 required UINT missing").
+// Returns the message for `error`. CLI11's own messages about values contain internal terms ("Could not convert", "1
+// required UINT missing"), so other words replace them.
 std::string Mistake(const CLI::ParseError& error) {
   std::string text = OneLine(error.what());
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
@@ -103,13 +104,13 @@ std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help) {
   auto app = std::make_unique<CLI::App>(help.description, "memoir " + help.verb);
   app->formatter(std::make_shared<HelpFormatter>(help.usage));
   app->footer("\nExamples:\n" + help.examples);
-  app->allow_extras();  // so that all unknown words are seen, and the first one is named
+  app->allow_extras();  // collects unknown words, so that the message can name the first one
   return app;
 }
 
 std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments) {
   try {
-    std::ranges::reverse(arguments);  // CLI11 takes them from the end
+    std::ranges::reverse(arguments);  // CLI11 reads the vector from its end
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     return WriteOutput(app.help());
@@ -133,7 +134,8 @@ SplitArguments SplitAtCommand(const std::vector<std::string>& arguments, const s
   const auto middle = arguments.begin() + static_cast<std::ptrdiff_t>(i);
   SplitArguments split{{arguments.begin(), middle}, {middle, arguments.end()}};
   if (!split.command.empty() && split.command.front() == "--") split.command.erase(split.command.begin());
-  // The "--" may have been read as an option's value; CLI11 then names the option without a value.
+  // If an option directly before "--" lacks its value, the loop has skipped "--" as this value. CLI11 then reports that
+  // the option has no value.
   return split;
 }
 

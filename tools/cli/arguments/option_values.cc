@@ -47,7 +47,7 @@ bool IsSnapshots(std::string_view text) {
 bool IsSignal(std::string_view text) {
   constexpr std::array<std::string_view, 12> kNames = {"HUP",   "INT", "QUIT", "TERM", "USR1", "USR2",
                                                        "WINCH", "URG", "CONT", "PROF", "ALRM", "IO"};
-  // SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGCHLD, SIGSTOP
+  // Signals that are not accepted: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGCHLD, SIGSTOP.
   constexpr std::array<std::uint64_t, 9> kNot = {4, 5, 6, 7, 8, 9, 11, 17, 19};
   if (const auto number = ParseDigits(text)) {
     return *number >= 1 && *number <= 64 && std::ranges::find(kNot, *number) == kNot.end();

@@ -1,5 +1,6 @@
-// Values of options that name a window, a signal or a number. The recorder (tracker/session) reads them in the same
-// way; here wrong values are refused before anything starts. proto/memoir/byte_size.h parses sizes.
+// Checks the values of options that select steps, a signal, snapshots or a number. The tracker (tracker/session) reads
+// these values in the same way. Memoir checks them here too, to reject wrong values before it starts anything.
+// proto/memoir/byte_size.h parses sizes.
 #ifndef TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 #define TOOLS_CLI_ARGUMENTS_OPTION_VALUES_H_
 

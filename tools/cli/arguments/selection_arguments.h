@@ -1,4 +1,4 @@
-// The selected part of a capture in show and export: a window, a device, a rank.
+// The options of show, export and other verbs that select a part of a capture: a window, a device, a rank, blocks.
 #ifndef TOOLS_CLI_ARGUMENTS_SELECTION_ARGUMENTS_H_
 #define TOOLS_CLI_ARGUMENTS_SELECTION_ARGUMENTS_H_
 
@@ -34,23 +34,24 @@ struct SelectionArguments {
   std::string run = "last";
 };
 
-// Adds --from and --to to an app. `of`: the formats of `memoir export` that have the options, for their help; "": all.
+// Adds the options --from and --to to `app`. `of`: the formats of `memoir export` to which the options apply, for the
+// help text; "" if the options apply to all output of the verb.
 void AddTimeOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
-// Adds --module and --min-size in the same way.
+// Adds the options --module and --min-size. `of`: as in AddTimeOptions.
 void AddBlockOptions(CLI::App& app, SelectionArguments& arguments, const std::string& of);
-// "Only blocks of modules layers.3, of 1.0 MiB or more"; "" if all blocks are selected.
+// Returns a line such as "Only blocks of modules layers.3, of 1.0 MiB or more". Empty if all blocks are selected.
 std::string ChosenBlocksLine(const Selection& selection);
 // Adds the option --run, which selects one of several runs in a folder.
 void AddRunOption(CLI::App& app, std::string& run);
-// Describes an invalid value; empty if it is valid.
+// Returns an error message if `run` is invalid. Empty if `run` is valid.
 std::string RunComplaint(const std::string& run);
-// Returns the number for Capture::Open. `run` must be valid.
+// Returns the number of the run, for Capture::Open. `run` must be valid.
 std::uint32_t RunOf(const std::string& run);
 
-// Describes an invalid time, run or choice of blocks; empty if all are valid.
+// Returns an error message if a value is invalid, or if two options exclude each other. Empty if all options are valid.
 std::string WindowComplaint(const SelectionArguments& arguments);
 
-// `arguments` must be valid.
+// Returns the selection that `arguments` describe. `arguments` must be valid.
 Selection SelectionOf(const SelectionArguments& arguments);
 
 }  // namespace memoir

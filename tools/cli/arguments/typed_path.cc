@@ -21,7 +21,8 @@ std::string FoundByShell(const std::string& name) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
     const std::string path = std::string(folder) + "/" + name;
-    // An empty path would be the working folder, which is never intended.
+    // An empty folder in PATH means the working folder. The empty folder is ignored, because it is usually in PATH by
+    // mistake.
     if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
   }
   return "";
@@ -31,8 +32,8 @@ std::string FoundByShell(const std::string& name) {
 
 std::string NotAnOption(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
-// Returns `path` itself if it is outside of the working folder, or if std::filesystem::relative returns an empty path,
-// as it may for a path that does not exist.
+// Uses `path` unchanged if it is outside of the working folder, or if std::filesystem::relative returns an empty path.
+// An empty path is possible if `path` does not exist.
 std::string TypedPath(const std::string& path) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(path, error).string();

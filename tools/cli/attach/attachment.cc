@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// The dynamic loader splits LD_PRELOAD at spaces and colons, and has no quotes for them.
+// The dynamic loader splits LD_PRELOAD at spaces and colons, even inside quotes.
 bool CanBePreloaded(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
 
 std::string PrependedValue(const std::string& variable, const std::string& value) {
@@ -20,7 +20,8 @@ std::string PrependedValue(const std::string& variable, const std::string& value
   return old == nullptr || *old == '\0' ? value : value + ":" + old;
 }
 
-// Adds the variables of the simulated world, and `attachment.set`. They replace entries of the same name.
+// Adds the variables of the simulated world, and `attachment.set`. These variables replace entries of `variables` with
+// the same name.
 void Set(EnvironmentVariables& variables, const Attachment& attachment) {
   for (const auto& [name, value] : WorldVariables(variables)) variables[name] = value;
   for (const auto& [name, value] : attachment.set) variables[name] = value;

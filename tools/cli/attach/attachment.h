@@ -18,13 +18,15 @@ struct Attachment {
 // Returns the variables for this installation. Prints on standard error which files the installation lacks.
 Attachment AttachmentOf(const InstallTree& tree);
 
-// Adds the variables for this process's children. For a simulated world, also adds the variables that its launcher
-// would set.
+// Adds the variables of `attachment` to `variables`, for a child of this process. If `variables` choose a simulated
+// world, also adds the variables that the launcher of this world would set (simulated_world.h).
 void AddAttachment(EnvironmentVariables& variables, const Attachment& attachment);
 
-// Returns `export` lines for any POSIX shell. They keep the contents of LD_PRELOAD and PYTHONPATH in that shell.
+// Returns `export` lines for any POSIX shell. The lines keep the values that LD_PRELOAD and PYTHONPATH have in that
+// shell.
 std::string AsShell(const EnvironmentVariables& variables, const Attachment& attachment);
-// Returns one JSON object, name to value. LD_PRELOAD and PYTHONPATH include their values in this process.
+// Returns one JSON object that maps names of variables to values. LD_PRELOAD and PYTHONPATH keep the values that they
+// have in this process.
 std::string AsJson(const EnvironmentVariables& variables, const Attachment& attachment);
 
 }  // namespace memoir

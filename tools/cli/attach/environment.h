@@ -11,11 +11,12 @@
 namespace memoir {
 
 std::vector<std::string> CurrentEnvironment();
-// Returns the environment with `variables` replaced or added.
+// Returns the environment of this process with `variables` added. The added variables replace variables of the same
+// name.
 std::vector<std::string> EnvironmentWith(const EnvironmentVariables& variables);
 
-// Returns the value of TORCH_DEVICE_BACKEND_AUTOLOAD if it prevents torch from starting Memoir: torch starts installed
-// extensions if the variable is not set, or is "1".
+// Returns the value of TORCH_DEVICE_BACKEND_AUTOLOAD if this value prevents torch from starting Memoir; otherwise
+// nullopt. Torch starts installed extensions only if the variable is not set, or is "1".
 std::optional<std::string> AutoloadRefusal();
 
 }  // namespace memoir

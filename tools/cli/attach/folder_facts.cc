@@ -13,7 +13,8 @@
 namespace memoir {
 namespace {
 
-// From linux/magic.h, and well-known numbers that it lacks.
+// Returns the name of the network file system with the number `type`. "" if `type` is another file system. Some of the
+// numbers are not in linux/magic.h.
 const char* NetworkName(std::uint32_t type) {
   switch (type) {
     case 0x6969:

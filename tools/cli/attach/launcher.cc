@@ -23,11 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Launcher {
-  const char* rank;
-  const char* unless;
+  const char* rank;    // the variable that contains the rank
+  const char* unless;  // the entry is ignored if this variable is set
 };
 constexpr Launcher kLaunchers[] = {
-// the first entry is MEMOIR_RANK, which the user sets
+// The first entry is MEMOIR_RANK, which the user sets.
 #define MEMOIR_LAUNCHER(name, rank, world_size, unless) {rank, unless},
 #include "proto/memoir/launchers.def"
 #undef MEMOIR_LAUNCHER
@@ -35,7 +35,7 @@ constexpr Launcher kLaunchers[] = {
 
 struct Job {
   const char* name;
-  const char* values[3];
+  const char* values[3];  // the variables that identify the job; "" for fewer variables
 };
 constexpr Job kJobs[] = {
 #define MEMOIR_JOB(name, first, second, third) {name, {first, second, third}},
@@ -54,7 +54,7 @@ std::optional<std::uint32_t> Number(const std::string& text) {
   return static_cast<std::uint32_t>(*value);
 }
 
-// Returns the rank, from the entries of kLaunchers beginning with number `first`.
+// Returns the rank of this process from its environment. Ignores the entries of kLaunchers before number `first`.
 std::optional<std::uint32_t> RankOf(std::size_t first) {
   for (std::size_t i = first; i < std::size(kLaunchers); ++i) {
     const auto rank = Number(Value(kLaunchers[i].rank));
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> RankOf(std::size_t first) {
   return std::nullopt;
 }
 
-// Makes text that can be part of a file name.
+// Returns `text` as a part of a file name: at most 64 characters, with "_" in the place of special characters.
 std::string Plain(std::string text) {
   constexpr std::size_t kLongest = 64;
   for (char& c : text) {
@@ -83,7 +83,7 @@ std::string NameOf(const Job& job) {
   return name;
 }
 
-// Returns the start of the parent process, which is the same for each rank that it started.
+// Returns the time at which the parent process started. This time is the same for all ranks that the parent started.
 std::optional<std::time_t> StartOfParent() {
   std::string line, word;
   std::getline(std::ifstream(fmt::format("/proc/{}/stat", getppid())), line);

@@ -1,5 +1,6 @@
-// The variables that the launcher of a job (torchrun, srun, mpirun) sets for this process. The recorder uses the same
-// table (proto/memoir/launchers.def, tracker/session/process/rank.h, default_output.h); one test compares the two.
+// The variables that the launcher of a job (torchrun, srun, mpirun) sets for this process. The tracker uses the same
+// table of variables, proto/memoir/launchers.def, in tracker/session/process/rank.h and default_output.h. A test
+// compares the results of the tracker with the results of this file.
 #ifndef TOOLS_CLI_ATTACH_LAUNCHER_H_
 #define TOOLS_CLI_ATTACH_LAUNCHER_H_
 
@@ -8,11 +9,12 @@
 
 namespace memoir {
 
-// Options of the recording by the names of their variables. They take precedence over the environment.
+// The options of a recording: their values, by the names of their variables ("MEMOIR_RANK"). An option takes precedence
+// over a variable of the environment.
 using EnvironmentVariables = std::map<std::string, std::string>;
 
 // Returns true for rank 0, the only process of a job that prints messages. For example, `srun memoir run -- python
-// train.py` starts Memoir once for each rank. `given`: the options' variables.
+// train.py` starts Memoir once for each rank. `given`: the options of `memoir run`.
 bool IsReportingProcess(const EnvironmentVariables& given);
 
 // Returns true if a launcher started this process as a rank of a job.
@@ -22,9 +24,10 @@ bool HasRankOfLauncher();
 // if the name is unknown. Different jobs have different names, except for jobs of torchrun with the same --rdzv-id.
 std::string NameOfLaunchersJob();
 
-// Returns the default folder for a capture: memoir-DATE-TIME in the working folder, with "-2" and so on if it exists.
-// The processes of a job share one folder: memoir-slurm-JOB.STEP, or memoir-DATE-TIME with the time at which their
-// launcher started. Its name ends with "-2" if the first folder contains an earlier capture of this rank.
+// Returns the default folder for a capture: memoir-DATE-TIME in the working folder. If this folder exists, the name
+// ends with "-2", and so on. The processes of a job share one folder: memoir-slurm-JOB.STEP, or memoir-DATE-TIME with
+// the time at which their launcher started. The name of a job's folder ends with "-2" only if the folder without "-2"
+// contains an earlier recording of this rank.
 std::string DefaultOutputFolder();
 
 }  // namespace memoir

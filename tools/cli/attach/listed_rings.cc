@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// Returns MEMOIR_RING_DIR, and the folders that the recorder uses without it.
+// Returns the folder in MEMOIR_RING_DIR, and the folders that the tracker uses if MEMOIR_RING_DIR is not set.
 std::vector<std::string> RingFolders() {
   const char* chosen = std::getenv("MEMOIR_RING_DIR");
   const char* temporary = std::getenv("TMPDIR");

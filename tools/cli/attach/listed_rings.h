@@ -1,5 +1,6 @@
-// Rings of dead processes whose events are not yet in a capture. Each ring occupies memory, as many bytes as its file
-// has. memoir-drain finds and merges them, because it shares its code with the recorder.
+// Lists or merges the rings of dead processes whose events are not yet in a capture. A ring in /dev/shm occupies as
+// many bytes of memory as its file has. The program memoir-drain does the work, because it shares code with the
+// tracker.
 #ifndef TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 #define TOOLS_CLI_ATTACH_LISTED_RINGS_H_
 
@@ -20,8 +21,8 @@ struct ListedRing {
   std::string text;
 };
 
-// Returns this user's rings in the folders where recordings keep rings. Empty if memoir-drain is missing or fails.
-// `clean`: merges them into their captures, and removes rings whose captures were deleted.
+// Returns this user's rings in the folders where recordings store rings. Empty if memoir-drain is missing or fails. If
+// `clean` is true, also merges the rings into their captures, and removes rings whose captures were deleted.
 std::vector<ListedRing> ListDeadRings(const InstallTree& tree, bool clean);
 
 }  // namespace memoir

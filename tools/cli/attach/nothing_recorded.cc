@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-// For commands of which nothing more is known: the processes that they started may have imported torch.
+// The message if no other cause is found.
 constexpr const char* kNoOperator =
     "no process imported torch and ran an operator. A forked child is recorded from its first backward pass on: "
     "if only such a child ran operators, call memoir.start() in it (memoir doctor checks the rest)";
@@ -24,7 +24,8 @@ std::string Joined(const std::vector<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
-// With -I and -E, Python ignores PYTHONPATH, which makes it find Memoir.
+// Returns true if `command` starts Python with -I or -E. With these options Python ignores PYTHONPATH, through which it
+// finds Memoir.
 bool IgnoresEnvironment(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size() && command[i].starts_with('-'); ++i) {
     if (command[i] == "-c" || command[i] == "-m" || command[i].starts_with("--")) return false;
@@ -33,7 +34,7 @@ bool IgnoresEnvironment(const std::vector<std::string>& command) {
   return false;
 }
 
-// `env -i` removes the variables that attach Memoir.
+// Returns true if `command` begins with `env -i`, which removes the variables that attach Memoir.
 bool ClearsEnvironment(const std::vector<std::string>& command) {
   if (std::filesystem::path(command.front()).filename() != "env" || command.size() < 2) return false;
   return command[1] == "-i" || command[1] == "-" || command[1] == "--ignore-environment";

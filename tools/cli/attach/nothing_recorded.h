@@ -1,4 +1,4 @@
-// The reason why a command under `memoir run` left no recording, and the remedy.
+// Finds the reason why a command under `memoir run` wrote no recording, and the remedy.
 #ifndef TOOLS_CLI_ATTACH_NOTHING_RECORDED_H_
 #define TOOLS_CLI_ATTACH_NOTHING_RECORDED_H_
 
@@ -9,8 +9,9 @@
 
 namespace memoir {
 
-// Returns one line with cause and fix, as far as they can be known from outside. May start the command's interpreter
-// for a moment. `signal`: the signal that ended the command; 0: it ended without a signal.
+// Returns one line with the cause and the remedy, as far as the command and its environment show them. May start the
+// command's Python interpreter, to examine it. `signal`: the signal that ended the command; 0 if the command ended
+// without a signal.
 std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// The options of a recording (proto/memoir/options.def) for `memoir run` and `memoir doctor`: known names, checked
-// values, and MEMOIR_* variables without a meaning.
+// The options of a recording (proto/memoir/options.def), for `memoir run` and `memoir doctor`. Lists the options,
+// checks their values, and finds MEMOIR_* variables that Memoir does not use.
 #ifndef TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
 #define TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
 
@@ -40,21 +40,22 @@ struct RecordOption {
   const char* variable;  // "MEMOIR_MAX_SIZE"
   const char* flag;      // "--max-size", or empty if `memoir run` has no such option
   OptionKind kind;
-  const char* fallback;
+  const char* fallback;  // the value if the option is not given
   const char* help;
 };
 
 std::span<const RecordOption> RecordOptions();
 
-// Returns the value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names
-// `source` (the option or variable) and the valid values.
+// Returns the value in the form that the tracker reads: sizes in plain bytes, flags as 0 or 1, paths absolute. An error
+// names `source` (the option or variable) and the valid values.
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value);
 
-// Returns `path` unchanged if the working folder was deleted, because it cannot be made absolute then.
+// Returns `path` as an absolute path. If the working folder was deleted, a relative path has no absolute path, so this
+// function returns `path` unchanged.
 std::string AbsoluteOrGivenPath(const std::string& path);
 
-// Returns one line for each variable MEMOIR_* of `environment` ("NAME=value" strings) that has no meaning.
+// Returns one line for each variable MEMOIR_* of `environment` ("NAME=value" strings) that Memoir does not use.
 std::vector<std::string> UnknownVariables(std::span<const std::string> environment);
 
 }  // namespace memoir

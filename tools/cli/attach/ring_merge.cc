@@ -20,8 +20,8 @@
 namespace memoir {
 namespace {
 
-// Returns true only for files of this user. The path comes from the capture, which is untrusted, and merging writes
-// into the folder that the ring names.
+// Returns true if `path` is a regular file of this user. Other files are not merged: `path` comes from the capture,
+// which is untrusted, and merging a ring writes into the folder that the ring names.
 bool IsOurs(const std::string& path) {
   struct stat status;
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
@@ -46,7 +46,7 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process, co
   return fmt::format("{} were merged from {}", who, ring);
 }
 
-// "05:12", with the date if `with_date` is true.
+// Returns the time at which `run` started, such as "05:12". With the date if `with_date` is true.
 std::string StartOf(const RecordedRun& run, bool with_date) {
   const auto seconds = static_cast<std::time_t>(run.start_ns / 1'000'000'000);
   std::tm time{};
@@ -56,7 +56,7 @@ std::string StartOf(const RecordedRun& run, bool with_date) {
   return text;
 }
 
-// "run 2 of 2, of 05:12; --run 1 shows the other"
+// Returns a line such as "run 2 of 2, of 05:12; --run 1 shows the other".
 std::string RunLine(const Capture& capture) {
   const std::vector<RecordedRun>& runs = capture.runs();
   constexpr std::uint64_t kDay = 86'400'000'000'000;

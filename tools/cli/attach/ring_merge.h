@@ -1,5 +1,5 @@
-// Merges the rings of dead processes into their captures. memoir-drain does this, a separate program that shares its
-// code with the recorder.
+// Merges the rings of dead processes into their captures. The separate program memoir-drain does the work, because it
+// shares code with the tracker.
 #ifndef TOOLS_CLI_ATTACH_RING_MERGE_H_
 #define TOOLS_CLI_ATTACH_RING_MERGE_H_
 
@@ -19,10 +19,10 @@ struct KilledProcess {
   int signal = 0;  // 0: no signal killed it
 };
 
-// Opens `path`. If dead processes left their rings on this host, merges the rings and opens `path` again. `say`
-// receives one line for each merge, done or failed. A failed merge is not an error: the parts can still be read. `run`:
-// as in Capture::Open; if the folder has several runs, `say` receives a line with the number of the chosen run.
-// `killed`: if the ring of this process is merged, the capture stores its signal.
+// Opens the capture at `path`. If dead processes left their rings on this host, merges the rings and opens `path`
+// again. `say` receives one line for each merge, done or failed. A failed merge is not an error: the parts can still be
+// read. `run`: as in Capture::Open. If the folder has several runs, `say` also receives a line with the number of the
+// chosen run. `killed`: if the ring of this process is merged, its signal is stored in the capture.
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
                                    std::uint32_t run = kLastRun, const KilledProcess& killed = {});
 

@@ -28,7 +28,8 @@ std::optional<int> Number(std::string_view text) {
 }
 
 // Returns the number of ranks on a machine: one for each of `devices`, or the whole world if it is smaller. Without
-// `devices`, a divisor of the world's size, so that all machines have equally many ranks.
+// `devices`, returns a divisor of the world's size, at most kUsualDevices, so that all machines have equally many
+// ranks.
 int RanksOfMachine(int world, const std::optional<int>& devices) {
   if (devices) return std::min(world, *devices);
   int ranks = std::min(world, kUsualDevices);

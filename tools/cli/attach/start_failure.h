@@ -1,4 +1,4 @@
-// The message for a command that cannot be started: cause and fix, with the shell's exit codes.
+// Reports that a command cannot be started: the cause, the remedy, and the exit code that a shell would return.
 #ifndef TOOLS_CLI_ATTACH_START_FAILURE_H_
 #define TOOLS_CLI_ATTACH_START_FAILURE_H_
 

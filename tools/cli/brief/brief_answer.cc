@@ -15,7 +15,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Returns a command for any shell. Characters that terminals interpret stay unchanged, because JSON escapes them.
+// Returns a command for any shell. Characters that a terminal would interpret stay unchanged, because JSON escapes
+// them.
 std::string Command(const Words& words) {
   Words typed;
   for (const std::string& word : words) typed.push_back(IsPlainWord(word) ? word : QuotedForShell(word));
@@ -59,7 +60,7 @@ void AddJson(CLI::App& app, bool& json, bool& brief, const std::string& help) {
 std::string BriefAnswer(const std::string& json, const SelectionArguments& selection, const std::string& capture) {
   const Json whole = Json::parse(json);
   Words words = NextAfter(whole);
-  // In `check`, options that select blocks apply only to leaks, and not to other single checks.
+  // `memoir check leaks` accepts options that select blocks. Other single checks do not.
   SelectionArguments taken = selection;
   if (words.front() == "check" && words.size() == 2 && words[1] != "leaks") taken.module = taken.min_size = "";
   AddSelection(taken, words);

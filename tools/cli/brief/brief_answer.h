@@ -1,4 +1,5 @@
-// The answer to --brief of verbs that have --json: their document in at most 4 KiB, and the next command.
+// The output with --brief, for verbs that have --json: the JSON document shortened to at most 4 KiB, and the command
+// that shows more.
 #ifndef TOOLS_CLI_BRIEF_BRIEF_ANSWER_H_
 #define TOOLS_CLI_BRIEF_BRIEF_ANSWER_H_
 
@@ -10,16 +11,18 @@
 
 namespace memoir {
 
-// Adds --json and --brief; --brief implies --json.
+// Adds the options --json and --brief; --brief implies --json.
 void AddJson(CLI::App& app, bool& json, bool& brief, const std::string& help);
 
-// Returns the answer for a view of one capture. `json`: the verb's output. The next command has the same selection.
+// Returns the answer of a verb that reads one capture. `json`: the verb's output with --json. The next command has the
+// same selection.
 std::string BriefAnswer(const std::string& json, const SelectionArguments& selection, const std::string& capture);
-// Returns the answer with the next command `next`.
+// Returns the answer with `next` as the next command.
 std::string BriefAnswer(const std::string& json, const std::vector<std::string>& next);
-// Returns the answer for `memoir fit`. The next command runs `command` on the simulated card and records it.
+// Returns the answer of `memoir fit`. The next command records `command` on the simulated card `card`.
 std::string BriefFit(const std::string& json, const std::string& card, const std::vector<std::string>& command);
-// Returns the answer for two captures. The next command is `words`, with the grouping that shows most.
+// Returns the answer of `memoir diff`. `words`: the arguments of diff. The next command has the same arguments, but its
+// --by is the grouping that shows most.
 std::string BriefDiff(const std::string& json, const std::vector<std::string>& words);
 
 }  // namespace memoir

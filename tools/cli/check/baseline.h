@@ -1,4 +1,4 @@
-// The other capture of `memoir check --baseline`: its figures, and how the checked capture differs from them.
+// The baseline: the capture with which `memoir check --baseline` compares the checked capture.
 #ifndef TOOLS_CLI_CHECK_BASELINE_H_
 #define TOOLS_CLI_CHECK_BASELINE_H_
 
@@ -19,7 +19,8 @@ struct Baseline {
 };
 absl::StatusOr<Baseline> OpenBaseline(const CheckArguments& arguments, const InstantChoice& at);
 
-// Adds the comparison to `checked.budget`. If the format is text, also appends it to `checked.text`.
+// Adds the comparison with the baseline to `checked.budget`. If the format is text, also appends the comparison to
+// `checked.text`. `path`: the path of the checked capture.
 absl::Status AddComparison(const Baseline& baseline, const CheckAnalyses& analyses, const CheckArguments& arguments,
                            const std::string& path, const CheckContext& shown, CheckResult& checked);
 

@@ -36,7 +36,8 @@ std::string Code(std::string_view text) {
   return "`" + absl::StrReplaceAll(std::string(text), {{"`", "'"}, {"\n", " "}}) + "`";
 }
 
-// A bar would start the next cell, and a backslash before the bar's escape would undo it.
+// Returns `text` as code in a cell of a table. A bar would begin the next cell, so a backslash escapes the bar. A
+// backslash before this escape would undo it, so slashes replace backslashes.
 std::string CodeInTable(std::string_view text) { return absl::StrReplaceAll(Code(text), {{"\\", "/"}, {"|", "\\|"}}); }
 
 std::string Markdown(const BudgetReport& report) {
@@ -71,7 +72,7 @@ std::string InWorkflowProperty(std::string_view text) {
   return absl::StrReplaceAll(InWorkflowMessage(text), {{":", "%3A"}, {",", "%2C"}});
 }
 
-// Describes a failed condition.
+// Describes a condition and its result.
 std::string ConditionText(const BudgetReport& report, const BudgetLine& line) {
   return line.condition + ": " + line.said + (line.grew ? "\n" + report.headline : "");
 }

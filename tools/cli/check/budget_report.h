@@ -1,4 +1,5 @@
-// Results of --fail-if outside of a terminal: a comment in a review, the annotations of GitHub and GitLab.
+// Writes the results of `memoir check --fail-if` for a code review: as a comment in Markdown, or as annotations for
+// GitHub or GitLab.
 #ifndef TOOLS_CLI_CHECK_BUDGET_REPORT_H_
 #define TOOLS_CLI_CHECK_BUDGET_REPORT_H_
 
@@ -18,8 +19,8 @@ std::optional<BudgetFormat> ParseBudgetFormat(const std::string& text);
 struct BudgetLine {
   std::string condition;
   std::optional<bool> holds;  // true: the condition holds, so the check failed; nullopt: unknown
-  std::string said;           // "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
-  bool grew = false;          // true: failed in comparison with the baseline; headline and rows explain it
+  std::string said;           // the result: "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
+  bool grew = false;          // true: grew since the baseline more than allowed; headline and rows explain it
 };
 
 struct BudgetRow {
@@ -35,7 +36,7 @@ struct BudgetReport {
   SourceLine cause;  // the line that grew most; empty: unknown
   std::string by;    // the kind of rows: "line"
   std::vector<BudgetRow> rows;
-  std::string more;  // a command
+  std::string more;  // a command that shows more
 
   bool failed() const;  // returns true if at least one condition failed
   bool known() const;   // returns true if all conditions are known

@@ -35,7 +35,8 @@
 namespace memoir {
 namespace {
 
-// "FAILED, it is 1.4 GiB", "passed, it is 0", with a remark if missing data could change it.
+// Returns the result of a condition, such as "FAILED, it is 1.4 GiB" or "passed, it is 0". Adds a remark if missing
+// data could change the result.
 std::string ConditionLine(const ConditionResult& verdict) {
   if (!verdict.holds) return "not known: " + verdict.why;
   const std::string said = (*verdict.holds ? "FAILED, it is " : "passed, it is ") + verdict.figure;
@@ -63,7 +64,7 @@ absl::Status RunFigures(CheckAnalyses& analyses) {
   return absl::OkStatus();
 }
 
-// Describes missing parts of the recording; usually empty.
+// Describes the first loss of recorded data. Empty if nothing was lost.
 std::string Loss(CheckAnalyses& analyses) {
   const std::vector<LossHeadline> lines = LossHeadlines(analyses.capture(), analyses.summary()->report);
   const auto loss = std::ranges::find_if(lines, &LossHeadline::is_loss);
@@ -74,7 +75,7 @@ std::string Loss(CheckAnalyses& analyses) {
 std::string FineLine(const std::string& name, std::string text, const Terminal& terminal) {
   constexpr std::size_t kIndent = 8;
   text.erase(text.find_last_not_of('\n') + 1);
-  std::ranges::replace(text, '\n', ' ');  // a view may have wrapped the text at other places
+  std::ranges::replace(text, '\n', ' ');  // the text may already be wrapped for another indentation
   return Painted(terminal, Color::kGreen, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
@@ -92,7 +93,7 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
   const std::string lost = Loss(analyses);
   for (const FailCondition& condition : shown.asked.conditions) {
     ConditionResult verdict = JudgeCondition(condition, figures, before ? &*before : nullptr);
-    // A budget passes only when the recording is complete.
+    // If only conditions are checked (a budget), a condition passes only if the recording is complete.
     const std::string& doubt = verdict.sure ? lost : verdict.why;
     if (shown.asked.only_conditions && verdict.holds == false && !doubt.empty())
       verdict = {std::nullopt, false, "it is " + verdict.figure + " in what was recorded, but: " + doubt, ""};
@@ -112,9 +113,10 @@ absl::Status AddConditions(CheckAnalyses& analyses, CheckAnalyses* baseline, con
   return absl::OkStatus();
 }
 
-// Starts the wanted analyses before one of them runs, so that they share replays. Leaks need the categories of blocks.
-// The summary starts later, so it takes library workspaces from these categories. The summary is always needed: its
-// report lists what the recording lacks.
+// Starts all wanted analyses before the first of them runs, so that they share replays. The analysis of leaks starts
+// first, because it finds the categories of blocks. The summary starts after it, so that the summary takes the library
+// workspaces from these categories. The summary always starts, because its report lists the missing parts of the
+// recording.
 void StartAnalyses(CheckAnalyses& analyses, const CheckContext& shown) {
   const bool all = shown.asked.check.empty();
   if (!shown.asked.only_conditions) {
@@ -159,7 +161,7 @@ absl::StatusOr<CheckResult> CheckCapture(const std::string& path, const CheckArg
   const Capture::SharedDecoding shared(*capture);
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   CheckAnalyses analyses(*capture, options, asked.at);
-  // The path contains --run for the selected run, because otherwise commands with this path would show the last run.
+  // If a run was selected, printed commands have --run before the path. Without --run, they would show the last run.
   const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";
   const CheckContext shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
   std::optional<Baseline> baseline;
@@ -191,7 +193,7 @@ absl::StatusOr<CheckResult> CheckCapture(const std::string& path, const CheckArg
   const std::string losses = RenderLosses(*capture, summary->report, shown.terminal);
   const bool in_full = (checked->found && !asked.only_conditions) || asked.check == "balance";
   if (in_full) checked->text = RenderProgram(*capture, shown.terminal) + checked->text;
-  // Although nothing was found in the remaining recording, the missing parts may contain findings.
+  // Losses are printed even if nothing was found, because the lost parts may contain findings.
   if (in_full || losses != kNothingLost) checked->text += losses;
   return checked;
 }

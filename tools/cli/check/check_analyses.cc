@@ -17,7 +17,7 @@
 namespace memoir {
 namespace {
 
-// Returns one line about all devices.
+// Returns one line for a capture without out-of-memory errors, with the least free memory of all devices.
 std::string NoOutOfMemoryLine(const Capture& capture, const Summary& summary) {
   std::optional<std::uint64_t> least;
   for (const DeviceRow& device : summary.devices) {

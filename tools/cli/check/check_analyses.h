@@ -1,4 +1,5 @@
-// The checks of memoir check, by their names. Each returns findings as text or JSON.
+// The analyses for `memoir check`, and the function that runs one check by its name. A check returns its findings as
+// text and JSON.
 #ifndef TOOLS_CLI_CHECK_CHECK_ANALYSES_H_
 #define TOOLS_CLI_CHECK_CHECK_ANALYSES_H_
 
@@ -34,7 +35,7 @@ struct CheckResult {
   bool grew = false;                  // true: compared with the baseline, a figure grew by more than a condition allows
 };
 
-// One capture and its analyses. Each analysis starts when it is first wanted. Analyses that have started run in the
+// One capture and its analyses. An analysis starts when it is first requested. Analyses that have started run in the
 // same replays.
 class CheckAnalyses {
  public:
@@ -54,7 +55,8 @@ class CheckAnalyses {
   const Capture& capture() const { return capture_; }
   const std::optional<std::string>& device() const { return options_.device; }
   const SummaryOptions& options() const { return options_; }
-  // The following functions run the replays that the analysis still needs.
+  // Each of the following functions returns the result of an analysis. It first runs the replays that the analysis
+  // still needs.
   absl::StatusOr<Summary>& summary() { return replays_.Finish(StartSummary()); }
   absl::StatusOr<Fragmentation>& fragmentation() { return replays_.Finish(StartFragmentation()); }
   absl::StatusOr<Balance>& balance() { return replays_.Finish(StartBalance()); }
@@ -83,15 +85,16 @@ class CheckAnalyses {
   Analysis<HostMemoryUse> host_;
 };
 
+// The inputs of a check in addition to the analyses.
 struct CheckContext {
   const CheckArguments& arguments;
   const CheckRequest& asked;
-  std::string path;  // as it can be typed, after --run if a run was selected
+  std::string path;  // for printed commands: the capture's path, after --run if a run was selected
   Terminal terminal;
   std::size_t top() const { return arguments.top.value_or(5); }
 };
 
-// `brief`: prints one line if nothing is found.
+// Runs the check `name`. `brief`: the text is one line if nothing is found.
 absl::StatusOr<CheckResult> RunCheck(const std::string& name, CheckAnalyses& analyses, const CheckContext& shown,
                                      bool brief);
 

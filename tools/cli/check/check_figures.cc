@@ -46,7 +46,7 @@ std::optional<double> OfSummary(std::string_view figure, const Summary& summary)
   return std::ranges::all_of(summary.devices, known) ? std::optional(sum) : std::nullopt;
 }
 
-// Returns the largest peak of the selected devices, of any kind.
+// Returns the largest peak of the selected devices. A selected device may also be the CPU.
 std::optional<double> PeakOf(const Summary& summary) {
   Worst worst;
   for (const DeviceRow& device : summary.devices) worst.Add(static_cast<double>(device.peak_allocated_bytes));
@@ -108,7 +108,7 @@ std::string WhyUnknown(std::string_view figure, const FigureSources& checked) {
 bool NeedsTorchsMemory(std::string_view figure) { return figure != "outside_torch" && figure != "least_free"; }
 
 // If torch's CUDA allocator was not recorded for some time, marks the figure as incomplete. If none of its memory was
-// recorded, marks the figure as unknown, because it would be 0.
+// recorded, marks the figure as unknown, because its value would be 0.
 void TakeUnknown(const FigureSources& checked, CheckedFigure& found) {
   const std::string unknown = CudaMemoryNotKnown(checked.summary.report);
   if (unknown.empty()) return;

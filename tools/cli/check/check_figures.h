@@ -34,7 +34,7 @@ struct CheckedFigure {
   std::string incomplete;
   bool least = false;  // smaller values are worse
 };
-// Returns the figure `figure`. `of`: the module or category; "" for other figures.
+// Returns the figure `figure`, in percent if `percent` is true. `of`: the module or category; "" for other figures.
 CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const FigureSources& checked);
 
 }  // namespace memoir

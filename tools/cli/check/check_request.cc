@@ -93,7 +93,7 @@ bool IsCapture(const std::string& word) {
   return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
 }
 
-// Describes an argument that does not suit the check of ranks; empty if all are valid.
+// Describes an argument that the check `ranks` does not accept. Empty if it accepts all arguments.
 std::string RanksComplaint(const CheckArguments& arguments) {
   if (!arguments.fail_if.empty() || !arguments.baseline.empty() || arguments.format != "text")
     return "check ranks compares the ranks of one job with each other; leave out --fail-if, --baseline and --format";

@@ -1,4 +1,4 @@
-// The request of memoir check: its options, and their combined meaning.
+// The options of `memoir check`, and the request that these options form together.
 #ifndef TOOLS_CLI_CHECK_CHECK_REQUEST_H_
 #define TOOLS_CLI_CHECK_CHECK_REQUEST_H_
 
@@ -38,7 +38,8 @@ struct CheckRequest {
   std::string at_text = "peak";
 };
 
-// The checks that run if no check is named, in order. `ranks` describes a job and runs only if it is named.
+// The checks that run if no check is named, in order. The check `ranks` is not among them: it compares the ranks of a
+// job, and runs only if it is named.
 const std::vector<std::string>& CheckNames();
 inline constexpr char kRanksCheck[] = "ranks";
 VerbHelp CheckHelp();

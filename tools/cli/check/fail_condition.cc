@@ -64,7 +64,7 @@ std::string ListText(const std::vector<std::string>& names) {
   return list;
 }
 
-// Ignores case: "mb" never means millibits, and "GIB" can only mean GiB.
+// Returns the bytes of a unit; 0 if the unit is unknown. Ignores case, because "mb" and "MB" both mean megabytes here.
 double FactorOf(std::string_view unit) {
   static const std::map<std::string, double> kUnits = {
       {"b", 1},        {"byte", 1}, {"bytes", 1}, {"kib", 0x1p10}, {"mib", 0x1p20}, {"gib", 0x1p30},
@@ -73,7 +73,8 @@ double FactorOf(std::string_view unit) {
   return found == kUnits.end() ? 0 : found->second;
 }
 
-// Removes spaces around the comparison and before a unit, which quoted arguments often contain.
+// Returns `text` without spaces at its begin and end. Quoted conditions often contain spaces around the comparison and
+// before a unit.
 std::string WithoutSpaces(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
@@ -116,7 +117,7 @@ std::string ValueText(double value, const FailCondition& condition) {
   return FigureNamed(condition.figure)->unit == Unit::kCount ? FormatCount(whole) : FormatBytes(whole);
 }
 
-// Returns false if missing records, which could only make the figure worse, could change the answer.
+// Returns true if missing records cannot change `holds`. Missing records could only make the figure worse.
 bool IsSure(const FailCondition& condition, const CheckedFigure& figure, bool holds) {
   if (figure.incomplete.empty()) return true;
   if (condition.compare == "==") return false;
@@ -136,7 +137,7 @@ absl::StatusOr<FailCondition> ParseFailCondition(const std::string& text) {
     condition.of = condition.figure.substr(colon + 1);
     condition.figure.resize(colon);
   }
-  constexpr std::string_view kBytes = "_bytes";  // suffix in --json
+  constexpr std::string_view kBytes = "_bytes";  // suffix of the figure's key in --json
   if (condition.figure.ends_with(kBytes)) condition.figure.resize(condition.figure.size() - kBytes.size());
   const std::size_t end = std::min(text.find_first_not_of("<>=", at), text.size());
   condition.compare = text.substr(at, end - at);

@@ -24,13 +24,13 @@ struct FailCondition {
 // Returns InvalidArgument for wrong text; the message names the alternatives.
 absl::StatusOr<FailCondition> ParseFailCondition(const std::string& text);
 
-// Returns each figure with its meaning, one a line, for the help.
+// Returns all figures with their meanings, separated by semicolons, for the help.
 std::string FiguresOfConditions();
 
 struct ConditionResult {
   std::optional<bool> holds;  // nullopt: the figure is unknown
-  bool sure = true;           // false: not everything was recorded, so the real figure may differ
-  std::string why;            // why the figure is unknown or not sure
+  bool sure = true;           // false: not everything was recorded, and the rest could change `holds`
+  std::string why;            // why the figure is unknown, or why records are missing
   std::string figure;         // "1.4 GiB", "2"; "" if unknown
 };
 // `baseline`: the figures of --baseline, which relative conditions need; nullptr without --baseline.

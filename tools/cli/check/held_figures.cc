@@ -77,7 +77,7 @@ absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOpti
     }
     most = std::max(most, bytes);
   }
-  // A known category without bytes has 0; an unknown word has no value.
+  // A known category without blocks has 0 bytes. An unknown word is an error.
   if (known || category) return most;
   const std::vector<std::string> there(names.begin(), names.end());
   return absl::NotFoundError(

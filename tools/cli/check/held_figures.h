@@ -11,14 +11,14 @@
 
 namespace memoir {
 
-// Both functions return a figure of the GPU with the largest figure, or of the selected device. An error contains the
-// reason why the figure is unknown.
+// Both functions return the figure of the selected device. If no device is selected, they return the largest figure of
+// all GPUs. An error contains the reason why the figure is unknown.
 
-// Returns the maximum of the bytes that blocks of these modules, and of modules inside them, had at one time.
+// Returns the most bytes that blocks of the modules `pattern`, and of modules inside them, had at one time.
 absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptions options, const std::string& pattern);
 
-// Returns the bytes of a category at the peak, with all its details ("activation"), or with one ("activation
-// (recomputed)").
+// Returns the bytes of a category at the peak. The name "activation" covers all details of this category. The name
+// "activation (recomputed)" covers only one detail.
 absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOptions options, const std::string& name);
 
 }  // namespace memoir

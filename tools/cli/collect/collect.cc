@@ -1,5 +1,5 @@
-// memoir collect: copies a job's recordings from the disks of its hosts: all summaries, and the recordings of ranks
-// that are odd by their summaries.
+// memoir collect: copies files of a job from the disks of its hosts. First it copies the summaries of all ranks. Then
+// it compares the summaries, and copies the recordings of the odd ranks.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +58,7 @@ struct CollectArguments {
   std::optional<std::uint32_t> at_once;
 };
 
+// The ranks whose recordings are copied: odd ranks, all ranks, or a list.
 struct RankRequest {
   bool odd = false, all = false;
   std::set<std::uint32_t> ranks;
@@ -116,7 +117,8 @@ class Collection {
   int Run() { return asked_.all ? BringAll() : BringSummaries(); }
 
  private:
-  // Returns nullopt after an interruption, or after a failure with a message; `code_` is then the exit code.
+  // Returns nullopt after an interruption or a failure. In both cases a message was printed, and `code_` is the exit
+  // code.
   std::optional<TransferResults> BringFiles(const std::vector<FileRequest>& wanted, const std::string& what) {
     absl::StatusOr<TransferResults> brought = TransferFiles(tree_, wanted, options_, what);
     if (!brought.ok()) {
@@ -143,7 +145,7 @@ class Collection {
 
   int BringAll() {
     std::vector<std::string> patterns = {"*.memoir", std::string("*") + kSummarySuffix};
-    if (sources_.size() == 1) patterns.emplace_back(kSymbols);  // symbols of another host may differ
+    if (sources_.size() == 1) patterns.emplace_back(kSymbols);  // the symbols of several hosts may differ
     const std::optional<TransferResults> brought = BringFiles(RequestFromAll(patterns, false), "copying recordings");
     if (!brought) return code_;
     PrintMessage(fmt::format("{} from {}, {} copied", FormatCounted(FilesOf(*brought), "file", "files"), Sources(),
@@ -204,8 +206,8 @@ class Collection {
     if (any_missing || !compared.job.unreadable.empty()) code_ = kExitError;
   }
 
-  // Requests the recordings from all sources, because a rank that was restarted on another host may have no summary
-  // there.
+  // Requests the recordings of these ranks from all sources. A rank that was restarted on another host has recordings
+  // on both hosts, but its summary may exist on only one of them.
   int BringRanks() {
     std::vector<std::string> patterns;
     for (const std::uint32_t rank : asked_.ranks) patterns.push_back(RankFilePrefix(rank) + "*.memoir");

@@ -1,4 +1,5 @@
-// The places where ranks left their recordings, and how files are copied from there.
+// The sources of `memoir collect`: folders, hosts and addresses where ranks wrote their recordings. Also makes the
+// command line that copies files from a source.
 #ifndef TOOLS_CLI_COLLECT_COLLECT_SOURCE_H_
 #define TOOLS_CLI_COLLECT_COLLECT_SOURCE_H_
 
@@ -27,12 +28,12 @@ CollectSource ParseCollectSource(const std::string& text);
 // The default command that copies files from a host.
 extern const char kDefaultCommand[];
 
-// Values for the words in braces of a command line.
+// The values that replace the words in braces of a command line.
 struct Transfer {
-  std::string patterns;            // a file with a pattern of names in each line
-  std::vector<std::string> names;  // the same patterns
-  std::string into;                // a folder for the files
-  std::string job;                 // absolute folder of the files that were collected before
+  std::string patterns;            // path of a file with one pattern of file names in each line
+  std::vector<std::string> names;  // the patterns in this file
+  std::string into;                // the folder into which the files are copied
+  std::string job;                 // absolute path of the folder with the files that were collected before
 };
 
 // Returns `command` with {source}, {host}, {folder}, {patterns}, {names}, {into} and {job} replaced, each quoted for a

@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The temporary folders for the files of each source until the files are complete. The destructor removes the folders
-// and everything that is left in them.
+// The temporary folders that receive files, one for each source. The destructor removes the folders and everything that
+// is still in them.
 class Staging {
  public:
   explicit Staging(const std::string& job) : path_(job + "/.collect-XXXXXX") {
@@ -51,8 +51,8 @@ bool IsWanted(const std::string& name, const std::vector<std::string>& patterns)
       patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0; });
 }
 
-// Returns true if the file was collected before. A recording's file only grows, so a file of the same size is the same.
-// Summaries are rewritten, so they are always collected again.
+// Returns true if the file was collected before. A recording's file only grows, so two versions with the same size are
+// equal. Summaries are rewritten, so they are always collected again.
 bool IsThere(const fs::path& file, const fs::path& collected) {
   std::error_code error, other;
   const auto size = fs::file_size(file, error);
@@ -71,7 +71,7 @@ std::string CopyWanted(const FileRequest& wanted, const fs::path& into, const fs
     if (IsThere(at->path(), job / name)) continue;
     std::error_code failed;
     if (fs::copy_file(at->path(), into / name, failed)) {
-      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // readers take a summary's age from it
+      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // the age of a summary
       continue;
     }
     fs::remove(into / name, unknown);
@@ -95,7 +95,7 @@ std::string FirstLine(const std::string& file) {
 }
 
 // Returns true if the received file should replace the existing one. A recording only grows. A summary that cannot be
-// read never replaces one that can.
+// read never replaces a readable summary.
 bool IsBetter(const fs::path& came, const fs::path& there) {
   std::error_code absent, error;
   const auto size = fs::file_size(there, absent);
@@ -167,7 +167,7 @@ std::string WhyOf(const ChildResult& result, const std::string& output) {
                      lacks_rsync ? "; install rsync, or name another command with --with" : "");
 }
 
-// Returns false on a full disk.
+// Writes the patterns into the file `transfer.patterns`. Returns false if the disk is full.
 bool WritePatterns(const Transfer& transfer) {
   std::ofstream patterns(transfer.patterns);
   for (const std::string& name : transfer.names) patterns << name << '\n';
@@ -226,7 +226,8 @@ absl::StatusOr<TransferResults> TransferFiles(const InstallTree& tree, const std
     if (batch.interrupted == 0)
       Fail(wanted[commanded[i]], WhyOf(result, commands[i].output), options, brought.of[commanded[i]]);
   }
-  // Also takes files from failed sources, because they are longer than earlier ones, or new.
+  // Also moves the files that arrived from failed sources, if they are new, or longer than the files in the job's
+  // folder.
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (was_ended[i]) continue;
     const std::string why = TakeIn(wanted[i], staging.FolderOf(i), options.job, brought.of[i]);

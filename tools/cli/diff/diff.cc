@@ -1,4 +1,4 @@
-// memoir diff: two captures compared, row by row.
+// memoir diff: compares two captures, row by row.
 #include <unistd.h>
 
 #include <filesystem>
@@ -92,7 +92,7 @@ void AddOptions(CLI::App& app, DiffArguments& arguments) {
   AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
-// Returns the runs of A and B.
+// Returns the runs of A and B, from the value of --runs: "1:2", or "2" for both.
 std::pair<std::string, std::string> RunsOf(const std::string& runs) {
   if (runs.empty()) return {"last", "last"};
   const std::size_t at = runs.find(':');

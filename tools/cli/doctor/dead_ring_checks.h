@@ -9,7 +9,8 @@
 
 namespace memoir {
 
-// Returns one line for each ring found, or with `clean` for each ring merged or removed.
+// Returns one check for each ring that was found. If `clean` is true, the rings are merged or removed, and each check
+// reports the result.
 std::vector<DoctorCheck> CheckDeadRings(const InstallTree& tree, bool clean);
 
 }  // namespace memoir

@@ -36,7 +36,7 @@ using Checks = std::vector<DoctorCheck>;
 // rounded up.
 constexpr std::uint64_t kRingOverhead = 19u << 18;
 constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // default of --ring-size
-constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // the recorder refuses smaller ones
+constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // the tracker refuses smaller rings
 constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm needs twice the size, because programs also use it
 
 std::string Variable(const char* name) {
@@ -88,7 +88,8 @@ DoctorCheck StacksCheck(const PythonFacts& python) {
           "record with a released CPython, 3.10 to 3.14"};
 }
 
-// Symbols by which a tracker follows CUDA memory (tracker/torch/cuda_allocator/cuda_allocator_hook.cc).
+// The symbols of torch that a tracker needs to record CUDA memory
+// (tracker/torch/cuda_allocator/cuda_allocator_hook.cc).
 constexpr std::string_view kCudaAllocator = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr std::string_view kCudaReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 
@@ -205,8 +206,8 @@ DoctorCheck OutputCheck(const std::string& output) {
   return {Level::kFine, "output folder", where, ""};
 }
 
-// Checks for MADV_WIPEONFORK, with which every forked child notices that the recording belongs to its parent. Without
-// it, only children of fork() notice this.
+// Checks that the kernel has MADV_WIPEONFORK. With it, every forked child detects that the recording belongs to its
+// parent. Without it, only children of fork() detect this.
 DoctorCheck KernelCheck() {
   utsname system = {};
   uname(&system);

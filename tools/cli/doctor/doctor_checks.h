@@ -1,5 +1,5 @@
-// The checks of `memoir doctor`, one for each condition of a recording on this machine. They change nothing, except
-// that they create and remove a probe file.
+// The checks of `memoir doctor`, one for each condition of a recording on this machine. The checks change nothing,
+// except that they create and remove a probe file.
 #ifndef TOOLS_CLI_DOCTOR_DOCTOR_CHECKS_H_
 #define TOOLS_CLI_DOCTOR_DOCTOR_CHECKS_H_
 

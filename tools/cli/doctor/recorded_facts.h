@@ -1,5 +1,5 @@
-// The facts about environment, arguments and host that a capture contains: the complete list of docs/security.md, with
-// the current values.
+// The checks of `memoir doctor` that list the facts about the environment, the arguments and the host that a capture
+// contains. The list is the same as in docs/security.md, with the current values.
 #ifndef TOOLS_CLI_DOCTOR_RECORDED_FACTS_H_
 #define TOOLS_CLI_DOCTOR_RECORDED_FACTS_H_
 

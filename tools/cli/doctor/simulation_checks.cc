@@ -26,8 +26,8 @@ bool IsCudaName(std::string_view name) {
   return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
 }
 
-// Returns true for functions of libraries that are not simulated. The functions of the real libraries are used; they
-// fail or are not called.
+// Returns true for a function of a library that is not simulated. The program uses the real library. Without a GPU, the
+// function fails, or the program does not call it.
 bool IsLeftToTheRealLibrary(std::string_view name) {
   for (std::string_view family : {"cuFile", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
     if (name.starts_with(family)) return true;
@@ -113,7 +113,7 @@ std::vector<DoctorCheck> CheckSimulatedDevice(const InstallTree& tree, const std
   }
   std::vector<DoctorCheck> checks = {CardsCheck(tree)};
   const auto facts = ExaminePython(python);
-  if (!facts.ok() || facts->torch_folder.empty()) return checks;  // the checks of python and torch report it
+  if (!facts.ok() || facts->torch_folder.empty()) return checks;  // CheckPython() reports the cause
   for (DoctorCheck& check : CompareSymbols(tree, *facts)) checks.push_back(std::move(check));
   return checks;
 }

@@ -1,5 +1,5 @@
-// The additional checks of `memoir doctor --simulated`: whether a simulated GPU works here, and whether it has all CUDA
-// functions that this torch imports.
+// The additional checks of `memoir doctor --simulated`: whether a simulated GPU works on this machine, and whether the
+// simulated GPU has all CUDA functions that torch imports.
 #ifndef TOOLS_CLI_DOCTOR_SIMULATION_CHECKS_H_
 #define TOOLS_CLI_DOCTOR_SIMULATION_CHECKS_H_
 

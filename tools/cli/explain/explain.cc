@@ -1,4 +1,4 @@
-// memoir explain: the life of one parameter, address, or operator's results.
+// memoir explain: shows the life of one parameter, of the blocks at an address, or of an operator's results.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The start of a capture, for file formats whose times are since 1970.
+// The start of a capture, for file formats that count times from 1970.
 #ifndef TOOLS_CLI_EXPORT_CAPTURE_START_H_
 #define TOOLS_CLI_EXPORT_CAPTURE_START_H_
 
@@ -9,7 +9,8 @@
 
 namespace memoir {
 
-// Returns the start of the first process, in nanoseconds since 1970. Times in the capture are counted from it.
+// Returns the time at which the first process started, in nanoseconds since 1970. Times in the capture are counted from
+// this time. 0 if the capture has no runs.
 inline std::uint64_t StartOf(const Capture& capture) {
   const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
   return run < capture.runs().size() ? capture.runs()[run].start_ns : 0;

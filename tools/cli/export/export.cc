@@ -129,7 +129,7 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   AddFlameOptions(app, arguments.flame);
 }
 
-// The destination of an export.
+// The file, or standard output, to which an export is written.
 class Output {
  public:
   explicit Output(const std::string& path) : file_(path) {}
@@ -153,7 +153,7 @@ void SayDamage(const ReplayReport& report) {
   for (const Damage& damage : report.damage) PrintMessage("damaged: " + ToString(damage));
 }
 
-// Prints the losses, for exports of tables, which do not contain them.
+// Reports damage and lost events. Used for exports of tables, because tables do not contain this information.
 void SayLosses(const ReplayReport& report) {
   SayDamage(report);
   std::uint64_t missing = report.lost_records + report.lost_chunks;
@@ -170,8 +170,8 @@ absl::Status Finish(Output& output, const ReplayReport& report) {
   return absl::OkStatus();
 }
 
-// Limit on the bytes of JSON for each byte of the capture. Complete captures have several hundred. In a damaged
-// capture, one byte may cause pages of output.
+// The most bytes of JSON that are written for each byte of the capture. Complete captures need several hundred. In a
+// damaged capture, one byte may cause pages of output.
 constexpr std::uint64_t kMostJsonPerByte = 4096;
 constexpr std::uint64_t kLeastBound = std::uint64_t{64} << 20;
 
@@ -218,7 +218,7 @@ absl::Status ExportNodes(const Capture& capture, const ExportArguments& argument
   return Finish(output, *report);
 }
 
-// Prints which module, device and process were chosen, if there are others and the user chose none.
+// Prints which module, device and process were chosen, if the capture has others and the user did not choose.
 void PrintChoice(const MemoryTrackerStats& stats, const ExportArguments& arguments) {
   if (arguments.root.empty() && !stats.other_roots.empty())
     PrintMessage("watching " + stats.root + "; --root takes another one: " + absl::StrJoin(stats.other_roots, ", "));
@@ -245,7 +245,7 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
-// `arguments` must be valid.
+// Returns the tables to export. `arguments` must be valid.
 TableSet TablesOf(const ExportArguments& arguments) {
   return arguments.tables.empty() ? TableSet::All() : TableSet::Parse(arguments.tables).value_or(TableSet());
 }
@@ -313,7 +313,7 @@ std::string ComplaintAboutTables(const ExportArguments& arguments) {
   return "";
 }
 
-// Explains why this export cannot select blocks. "" if blocks are not selected, or can be.
+// Returns an error message if `arguments` select blocks although this export cannot select blocks. Otherwise empty.
 std::string ComplaintAboutBlocks(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
   if (!arguments.chooses_blocks()) return "";

@@ -1,5 +1,5 @@
-// memoir export categories (by the rules of Memoir or torch.profiler), data-flow and memory-timeline (by torch's
-// rules).
+// memoir export with the formats categories, data-flow and memory-timeline. The format categories uses the rules of
+// Memoir or torch.profiler. The other two formats use the rules of torch.profiler.
 #ifndef TOOLS_CLI_EXPORT_EXPORT_CATEGORIES_H_
 #define TOOLS_CLI_EXPORT_EXPORT_CATEGORIES_H_
 
@@ -24,7 +24,7 @@ bool IsCategoryExport(std::string_view what);
 // Describes an invalid option; empty if all are valid.
 std::string ComplaintAbout(const CategoryExport& asked);
 
-// `write` receives the file's bytes in order.
+// Writes the export. `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
                                               const Selection& selection,
                                               const std::function<void(std::string_view)>& write);

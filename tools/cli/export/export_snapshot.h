@@ -1,4 +1,4 @@
-// memoir export torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot.
+// memoir export torch-snapshot: writes a snapshot in the format of torch.cuda.memory._dump_snapshot, a pickle.
 #ifndef TOOLS_CLI_EXPORT_EXPORT_SNAPSHOT_H_
 #define TOOLS_CLI_EXPORT_EXPORT_SNAPSHOT_H_
 

@@ -29,9 +29,9 @@ namespace {
 
 using Write = std::function<void(std::string_view)>;
 
-// Limit on heap profiles (perfetto_heap.h), because each may need a replay of the recording.
+// The most heap profiles (perfetto_heap.h) in a file. Each profile may need a replay of the recording.
 constexpr std::size_t kMostHeaps = 8;
-constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is the sequence of the events
+constexpr std::uint32_t kFirstHeapSequence = 2;  // sequence 1 contains the events
 
 Task<absl::StatusOr<ReplayReport>> Feed(JointReplays& replays, const TraceExport& asked, TraceFeed& feed) {
   TreeStreamOptions options;
@@ -74,7 +74,8 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   return report;
 }
 
-// Returns true if a selection by name and rank can select this device alone, among the devices with any memory.
+// Returns true if a selection by name and rank can select this device alone, among the devices on which memory was
+// allocated.
 bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& devices) {
   return 1 == std::ranges::count_if(devices, [&](const DeviceRow& other) {
            return other.peak_allocated_bytes > 0 && other.name == device.name &&
@@ -101,8 +102,8 @@ std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
   return devices;
 }
 
-// Returns who holds the device of `options` at its peak: Python callers; modules and operators if the recording has no
-// stacks.
+// Returns the tree of the stacks that allocated the live memory at the peak of the device in `options`. The stacks
+// consist of Python callers, or of modules and operators if the recording has no Python stacks.
 Task<absl::StatusOr<StackTree>> FindHolders(JointReplays& replays, StackTreeOptions options) {
   absl::StatusOr<StackTree> tree = co_await AnalyzeStackTree(replays, options);
   if (!tree.ok() || tree->missing != kNoStacks) co_return tree;
@@ -110,7 +111,7 @@ Task<absl::StatusOr<StackTree>> FindHolders(JointReplays& replays, StackTreeOpti
   co_return co_await AnalyzeStackTree(replays, options);
 }
 
-// Calls FindHolders. If `replays` visit processes of other ranks as well, it replays the rank of `options` alone.
+// Calls FindHolders. If `replays` also visit processes of other ranks, replays only the rank in `options`.
 Task<absl::StatusOr<StackTree>> FindHoldersOfRank(JointReplays& replays, StackTreeOptions options) {
   if (options.rank == replays.selection().rank || replays.capture().processes().size() == 1)
     co_return co_await FindHolders(replays, options);
@@ -128,7 +129,7 @@ Task<absl::StatusOr<std::vector<Heap>>> FindHeaps(SharedCategories& shared) {
   JointReplays& replays = shared.replays();
   SummaryOptions summarized;
   static_cast<Selection&>(summarized) = replays.selection();
-  summarized.by = GroupBy::kRank;  // the rows are not used, and these need no replay of their own
+  summarized.by = GroupBy::kRank;  // the rows are not used, and rows by rank need no additional replay
   summarized.errors = false;
   const absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, summarized);
   if (!summary.ok()) co_return summary.status();

@@ -1,4 +1,4 @@
-// memoir export perfetto and chrome: slices of threads and counters of devices, for trace viewers.
+// memoir export with the formats perfetto and chrome: slices of threads and counters of devices, for trace viewers.
 #ifndef TOOLS_CLI_EXPORT_EXPORT_TRACE_H_
 #define TOOLS_CLI_EXPORT_EXPORT_TRACE_H_
 
@@ -13,15 +13,15 @@
 namespace memoir {
 
 struct TraceExport {
-  std::string what;    // "perfetto", "chrome"
-  std::string thread;  // number or name of the only exported thread; "": all
-  std::string merge;   // chrome only: the torch.profiler trace to which the capture is added; "": none
-  std::function<bool()> go_on;
+  std::string what;             // "perfetto", "chrome"
+  std::string thread;           // number or name of the only exported thread; "": all
+  std::string merge;            // chrome only: the torch.profiler trace to which the capture is added; "": none
+  std::function<bool()> go_on;  // returns false to stop the export
 };
 
 bool IsTraceExport(std::string_view what);
 
-// `write` receives the file's bytes in order.
+// Writes the export. `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
                                          const std::function<void(std::string_view)>& write);
 

@@ -1,4 +1,5 @@
-// memoir export tree: every node in the order of time as JSON lines, or text in the form of torch's own tests.
+// memoir export tree: writes the tree of ranges, module calls and memory events. The format is JSON lines, one for each
+// node in the order of time, or text in the form of torch's own tests.
 #ifndef TOOLS_CLI_EXPORT_EXPORT_TREE_H_
 #define TOOLS_CLI_EXPORT_EXPORT_TREE_H_
 
@@ -22,7 +23,7 @@ struct TreeExport {
 // Describes an invalid option of an export of `what`; empty if all are valid.
 std::string ComplaintAbout(const TreeExport& asked, std::string_view what);
 
-// `write` receives the file's bytes in order.
+// Writes the export. `write` receives the file's bytes in order.
 absl::StatusOr<ReplayReport> ExportTree(const Capture& capture, const TreeExport& asked, const Selection& selection,
                                         const std::function<void(std::string_view)>& write);
 

@@ -28,7 +28,8 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
-// Returns the process that capture and trace have in common. nullptr if they have no process or several in common.
+// Returns the process that capture and trace have in common. nullptr if they have no process or several processes in
+// common.
 const ProcessSummary* ProcessOf(const KinetoTrace& trace, const Capture& capture) {
   const ProcessSummary* found = nullptr;
   for (const ProcessSummary& process : capture.processes()) {

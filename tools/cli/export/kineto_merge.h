@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// NotFound, PermissionDenied and so on: the file cannot be read. InvalidArgument: as in ReadKinetoTrace().
+// Reads a trace of torch.profiler. Returns NotFound, PermissionDenied and so on if the file cannot be read, and
+// InvalidArgument in the same cases as ReadKinetoTrace().
 absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path);
 
 // Limits `selection` to the trace's time if it has no window, and to one rank if the capture and the trace have exactly
@@ -20,10 +21,11 @@ absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path);
 absl::Status SelectTimeOf(const KinetoTrace& trace, const std::string& path, const Capture& capture,
                           Selection& selection);
 
+// Returns the error for a trace and a capture that are from different runs.
 absl::Status OfAnotherRun(const KinetoTrace& trace, const std::string& path, const Capture& capture);
 
-// Returns the frame that appends a capture's events to the events of the trace. The times since 1970 align the two.
-// `trace` must outlive the frame.
+// Returns the begin and end of a file in which a capture's events follow the events of the trace. Their times since
+// 1970 align the trace and the capture. `trace` must outlive the frame.
 ChromeFrame FrameOf(const KinetoTrace& trace, const Capture& capture);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// memoir fit: simulates whether a program fits on a card, on which cards it fits, and with which values.
+// memoir fit: runs a program on simulated cards. Finds whether the program fits on a card, on which cards it fits, and
+// the largest value (such as a batch size) with which it fits.
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
-// Returns "train.py" for "python train.py", "torchrun" for "torchrun -m pkg".
+// Returns a short name of the command: "train.py" for "python train.py", "torchrun" for "torchrun -m pkg".
 std::string NameOf(const Strings& command) {
   for (const std::string& word : command) {
     if (word.ends_with(".py")) return fs::path(word).filename().string();
@@ -83,7 +84,8 @@ class Fitting {
   const std::string what_;
 };
 
-// Explains why a program may not have used the GPU, or may have failed before. "" if the reason is unknown.
+// Explains why a program may not have used the GPU, or may have failed before it used the GPU. "" if the reason is
+// unknown.
 std::string Fitting::Hint(const FitCard& card) const {
   const FitRun& run = card.low.run;
   if (run.signal == SIGKILL) return "was it the host's memory that ran out?";
@@ -115,7 +117,8 @@ void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   for (FitCard& card : cards) card.torch = version;
 }
 
-// With --brief, the next command records the program on the simulated card.
+// Returns `json` as it is printed. With --brief, it is shortened, with a command that records the program on the
+// simulated card.
 std::string Fitting::Printed(const Json& json) const {
   const std::string& card = options_.cards.front().key;
   return options_.brief ? BriefFit(ToText(json), card, options_.command) : ToText(json);
@@ -145,14 +148,14 @@ int Fitting::RunOne() {
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) PrintMessage(hint);
   NoteTorch(cards);
   const int shown = ShowOne(cards[0]);
-  // If only the run with the smallest possible shapes failed, the exit code of the other run is returned.
+  // If the run with the smallest possible shapes failed, the exit code of LeadingRun() is returned.
   const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
   const int code = failed ? LeadingRun(cards[0]).exit_code : result.exit_code;
   return code != 0 ? code : shown;
 }
 
-// Prints a hint about the first subject that did not use the GPU, or failed for another reason than memory. If it
-// failed, also prints the last line of its output.
+// Prints a hint about the first subject that did not use the GPU, or failed for another reason than memory. If this
+// subject failed, also prints the last line of its output.
 void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
@@ -250,7 +253,8 @@ int Fitting::RunVariation() {
   return ShowCurve(curve);
 }
 
-// The file was tested for writing before anything ran, but the disk may be full now.
+// Writes the picture that --png requests. ResolvePng() tested the file before anything ran, but the disk may be full
+// now.
 int Fitting::WritePng(const FitCurve& curve) const {
   if (options_.png.empty()) return kExitFine;
   std::ofstream file(options_.png, std::ios::binary);

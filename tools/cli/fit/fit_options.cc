@@ -69,7 +69,7 @@ void AddOptions(CLI::App& app, FitOptions& options) {
   AddNumber(app, "--rank", options.rank, "the rank of --world that runs; the others do not run [0]");
   AddNumber(app, "--world", options.world, "run as one of so many ranks, without a launcher: up to 4096");
   app.add_option("--sim-profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
-  app.add_option("--profiles", options.profiles, "")->group("");  // its former name
+  app.add_option("--profiles", options.profiles, "")->group("");  // former name of --sim-profiles
   app.add_option("--addresses", options.addresses,
                  "linux or wsl: the order in which the driver gives out addresses [as this host]");
   app.add_option("--vary", options.vary,
@@ -169,7 +169,8 @@ std::string PlaceholderIn(const std::vector<std::string>& command) {
   return "";
 }
 
-// Tests that the file can be written. Called before anything runs, so that no runs are lost by a wrong path.
+// Tests that the file of --png can be written. Called before anything runs, so that a wrong path does not waste the
+// runs.
 absl::Status ResolvePng(FitOptions& options) {
   if (options.png.empty()) return absl::OkStatus();
   if (options.vary.empty()) return Wrong("--png draws a curve: add --vary NAME=A:B");

@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// "BATCH=1:512", "BATCH=8:512:8"
+// The value of --vary, such as "BATCH=1:512" or "BATCH=8:512:8".
 struct Variation {
   std::string name;
   std::uint64_t first = 0, last = 0, step = 1;
@@ -27,7 +27,7 @@ std::vector<std::string> WithValue(const std::vector<std::string>& command, cons
 
 struct FitOptions {
   std::string gpu = "h100";  // a card's key, or "all"
-  std::string memory;        // as typed; "": the card's own
+  std::string memory;        // as typed; "": the memory in the card's profile
   std::string profiles;      // file with further cards; "": no file
   std::string addresses;     // linux or wsl; "": as on this host
   std::optional<std::uint32_t> devices, rank, world;
@@ -40,7 +40,8 @@ struct FitOptions {
   bool has_several() const { return variation || cards.size() != 1; }
 };
 
-// Returns the bytes of addresses that a process may use; practically unlimited without `ulimit -v`.
+// Returns the size in bytes of the address space that a process may use: the limit of `ulimit -v`, or the largest
+// number if there is no limit.
 std::uint64_t AddressSpaceLimit();
 
 // Returns an exit code if the program should end; nullopt to continue.

@@ -25,7 +25,7 @@ FitCard CardOf(const FitSubject& subject, FitRun run) {
   card.name = subject.card.name;
   card.memory = subject.card.memory;
   card.memory_most = subject.card.memory_most;
-  // The device reports a rounded total.
+  // The simulated device reports a rounded size of its memory. The answer uses this size.
   if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
   card.low.run = std::move(run);
   return card;
@@ -65,7 +65,8 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
   return cards;
 }
 
-// The first run assumes the smallest possible shapes where a shape is unknown, and a device that is busy and thus late.
+// The first run assumes the smallest possible shapes where a shape is unknown, and a GPU that completes its work late.
+// So the additional runs assume the largest possible shapes, or a GPU that completes its work at once.
 bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
   std::vector<std::size_t> of;

@@ -1,5 +1,6 @@
-// One card with one command, and all runs that its answer needs: a run on the card; if the need depends on something
-// unknown, a run with the assumption that needs most; if it does not fit, a run without the card's limit.
+// Runs the subjects of `memoir fit`. A subject is one command on one simulated card. First it runs on the card. If the
+// memory that it needs depends on something unknown, it runs again with the assumption that needs most. If it does not
+// fit, it runs again without the card's limit.
 #ifndef TOOLS_CLI_FIT_FIT_SUBJECTS_H_
 #define TOOLS_CLI_FIT_FIT_SUBJECTS_H_
 
@@ -26,10 +27,11 @@ class FitSubjects {
 
   // Runs one subject for the first time, with this process's standard input, output and error.
   FitCard RunHere(const FitSubject& subject, ChildResult& result);
-  // Runs each subject for the first time, with output in files. nullopt: exit with the simulator's exit code.
+  // Runs each subject for the first time, with output in files. nullopt if the program must exit with the simulator's
+  // exit code.
   std::optional<std::vector<FitCard>> Run(const std::vector<FitSubject>& subjects, const std::string& what);
   // If the memory of a subject depends on an assumption, runs the subject again to find the least and the most memory
-  // that it may need. Returns false to exit with the simulator's exit code.
+  // that it may need. Returns false if the program must exit with the simulator's exit code.
   bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
   // If a subject does not fit, runs it again without the card's limit. Returns false as RunBounds() does.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);

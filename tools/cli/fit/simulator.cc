@@ -62,7 +62,7 @@ class RunningLine {
   bool shown_ = false;
 };
 
-// While an object exists, standard output goes to standard error.
+// While an object of this class exists, standard output is redirected to standard error.
 class OutputToError {
  public:
   explicit OutputToError(bool active) : kept_(active ? dup(STDOUT_FILENO) : -1) {
@@ -180,8 +180,8 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   return run;
 }
 
-// Returns nullopt if there is no recording; the result then contains only the device's own figures. Prints the line
-// about a missing recording only once.
+// Returns the figures that a run's recording contains. Returns nullopt if there is no recording, and prints the reason
+// once. The answer then contains only the figures of the simulated device.
 std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulation, const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const std::string path = simulation.keep.empty() ? (FolderOf(simulation) / "capture").string() : simulation.keep;

@@ -24,9 +24,10 @@ namespace memoir {
 struct Simulation {
   std::string name;  // unique; names the folder of the run: "h100"
   std::string card;
-  std::string memory;  // bytes; "": the card's
+  std::string memory;  // bytes; "": the memory in the card's profile
   std::vector<std::string> command;
-  // True: shapes that depend on uncomputed values are the largest possible ones; false: the smallest possible ones.
+  // The assumption for shapes that depend on values that were not computed. True: the largest possible shapes; false:
+  // the smallest possible shapes.
   bool takes_most = false;
   bool at_once = false;   // true: the device completes its work at once; false: some launches later
   std::string keep = "";  // folder for the recording; "": the recording is not kept
@@ -39,13 +40,15 @@ class Simulator {
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
 
+  // Creates the folder for the files of the runs. Call it before the first run.
   absl::Status Prepare();
 
-  // Runs the command with this process's standard input, output and error, as `memoir run` does. With --json, standard
-  // output goes to standard error. A third ^C kills the command if the first two did not end it.
+  // Runs the command with this process's standard input, output and error, as `memoir run` does. With --json, the
+  // command's standard output is redirected to standard error. A third ^C kills the command if the first two did not
+  // end it.
   FitRun RunHere(const Simulation& simulation, ChildResult& result);
   // Runs the commands with their output in files. After an interruption or a failed start, prints the reason and
-  // returns nullopt; then exit with exit_code(). `what`: the text of the progress line.
+  // returns nullopt; the program must then exit with exit_code(). `what`: the text of the progress line.
   std::optional<std::vector<FitRun>> RunAll(const std::vector<Simulation>& simulations, const std::string& what);
   int exit_code() const { return exit_code_; }
 

@@ -14,8 +14,8 @@ struct DynamicSymbols {
   std::set<std::string> defined, wanted;
 };
 
-// Reads only names for which `keep` returns true, because torch's libraries have hundreds of thousands. A damaged file
-// causes an error, never a crash. The error names the file and the cause.
+// Reads only names for which `keep` returns true, because torch's libraries have hundreds of thousands of names. A
+// damaged file causes an error, never a crash. The error names the file and the cause.
 absl::StatusOr<DynamicSymbols> ReadDynamicSymbols(const std::string& path, bool (*keep)(std::string_view name));
 
 }  // namespace memoir

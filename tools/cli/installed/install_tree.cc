@@ -20,8 +20,8 @@ InstallTree FindInstallTree() {
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";
   tree.simulated_device = tree.root / MEMOIR_LIB_DIR / "libmemoir_simcuda.so";
   tree.simulated_driver = tree.root / MEMOIR_LIB_DIR / "simulated" / "libcuda.so.1";
-  // A wheel contains the library only under the driver's name: wheels contain no links, and two copies would be two
-  // devices.
+  // A wheel contains the library only under the driver's name: wheels contain no links, and two copies of the library
+  // would be two separate devices.
   if (!std::filesystem::exists(tree.simulated_device, error) && std::filesystem::exists(tree.simulated_driver, error))
     tree.simulated_device = tree.simulated_driver;
   tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";

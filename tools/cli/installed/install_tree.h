@@ -1,5 +1,5 @@
-// The parts of this installed copy of Memoir. They are found relative to the running program, so that the tree can be
-// moved.
+// The files and folders of this installation of Memoir. They are found relative to the running program, so that the
+// installation can be moved.
 #ifndef TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
 #define TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
 

@@ -38,8 +38,8 @@ std::string TorchVersion(const std::string& folder) {
   return std::regex_search(text, match, kVersion) ? match[1].str() : "";
 }
 
-// Returns the version in a tracker's name, like minor_of() in python/_torch_memoir/_library.py: "2.11", or for a
-// nightly build the full version.
+// Returns the version of torch in the form of the trackers' file names, like minor_of() in
+// python/_torch_memoir/_library.py: "2.11", or for a nightly build the full version.
 std::string Minor(const std::string& version) {
   static const std::regex kRelease(R"((\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?)");
   std::smatch match;

@@ -20,8 +20,8 @@ struct PythonFacts {
   std::string torch_minor;    // "2.11"; for a nightly build, the full version
 };
 
-// Starts the interpreter, which looks for torch without importing it. Fails if it does not run, is not a Python, or
-// does not answer.
+// Starts the interpreter, which looks for torch without importing it. Fails if the program does not run, is not a
+// Python, or does not answer.
 absl::StatusOr<PythonFacts> ExaminePython(const std::string& program);
 
 // Returns the interpreter in the first line of a script, such as "/usr/bin/env"; empty if it is not a script.

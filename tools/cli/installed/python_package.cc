@@ -24,7 +24,8 @@ bool HasPackage(const std::string& python, const std::string& package) {
 }
 
 // Returns the Python of the environment that contains this installation
-// (ENVIRONMENT/lib/python3.11/site-packages/memoir/_tree), of the active environment, and those in PATH.
+// (ENVIRONMENT/lib/python3.11/site-packages/memoir/_tree), the Python of the active environment, and the Pythons in
+// PATH.
 std::vector<std::string> Candidates(const InstallTree& tree) {
   std::vector<std::string> candidates;
   std::error_code ignored;

@@ -1,4 +1,5 @@
-// Finds a Python that has a package, for work that needs a package which Memoir does not install.
+// Finds a Python interpreter that has a given package. Some verbs run Python code that needs a package which Memoir
+// does not install.
 #ifndef TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 #define TOOLS_CLI_INSTALLED_PYTHON_PACKAGE_H_
 
@@ -10,8 +11,8 @@
 namespace memoir {
 
 // `given`: the value of --python. If it is empty, tries the Python of the environment in which Memoir is installed,
-// then of the active environment, then those in PATH. The error begins with `who` ("this query") and names the package
-// to install.
+// then the Python of the active environment, then the Pythons in PATH. The error begins with `who` ("this query") and
+// names the package to install.
 absl::StatusOr<std::string> FindPythonWith(const InstallTree& tree, const std::string& package,
                                            const std::string& given, const std::string& who);
 

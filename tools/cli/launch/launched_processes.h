@@ -1,4 +1,5 @@
-// The number of processes that a launcher starts on this machine, from its command line. Each process expects a GPU.
+// The number of processes that a launcher starts on this machine, from its command line. Each of these processes
+// expects its own GPU.
 #ifndef TOOLS_CLI_LAUNCH_LAUNCHED_PROCESSES_H_
 #define TOOLS_CLI_LAUNCH_LAUNCHED_PROCESSES_H_
 

@@ -1,6 +1,6 @@
 // memoir run: records a command from its start to its end, then shows the summary.
 //
-// The command runs whatever happens to the recording. If no recording can be made, one line is printed.
+// If the command cannot be recorded, it runs nevertheless, and one line with the cause is printed.
 #include <unistd.h>
 
 #include <chrono>
@@ -95,8 +95,8 @@ void AddOptions(CLI::App& app, EnvironmentVariables& given) {
   }
 }
 
-// Takes options from the command line, otherwise from the environment. Invalid values are refused before anything
-// starts.
+// Reads each option from the command line, or otherwise from the environment. Returns an exit code if a value is
+// invalid, so that nothing starts.
 std::optional<int> ResolveOptions(const EnvironmentVariables& given, EnvironmentVariables& resolved) {
   for (const RecordOption& option : RecordOptions()) {
     const auto found = given.find(option.variable);
@@ -118,7 +118,8 @@ Attachment AttachmentFor(const EnvironmentVariables& variables) {
   return attachment;
 }
 
-// Handles ^C while the summary is made: this process then ends as the command ended.
+// The result of the command. After ^C while the summary is made, LeaveNow() ends this process in the same way as the
+// command ended.
 ChildResult command_ended;
 void LeaveNow(int) {
   DieBySignal(command_ended.signal);
@@ -155,7 +156,7 @@ std::string OutputOf(const EnvironmentVariables& variables) {
 
 // Returns a name for this run, unique on all hosts. The name contains the launcher's name of the job, so that readers
 // can distinguish two jobs in one folder: "slurm-71.4/node1-4711-1700000000000000000". A nested `memoir run` uses the
-// name of the outer one.
+// name of the outer `memoir run`.
 std::string NameOfRun() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -165,7 +166,8 @@ std::string NameOfRun() {
                      std::chrono::nanoseconds(now).count());
 }
 
-// Each process of a launcher expects its own GPU.
+// If `command` starts a launcher, simulates one GPU for each process of the launcher, because each process expects its
+// own GPU.
 void AddDevicesFor(const Strings& command, EnvironmentVariables& variables) {
   if (!variables.contains("MEMOIR_SIM_GPU") || variables.contains("MEMOIR_SIM_WORLD")) return;
   if (const auto processes = LaunchedProcesses(command); processes && *processes <= kMostSimulatedDevices)
@@ -187,11 +189,11 @@ CommandEnd EndOf(const ChildResult& result) {
 }
 
 int RunRecorded(const Strings& command, EnvironmentVariables variables, std::uint32_t summary_every) {
-  // In a default folder of a job, existing parts belong to other ranks.
+  // In the default folder of a job, existing parts belong to other ranks of the job.
   const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
   OutputFolder folder(OutputOf(variables));
-  const bool speaks = IsReportingProcess(variables);
-  const bool quiet = IsQuiet(variables) || !speaks;
+  const bool is_reporting = IsReportingProcess(variables);
+  const bool quiet = IsQuiet(variables) || !is_reporting;
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
     PrintMessage(std::string(status.message()) + ". The command runs unrecorded");
     return RunUnrecorded(command);
@@ -214,7 +216,7 @@ int RunRecorded(const Strings& command, EnvironmentVariables variables, std::uin
   }
   ProtectEnd(result);
   if (folder.WasRemoved()) {
-    if (speaks)
+    if (is_reporting)
       PrintMessage("nothing is left of the recording: " + folder.path() + " was removed while the command ran");
     return EndAs(result);
   }
@@ -225,7 +227,7 @@ int RunRecorded(const Strings& command, EnvironmentVariables variables, std::uin
     FinishRecording(folder.path(), EndOf(result), quiet, summary_every > 0);
   } else {
     folder.RemoveIfEmpty();
-    if (!said && speaks) PrintMessage(WhyNothingRecorded(command, result.signal, tree));
+    if (!said && is_reporting) PrintMessage(WhyNothingRecorded(command, result.signal, tree));
   }
   if (wanted_devices > 0 && result.exit_code != 0) PrintMessage(MissingDevices(variables, wanted_devices));
   return EndAs(result);
@@ -237,7 +239,7 @@ std::size_t GivenWindows(const EnvironmentVariables& variables) {
 
 int PrintEnvironment(EnvironmentVariables variables, const std::string& format) {
   variables["MEMOIR_OUTPUT"] = OutputOf(variables);
-  variables.erase("MEMOIR_NOTES");  // from an outer `memoir run`, which would not remove these notes
+  variables.erase("MEMOIR_NOTES");  // set by an outer `memoir run`, which would not remove these notes
   const Attachment attachment = AttachmentFor(variables);
   return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
 }

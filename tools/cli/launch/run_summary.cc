@@ -24,7 +24,7 @@
 namespace memoir {
 namespace {
 
-// Returns KilledLine(). Empty if no process was killed for its memory use.
+// Returns the line of KilledLine(). Empty if no process was killed because of its memory use.
 std::string WhoKilled(const Capture& capture, const ReplayReport& report, const TypedCommand& names) {
   const auto merged = [](const ReplayReport::Process& process) { return process.end.reason() == v1::End::MERGED; };
   if (std::ranges::none_of(report.processes, merged)) return "";

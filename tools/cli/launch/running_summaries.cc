@@ -21,9 +21,9 @@ RunningSummaries::RunningSummaries(const std::string& folder, const std::string&
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   SpawnOptions options;
   options.input = options.output = options.errors = null;
-  options.own_group = true;  // ^C is for the command, which may continue
+  options.own_group = true;  // ^C must not end this process, because the command may continue
   options.dies_with_us = SIGKILL;
-  // Not SCHED_IDLE, with which the process would hardly run while all processors are busy.
+  // Sets the lowest normal priority. With SCHED_IDLE the process would hardly run while all processors are busy.
   options.in_child = [] { setpriority(PRIO_PROCESS, 0, 19); };
   const std::string program = FindInstallTree().root / "bin" / "memoir";
   const std::vector<std::string> command = {program, "summarize", "--every", std::to_string(seconds),

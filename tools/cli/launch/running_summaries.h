@@ -1,5 +1,5 @@
-// Summaries of a command's ranks while it runs (`memoir run --summary-every`). A separate process makes them, so that
-// the command continues if this fails.
+// Starts a separate process that writes summaries of a command's ranks while the command runs (`memoir run
+// --summary-every`). If this process fails, the command continues.
 #ifndef TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 #define TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 
@@ -12,8 +12,8 @@ namespace memoir {
 
 class RunningSummaries {
  public:
-  // `run`: MEMOIR_RUN of the command; recordings of other runs are ignored. `seconds`: the interval at which `folder`
-  // is examined; 0: no process is started. Prints a line if the process cannot be started.
+  // `run`: the value of MEMOIR_RUN in the command's environment; recordings of other runs are ignored. `seconds`: the
+  // interval at which `folder` is examined; 0: no process is started. Prints a line if the process cannot be started.
   RunningSummaries(const std::string& folder, const std::string& run, std::uint32_t seconds);
   RunningSummaries(const RunningSummaries&) = delete;
   RunningSummaries& operator=(const RunningSummaries&) = delete;

@@ -66,7 +66,7 @@ std::string Get(const std::map<std::string, std::string>& variables, const std::
   return found == variables.end() ? "" : found->second;
 }
 
-// Bounds of an option. The device checks them as well, but only after the program has started.
+// The bounds of an option's value. The simulated device checks them too, but only after the program has started.
 struct Limit {
   const char* variable;
   const char* option;  // as users write it

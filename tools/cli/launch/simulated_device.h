@@ -1,7 +1,8 @@
-// The simulated GPU for a command: whether it is installed, whether the card is known, and the command's environment.
+// Prepares the simulated GPU for a command. Checks whether the simulated device is installed and the card is known, and
+// extends the command's environment.
 //
-// The device itself reads its variables in the command's processes (docs/simulated_device.md). Wrong values are refused
-// here, before anything starts.
+// In the command's processes, the simulated device reads its variables (docs/simulated_device.md). This file checks the
+// values earlier, before anything starts.
 #ifndef TOOLS_CLI_LAUNCH_SIMULATED_DEVICE_H_
 #define TOOLS_CLI_LAUNCH_SIMULATED_DEVICE_H_
 
@@ -19,12 +20,12 @@ namespace memoir {
 
 constexpr std::uint32_t kMostSimulatedDevices = 64;
 
-// A card of the tables.
+// A card profile, as far as the program needs it.
 struct SimulatedCard {
-  std::string key;           // "h100"
-  std::string name;          // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;  // bytes: the smallest number that a driver reports
-  std::uint64_t memory_most = 0;
+  std::string key;                 // "h100"
+  std::string name;                // "NVIDIA H100 80GB HBM3"
+  std::uint64_t memory = 0;        // bytes: the smallest number that a driver reports
+  std::uint64_t memory_most = 0;   // bytes: the largest number that a driver reports
   std::uint64_t memory_least = 0;  // bytes of the context and one block: the least value of --sim-memory
   bool common = false;             // included in `memoir fit --gpu all`
 };
@@ -34,11 +35,12 @@ struct SimulatedCard {
 // message names file, line and error.
 absl::StatusOr<std::vector<SimulatedCard>> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
 
-// `variables` are the options' variables (MEMOIR_SIM_GPU ...). OK if they request no simulation, or a possible one.
+// `variables` are the options' variables (MEMOIR_SIM_GPU ...). Returns OK if they request no simulation, or a
+// simulation that is possible.
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables);
 
-// Appends the simulated device to LD_PRELOAD, after the interposer if that is preloaded, because the interposer's hooks
-// look at everything that torch imports. Also makes triton find the simulated driver.
+// Appends the library of the simulated device to LD_PRELOAD. If the interposer is preloaded, it comes first, because
+// its hooks must see everything that torch imports. Also makes triton find the simulated driver.
 void AddSimulation(const InstallTree& tree, Attachment& attachment);
 
 }  // namespace memoir

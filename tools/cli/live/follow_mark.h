@@ -1,6 +1,6 @@
-// A file in the folder of a capture, by which the recording detects that a reader follows it. A recording with --detail
-// auto then writes every second, and otherwise every four seconds (tracker/session/process/follower_detection.h). Not
-// thread-safe.
+// A file in the folder of a capture that shows to the recording that a reader follows it. While a reader follows, a
+// recording with --detail auto writes its events every second, otherwise every four seconds
+// (tracker/session/process/follower_detection.h). Not thread-safe.
 #ifndef TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 #define TOOLS_CLI_LIVE_FOLLOW_MARK_H_
 
@@ -17,8 +17,8 @@ class FollowMark {
   FollowMark(const FollowMark&) = delete;
   FollowMark& operator=(const FollowMark&) = delete;
 
-  // Call it repeatedly while somebody follows a running recording. Touches the file at most once a second. Does nothing
-  // if the folder is not writable, or if a file with contents has this name; the shown state is then older.
+  // Call it repeatedly while a running recording is followed. Touches the file at most once a second. Does nothing if
+  // the folder is not writable, or if a file with contents has this name; the reader then shows an older state.
   void Touch();
 
  private:

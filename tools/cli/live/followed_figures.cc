@@ -15,8 +15,8 @@
 namespace memoir {
 namespace {
 
-// A recording without new data for this time is silent. The recorder writes every second while there is anything to
-// write.
+// A recording counts as silent after this time without new data. While a recording is followed, the tracker writes
+// every second if there are new events.
 constexpr double kSilentSeconds = 10;
 
 std::uint64_t NowNs(clockid_t clock) {
@@ -25,7 +25,7 @@ std::uint64_t NowNs(clockid_t clock) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Returns the bytes of a line of /proc/meminfo: "MemTotal:  16384 kB".
+// Returns the bytes in the line `field` of /proc/meminfo: "MemTotal: 16384 kB".
 std::optional<std::uint64_t> HostMemory(std::string_view field) {
   std::ifstream file("/proc/meminfo");
   std::string name, rest;
@@ -150,7 +150,7 @@ void FollowedFigures::Describe(std::size_t at, std::uint64_t now_ns) {
   process.asked.open = process.asked.open && runs;
   process.events = recording.events();
   Rate& rate = rates_[at];
-  // The rates are over the newest chunks, and stay unchanged if an update finds no new chunk.
+  // The rates describe the newest chunks. They stay unchanged if an update finds no new chunk.
   if (recording.chunks() > rate.chunks) {
     const double passed = Seconds(rate.time_ns == 0 ? start : rate.time_ns, newest);
     const auto chunks = static_cast<double>(recording.chunks() - rate.chunks);

@@ -1,4 +1,5 @@
-// Combines the sources of `memoir live`: the followed folder, its events, and the processes of this host.
+// Collects the figures that `memoir live` shows, from the files in the followed folder and from the processes of this
+// host.
 #ifndef TOOLS_CLI_LIVE_FOLLOWED_FIGURES_H_
 #define TOOLS_CLI_LIVE_FOLLOWED_FIGURES_H_
 
@@ -20,14 +21,14 @@ class FollowedFigures {
   // `cpu_share`: the part of one processor that reading may use.
   static absl::StatusOr<std::unique_ptr<FollowedFigures>> Open(const std::string& folder, double cpu_share);
 
-  // Reads what has been written since the last call. `go_on`: as in FollowedFolder::Update().
+  // Reads the chunks that were written since the last call. `go_on`: as in FollowedFolder::Update().
   void Update(const std::function<bool()>& go_on);
   const LiveFigures& figures() const { return figures_; }
-  // Returns true if no process runs any more and everything was read.
+  // Returns true if the last Update() found no process of the recording that still runs.
   bool is_over() const;
 
  private:
-  struct Rate {  // between two updates that found new chunks
+  struct Rate {  // counts at the newest update that found new chunks, and the rates before it
     std::uint64_t time_ns = 0, events = 0, chunks = 0, in_full = 0;
     double events_per_second = 0, chunks_per_second = 1, full_share = 1;
   };

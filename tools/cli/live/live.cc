@@ -1,4 +1,4 @@
-// memoir live: shows a recording while it is being written: on a terminal, as lines, for scripts and for Prometheus.
+// memoir live: shows a recording while it is being written: on a terminal, as lines of text or JSON, or for Prometheus.
 #include <signal.h>
 #include <unistd.h>
 
@@ -79,7 +79,8 @@ void AddOptions(CLI::App& app, LiveArguments& arguments) {
   AddNumber(app, "--top", arguments.top, "processes in a list of several [8; all in --json]");
 }
 
-// In `memoir live snapshot` the word is the action, unless a file has this name. The newest recording is then followed.
+// In `memoir live snapshot`, the word is the action, unless a file has this name. If the word is the action, the newest
+// recording is followed.
 void TakeAction(LiveArguments& arguments) {
   std::error_code error;
   if (arguments.what == "snapshot" && arguments.action.empty() && !std::filesystem::exists("snapshot", error))
@@ -138,7 +139,7 @@ class Watch {
       if (IsAnyRunning(followed_.figures())) mark_.Touch();
       keys_.CheckRequests(followed_.figures());
       code = Show();
-      // Reads once more after the end, because the newest events of a killed process may have been merged only now.
+      // Reads once more after the end, because the newest events of a killed process may be merged only after its end.
       over = followed_.is_over() ? over + 1 : 0;
       if (over == 2 || arguments_.once) break;
       WaitUntil(next);
@@ -169,7 +170,8 @@ class Watch {
     while (!quit_ && signals_.ended_by() == 0) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - steady_clock::now()).count();
       if (left <= 0) return;
-      // Touches the mark early, because the recorder looks for it only when it examines the ring.
+      // Touches the file of the FollowMark up to five seconds before the next read, because the writer looks at this
+      // file only when it examines the ring.
       if (left <= 5000 && IsAnyRunning(followed_.figures())) mark_.Touch();
       const auto key =
           signals_.Wait(terminal_ ? STDIN_FILENO : -1, output_.server(), static_cast<int>(std::min<long>(left, 250)));

@@ -14,7 +14,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kSteps = 3;  // if no number is typed
+constexpr std::uint64_t kSteps = 3;  // number of steps if no number is typed
 constexpr std::size_t kMostDigits = 6;
 
 // Returns true if operators are recorded. With --detail auto, the level LEVEL_MEMORY may only mean a repeated step.
@@ -25,7 +25,7 @@ bool RecordsOperators(const LiveFigures& figures) {
 
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }
 
-// Returns "; begun in 3 of 8 processes"; "" if there is only one process.
+// Returns a text such as "; begun in 3 of 8 processes". "" if there is only one process.
 std::string InProcesses(std::string_view what, std::size_t some, std::size_t all) {
   return all == 1 ? "" : fmt::format("; {} in {} of {} processes", what, FormatCount(some), FormatCount(all));
 }
@@ -122,11 +122,12 @@ void LiveKeys::LookForSnapshot() {
   }
 }
 
-// The message describes the first process that has begun, because the ranks of a job are in nearly the same step.
+// Updates the message about requested steps. The message describes the first process that has begun to record them,
+// because the ranks of a job are in nearly the same step.
 void LiveKeys::LookForSteps(const LiveFigures& figures) {
   if (!asked_) return;
   std::size_t running = 0, begun = 0, open = 0;
-  const LiveProcess* speaks = nullptr;
+  const LiveProcess* described = nullptr;
   const auto has_steps = [](const LiveProcess& process) { return process.step_source != StepSource::kNone; };
   const bool any_has_steps = std::ranges::any_of(figures.processes, has_steps);
   for (const LiveProcess& process : figures.processes) {
@@ -135,7 +136,7 @@ void LiveKeys::LookForSteps(const LiveFigures& figures) {
     ++running;
     begun += has_begun;
     open += has_begun && process.asked.open;
-    if (has_begun && (speaks == nullptr || (process.asked.open && !speaks->asked.open))) speaks = &process;
+    if (has_begun && (described == nullptr || (process.asked.open && !described->asked.open))) described = &process;
   }
   const std::string steps = StepsText(asked_->steps);
   if (running == 0) {
@@ -150,10 +151,10 @@ void LiveKeys::LookForSteps(const LiveFigures& figures) {
           "or an optimizer's step",
           steps, asked_->steps == 1 ? "is" : "are");
   } else if (open > 0) {
-    message_ = fmt::format("step {} of {} in full{}", FormatCount(speaks->asked.begun), FormatCount(asked_->steps),
+    message_ = fmt::format("step {} of {} in full{}", FormatCount(described->asked.begun), FormatCount(asked_->steps),
                            InProcesses("so", open, running));
   } else {
-    message_ = OverText(figures, speaks->asked);
+    message_ = OverText(figures, described->asked);
     asked_.reset();
   }
 }

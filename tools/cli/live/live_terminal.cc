@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l\x1b[2J";  // switches to the other screen, hides the cursor, clears
+constexpr char kEnter[] = "\x1b[?1049h\x1b[?25l\x1b[2J";  // switches to the alternate screen, hides the cursor, clears
 constexpr char kLeave[] = "\x1b[?25h\x1b[?1049l";
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
 

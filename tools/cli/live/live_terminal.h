@@ -1,5 +1,5 @@
-// The terminal while `memoir live` draws on it: switches to another screen, reads single keys, and restores everything
-// at the end, even if a signal ends the program.
+// Controls the terminal while `memoir live` draws on it. Switches to the alternate screen and reads single keys. At the
+// end restores the terminal, even if a signal ends the program.
 #ifndef TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 #define TOOLS_CLI_LIVE_LIVE_TERMINAL_H_
 
@@ -37,7 +37,7 @@ class LiveTerminal {
   LiveTerminal& operator=(const LiveTerminal&) = delete;
 
   std::size_t height() const;
-  // Draws the lines over the previous ones, all in one write, so that nothing flickers.
+  // Draws the lines over the previous lines, with a single write, so that the screen does not flicker.
   void Draw(const std::vector<std::string>& lines);
   void Clear() { drawn_.clear(); }  // the next Draw() draws everything
 

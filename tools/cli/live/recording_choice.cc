@@ -81,8 +81,8 @@ std::vector<Running> Processes() {
   return processes;
 }
 
-// Returns the folder into which the process records, or a process that it started, because `memoir run` and launchers
-// record nothing themselves.
+// Returns the folder into which the process or one of its descendants records. `memoir run` and launchers record
+// nothing themselves, but the processes that they started do.
 std::optional<fs::path> FolderOfProcess(std::uint64_t pid, const std::vector<Running>& all) {
   std::vector<std::uint64_t> family = {pid};
   for (std::size_t i = 0; i < family.size(); ++i) {

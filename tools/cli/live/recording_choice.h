@@ -1,5 +1,5 @@
-// The recording that `memoir live` shows: a folder, one of its files, a process, or this user's newest running
-// recording.
+// Finds the recording that `memoir live` shows. The user names a folder, one of its files or a process, or nothing for
+// this user's newest running recording.
 #ifndef TOOLS_CLI_LIVE_RECORDING_CHOICE_H_
 #define TOOLS_CLI_LIVE_RECORDING_CHOICE_H_
 

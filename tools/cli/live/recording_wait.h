@@ -12,12 +12,13 @@ namespace memoir {
 
 class RecordingWait {
  public:
-  // `patience`: the longest wait; nullopt: until a signal ends it.
+  // `patience`: the longest wait; nullopt: waits until a signal arrives.
   RecordingWait(const LiveSignals& signals, std::optional<std::chrono::seconds> patience)
       : signals_(signals), patience_(patience) {}
 
-  // Calls `look`, which returns a StatusOr, again after each `pause`, until the recording exists, another error occurs,
-  // or the wait is over. Returns the last answer. Without `patience`, a wait of more than a second is reported.
+  // Calls `look` repeatedly, with a `pause` between the calls. `look` opens the recording and returns a StatusOr. Stops
+  // if the recording exists, if another error occurs, or if the wait is over. Returns the last result of `look`.
+  // Without `patience`, a wait of more than a second is reported.
   template <class Look>
   auto Await(std::chrono::milliseconds pause, const Look& look) {
     auto answer = look();

@@ -22,7 +22,7 @@ absl::Status WriteControl(const std::string& path, const std::string& word);
 
 class SnapshotRequest {
  public:
-  // Call it before the word is written. Notes the existing snapshots.
+  // Remembers the existing snapshots. Make this object before "snapshot" is written into the control file.
   explicit SnapshotRequest(const std::string& folder);
   // Returns the folder of a snapshot that is newer than this object and complete. nullopt if there is no such snapshot.
   std::optional<std::string> Find() const;

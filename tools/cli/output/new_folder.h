@@ -1,5 +1,5 @@
-// The folder for an export of several files. It is created if it does not exist. If not all files can be written, all
-// are removed.
+// The folder for an export of several files. The folder is created if it does not exist. If not all files can be
+// written, all files are removed.
 #ifndef TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
 #define TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
 
@@ -22,9 +22,11 @@ class NewFolder {
   // Creates the folder if it does not exist. The error names cause and fix: the path is a file, the folder is not empty
   // or cannot be created.
   absl::Status Prepare();
+  // Makes the destructor remove nothing. Call it when all files are complete.
   void Keep() { is_kept_ = true; }
-  // Returns the path of a file of this name in the folder. Creates folders in the name
-  // ("blocks/rank=0/blocks.parquet"). If this fails, the caller's attempt to open the file fails with the reason.
+  // Returns the path of a file of this name in the folder. Creates the folders that `name` contains
+  // ("blocks/rank=0/blocks.parquet"). If a folder cannot be created, the caller's attempt to open the file fails with
+  // the reason.
   std::string File(const std::string& name);
 
  private:

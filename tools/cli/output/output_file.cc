@@ -42,7 +42,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     error_ = EISDIR;
     return;
   }
-  // An existing path that is not a file (/dev/stdout, a pipe) is not replaced.
+  // An existing path that is not a regular file (/dev/stdout, a pipe) is not replaced.
   const bool replaced = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
   if (replaced) partial_ = path_ + ".partial-" + std::to_string(getpid());
   file_ = std::fopen((replaced ? partial_ : path_).c_str(), replaced ? "wbx" : "wb");

@@ -1,5 +1,5 @@
-// The file of a report or an export: written in the same folder under a temporary name and renamed when it is complete,
-// so a full disk leaves no incomplete file, and the previous file survives.
+// The file of a report or an export. It is written under a temporary name in the same folder, and renamed when it is
+// complete. So a full disk leaves no incomplete file, and the previous file survives.
 #ifndef TOOLS_CLI_OUTPUT_OUTPUT_FILE_H_
 #define TOOLS_CLI_OUTPUT_OUTPUT_FILE_H_
 
@@ -25,8 +25,8 @@ class OutputFile {
   absl::Status status() const;  // the status so far
 
   const std::string& path() const { return path_; }
-  // The path to which bytes are written until Finish(), for libraries that write files. path() if the file is not
-  // replaced.
+  // The path to which bytes are written until Finish(), for libraries that write files. Equal to path() if bytes are
+  // written directly to the file.
   const std::string& written_to() const { return partial_.empty() ? path_ : partial_; }
   bool to_stdout() const { return path_.empty() || path_ == "-"; }
   std::uint64_t bytes() const { return bytes_; }

@@ -39,8 +39,8 @@ void ForwardSignal(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
-// Forwards signals while it exists. Signals that were ignored at the start (nohup, background jobs) stay ignored, also
-// for the child.
+// Forwards signals while an object of this class exists. Signals that were ignored at the start (nohup, background
+// jobs) stay ignored, also for the child.
 class SignalForwarding {
  public:
   SignalForwarding() {

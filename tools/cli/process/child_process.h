@@ -1,8 +1,8 @@
 // Starts the command of `memoir run`, handles signals for it, and waits for it. Also runs small programs for their
 // output.
 //
-// Not thread-safe: signal dispositions belong to the process. The child keeps this process's standard input, output and
-// error, process group, terminal, working folder and ignored signals, as if it had been started without Memoir.
+// Not thread-safe: signal handlers apply to the whole process. The child keeps this process's standard input, output
+// and error, process group, terminal, working folder and ignored signals, as if it had been started without Memoir.
 #ifndef TOOLS_CLI_PROCESS_CHILD_PROCESS_H_
 #define TOOLS_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -14,11 +14,11 @@
 namespace memoir {
 
 struct ChildResult {
-  int start_error = 0;  // errno of the exec; 0: it has started
-  int exit_code = 0;    // 128 + signal if a signal ended it
+  int start_error = 0;  // errno of the exec; 0: the child has started
+  int exit_code = 0;    // 128 + signal if a signal ended the child
   int signal = 0;
   int pid = 0;
-  int interrupts = 0;  // SIGINTs received while it ran
+  int interrupts = 0;  // SIGINTs received while the child ran
 };
 
 // Returns the result of an ended child. `status`: the status from waitpid.
@@ -37,7 +37,8 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
 void DieBySignal(int signal);
 
 // Returns the standard output of a program that should end by itself. Returns an error if the program cannot be started
-// or fails. DeadlineExceeded if it takes longer than `seconds`: it is then killed, with everything that it started.
+// or fails. DeadlineExceeded if the program takes longer than `seconds`; then the program is killed, with everything
+// that it started.
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
 
 // Returns the path of an executable that execvp would find, or "".

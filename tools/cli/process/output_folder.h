@@ -1,5 +1,5 @@
-// The folder into which `memoir run` records. It is created and tested before the command starts, so that no recording
-// is lost by a wrong name.
+// The folder into which `memoir run` records. The folder is created and tested before the command starts, so that no
+// recording is lost because of a wrong name.
 #ifndef TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 #define TOOLS_CLI_PROCESS_OUTPUT_FOLDER_H_
 
@@ -27,8 +27,8 @@ class OutputFolder {
   // Removes the notes in which processes wrote why they were not recorded (python/_torch_memoir/_startup.py). Calls
   // `say` once for each cause that no process has printed. Returns true if there was a note.
   bool TakeNotes(const std::function<void(const std::string&)>& say) const;
-  // Removes the note of processes that requested a missing simulated GPU, and returns the largest number of GPUs in it.
-  // 0 if there is no note.
+  // A process that requests a simulated GPU that does not exist writes the number of GPUs that it needs into a note.
+  // Removes the note, and returns the largest number in it. 0 if there is no note.
   std::uint32_t TakeMissingDevices() const;
   // Removes folders that Prepare() created, if nothing was written into them.
   void RemoveIfEmpty() const;

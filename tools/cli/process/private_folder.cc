@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 std::error_code MakeOne(const fs::path& path) {
   if (mkdir(path.c_str(), 0700) == 0) {
     std::error_code ignored;
-    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);  // adds what the umask removed
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);  // undoes the umask
     return {};
   }
   const std::error_code error(errno == EEXIST ? ENOTDIR : errno, std::generic_category());

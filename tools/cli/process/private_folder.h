@@ -1,4 +1,5 @@
-// Folders for captures. They contain names of programs, modules and files, so other users have no access.
+// Creates folders for captures. Captures contain names of programs, modules and files, so other users have no access to
+// these folders.
 #ifndef TOOLS_CLI_PROCESS_PRIVATE_FOLDER_H_
 #define TOOLS_CLI_PROCESS_PRIVATE_FOLDER_H_
 

@@ -1,7 +1,7 @@
 // Runs several commands, a limited number at once, each with its output in a file. `memoir fit` uses it for many cards
 // or values.
 //
-// Not thread-safe: signal dispositions belong to the process.
+// Not thread-safe: signal handlers apply to the whole process.
 #ifndef TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 #define TOOLS_CLI_PROCESS_PROCESS_BATCH_H_
 

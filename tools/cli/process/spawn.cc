@@ -21,13 +21,13 @@ void Become(int descriptor, int standard) {
   if (descriptor >= 0) dup2(descriptor, standard);
 }
 
-// Runs in the child. A failing exec writes to the pipe; a successful one closes it.
+// Runs in the child. If exec fails, writes errno to the pipe `report`. If exec succeeds, the kernel closes the pipe.
 [[noreturn]] void Execute(const std::vector<char*>& argv, char* const* environment, const SpawnOptions& options,
                           pid_t parent, int report) {
   if (options.own_group) setpgid(0, 0);
   if (options.dies_with_us != 0) {
     prctl(PR_SET_PDEATHSIG, options.dies_with_us);
-    if (getppid() != parent) _exit(127);  // the parent has ended before
+    if (getppid() != parent) _exit(127);  // the parent ended before prctl()
   }
   Become(options.input, STDIN_FILENO);
   Become(options.output, STDOUT_FILENO);
@@ -51,7 +51,7 @@ SpawnResult Spawn(const std::vector<std::string>& command, const SpawnOptions& o
   const pid_t pid = fork();
   if (pid == 0) Execute(argv, options.environment == nullptr ? environ : variables.data(), options, parent, report[1]);
   int error = pid < 0 ? errno : 0;
-  if (pid > 0 && options.own_group) setpgid(pid, pid);  // done by parent and child, because either may come first
+  if (pid > 0 && options.own_group) setpgid(pid, pid);  // parent and child both do this, because either may run first
   close(report[1]);
   while (pid > 0 && read(report[0], &error, sizeof error) < 0 && errno == EINTR) {
   }

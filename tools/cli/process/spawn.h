@@ -13,15 +13,15 @@ namespace memoir {
 
 struct SpawnOptions {
   const std::vector<std::string>* environment = nullptr;  // the whole environment; nullptr: this process's
-  int input = -1, output = -1, errors = -1;               // its standard input, output and error; -1: this process's
-  bool own_group = false;          // true: a process group for it and all that it starts; ^C reaches only this process
-  int dies_with_us = 0;            // the signal that it receives when this process ends; 0: no signal
-  std::function<void()> in_child;  // called last before the program runs; may only make system calls
+  int input = -1, output = -1, errors = -1;               // of the program; -1: those of this process
+  bool own_group = false;          // true: the program gets its own process group, so ^C does not reach the program
+  int dies_with_us = 0;            // the signal that the program receives when this process ends; 0: no signal
+  std::function<void()> in_child;  // called in the child just before the program runs; may only make system calls
 };
 
 struct SpawnResult {
-  pid_t pid = 0;  // 0: it was not started
-  int error = 0;  // errno if it was not started
+  pid_t pid = 0;  // 0: the program was not started
+  int error = 0;  // errno if the program was not started
 };
 
 // Starts `command`, which is found on PATH. Returns as soon as the program runs or could not be started.

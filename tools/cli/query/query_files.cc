@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-// The largest size of a user's query.
+// The largest size of a query file in bytes.
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20;
 
 std::string FirstComment(const std::filesystem::path& path) {

@@ -11,15 +11,15 @@
 namespace memoir {
 
 struct QueryFile {
-  std::string name;  // "top_operators"
-  std::string answers;
+  std::string name;     // "top_operators"
+  std::string answers;  // the first line of the file: a description of the answer
   std::filesystem::path path;
 };
 
 // Returns the queries of this folder, by name. The error states that the installation is incomplete.
 absl::StatusOr<std::vector<QueryFile>> FindQueries(const std::filesystem::path& folder);
 
-// Finds a query by its name, or a file of the caller ("mine.sql"). The error names the nearest name.
+// Finds a query by its name, or a file of the caller ("mine.sql"). The error contains the most similar name.
 absl::StatusOr<QueryFile> FindQuery(const std::filesystem::path& folder, const std::string& name);
 
 absl::StatusOr<std::string> ReadQuery(const QueryFile& query);

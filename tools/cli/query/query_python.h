@@ -1,5 +1,5 @@
-// Finds a Python that has the engine of a query, and runs the query there, in the package `memoir`
-// (python/_torch_memoir/queries).
+// Finds a Python that has the engine of a query, and runs the query in this Python. The code that runs there is in
+// python/_torch_memoir/queries.
 #ifndef TOOLS_CLI_QUERY_QUERY_PYTHON_H_
 #define TOOLS_CLI_QUERY_QUERY_PYTHON_H_
 
@@ -14,10 +14,10 @@ namespace memoir {
 struct QueryRun {
   std::string engine;  // "duckdb" or "spark"
   std::string python;  // the requested Python; "": any Python of this environment or on PATH
-  std::string data;    // folder of tables, capture, or the address of such a folder
-  std::string sql;     // file
+  std::string data;    // folder of tables, the address of such a folder, or a capture
+  std::string sql;     // path of the SQL file
   bool json = false;
-  std::uint32_t top = 0;
+  std::uint32_t top = 0;  // number of rows
 };
 
 // Returns the first Python that contains the engine's package. The error names the package to install.

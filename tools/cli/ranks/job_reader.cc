@@ -21,10 +21,11 @@
 namespace memoir {
 namespace {
 
-// The files of one name in the folder, and which of their recordings belong to the selected run.
+// The files that share a name in the folder (NamedFiles), and the recordings in them that belong to the selected run.
 struct NamedRecordings {
   const NamedFiles* files = nullptr;
-  // The serialized summary, which is several times smaller than the message. "": the parts are read.
+  // The serialized summary, which is several times smaller than the message. "" if there is no usable summary, so that
+  // the parts must be read.
   std::string packed;
   std::set<std::uint64_t> wanted;  // starts of the selected run's recordings
   bool unreadable = false;
@@ -45,8 +46,8 @@ ProcessFiles FilesOfSummary(const v1::RecordingSummary& recording) {
   return files;
 }
 
-// Returns the same for the process of an opened recording, without the headers of all chunks, because these need much
-// memory for many ranks.
+// Like FilesOfSummary(), for the process of an opened recording. The result has one chunk with the last tick, because
+// the headers of all chunks of many ranks need much memory.
 ProcessFiles ShortenedFiles(const ProcessFiles& process) {
   PartFile part;
   part.process = process.parts.back().process;
@@ -185,7 +186,7 @@ class JobReader {
     }
   }
 
-  // Adds a recording of a job without ranks. Each of its processes counts as rank 0, as in Capture.
+  // Adds a recording of a job without ranks. Each process of such a job counts as rank 0, as in Capture.
   void AddNumbered(v1::RecordingSummary recording) {
     recording.mutable_process()->clear_rank_source();
     book_.Add(recording);

@@ -1,5 +1,5 @@
-// Reads a job for its overview: the summaries of its recordings. If a summary is missing or older than its recording,
-// reads the recording.
+// Reads the summaries of a job's recordings, from which the overview of the job is made. If a summary is missing or
+// older than its recording, reads the recording instead.
 #ifndef TOOLS_CLI_RANKS_JOB_READER_H_
 #define TOOLS_CLI_RANKS_JOB_READER_H_
 
@@ -15,11 +15,12 @@
 namespace memoir {
 
 struct JobReadOptions {
-  bool asked = false;     // false: reads the job only if it has more ranks than kRanksOfTables, or only summaries
+  bool asked = false;     // false: reads only jobs with more ranks than kRanksOfTables, or without recordings
   std::uint32_t run = 0;  // as in Capture::Open()
   std::function<void(const std::string&)> say;
   std::function<void(double)> progress;
-  // Receives the complete summary of each recording of the run. A JobSummary has only sums over windows and rows.
+  // Receives the complete summary of each recording of the run. The JobSummary in the result contains only sums over
+  // the windows and rows of these summaries.
   std::function<void(const v1::RecordingSummary&)> each;
 };
 

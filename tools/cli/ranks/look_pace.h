@@ -1,4 +1,4 @@
-// The interval at which an examination that takes processor time is repeated.
+// Computes how often a folder is examined again, so that the examinations use only a small share of a core.
 #ifndef TOOLS_CLI_RANKS_LOOK_PACE_H_
 #define TOOLS_CLI_RANKS_LOOK_PACE_H_
 
@@ -6,7 +6,7 @@
 
 namespace memoir {
 
-inline constexpr double kUsualPercent = 2;
+inline constexpr double kUsualPercent = 2;  // the usual share of one core
 
 // Returns the seconds until the next examination. `used`: processor seconds of the last examination. `percent`: the
 // share of one core that may be used on average. `every`: the shortest interval, in seconds.

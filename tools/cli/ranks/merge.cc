@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// Returns the bytes of the existing file if an overview would use the file; otherwise the bytes of a new summary.
+// Returns the bytes of the existing summary file if an overview would use this file; otherwise the bytes of a new
+// summary.
 absl::StatusOr<std::string> SummaryBytesOf(const JobFiles& job, const NamedFiles& files,
                                            const std::function<void(const std::string&)>& say) {
   absl::StatusOr<std::string> bytes = ReadSummaryBytes(SummaryPathOf(job, files));

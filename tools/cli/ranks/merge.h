@@ -16,8 +16,8 @@ struct MergeResult {
   std::size_t failed = 0;     // number of summaries that are missing in the file; `say` received lines about them
 };
 
-// `captures`: folders, recordings, files of summaries. Folders without a current summary are summarized, without
-// writing to them. Writes no file if it would be empty or an input is missing.
+// `captures`: folders, recordings, files of summaries. Recordings without a current summary are summarized, but nothing
+// is written into their folders. Writes no file if the file would be empty, or if an input does not exist.
 absl::StatusOr<MergeResult> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
                                            const std::function<void(const std::string&)>& say,
                                            const std::function<void(double)>& progress);

@@ -41,7 +41,7 @@ bool HasFreshSummary(const JobFiles& job, const NamedFiles& files) {
 
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say) {
-  static std::mutex opening;  // a merge starts a process, which is otherwise done on one thread only
+  static std::mutex opening;  // a merge starts a process, which only one thread may do at a time
   NamedFiles made_of = files;
   absl::StatusOr<Capture> capture = absl::UnknownError("");
   {

@@ -20,7 +20,7 @@ struct OwnRecordings {
 
 void ExamineFiles(const JobFiles& job, const NamedFiles& files, OwnRecordings& own) {
   const absl::StatusOr<CaptureFolder> opened = OpenFolder(PartsPathOf(job, files));
-  if (!opened.ok()) return;  // the command that shows the job reports it
+  if (!opened.ok()) return;  // the command that shows the job reports the error
   bool ended = true;
   for (const ProcessFiles& process : opened->processes) {
     const v1::ProcessInfo& info = process.parts.back().process;

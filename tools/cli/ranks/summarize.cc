@@ -1,4 +1,5 @@
-// memoir summarize: writes a summary for each recording of a job, or the summaries of many into one file.
+// memoir summarize: writes a summary for each recording of a job, or merges the summaries of many recordings into one
+// file.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -58,6 +59,7 @@ struct SummarizeArguments {
   std::string of_run;                  // only recordings of this `memoir run`; --every never ends then; "": all
 };
 
+// The numbers of recordings in one examination of the captures.
 struct LookResult {
   std::size_t found = 0, written = 0, kept = 0, failed = 0;
   bool all_ended = true;
@@ -93,7 +95,7 @@ class Summaries {
   bool HasEnded(const v1::RecordingSummary& recording) const {
     const v1::ProcessInfo& info = recording.process();
     if (recording.end().reason() != v1::End::UNKNOWN) return true;
-    if (arguments_.own && !WasRecordedOnThisHost(info)) return true;  // from before the host was restarted
+    if (arguments_.own && !WasRecordedOnThisHost(info)) return true;  // ran before the host was restarted
     return LivenessOf(info, info.process_start()) == ProcessLiveness::kGone;
   }
 
@@ -117,7 +119,7 @@ class Summaries {
            });
   }
 
-  // An unreadable recording is retried after it has grown.
+  // Returns true if the recording could not be read, and has not grown since.
   bool IsGivenUp(const std::string& path, const NamedFiles& files) const {
     const auto failed = failed_at_.find(path);
     return arguments_.every && failed != failed_at_.end() && failed->second == files.newest_ns;

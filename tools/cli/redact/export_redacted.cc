@@ -70,7 +70,7 @@ class RedactedFolder {
   absl::Status WritePart(const PartFile& part) {
     const std::string wanted = RedactedFileName(part, hashes_);
     std::string name = wanted;
-    for (int i = 2; !names_.insert(name).second; ++i)  // somebody may have copied parts of one process into one folder
+    for (int i = 2; !names_.insert(name).second; ++i)  // a user may have copied a part within the folder
       name = absl::StrCat(wanted.substr(0, wanted.rfind(".p")), "-", i, wanted.substr(wanted.rfind(".p")));
     OutputFile file(folder_.File(name));
     WriteRedactedPart(part, hashes_, [&](std::string_view bytes) { file.Write(bytes); });
@@ -82,7 +82,8 @@ class RedactedFolder {
   std::set<std::string> names_;
 };
 
-// Returns the folders of snapshots in a recording's folder. Memoir has numbered them, or the program has named them.
+// Returns the folders of snapshots in a recording's folder. The name of such a folder is a number, or a name that the
+// program chose.
 std::vector<fs::path> SnapshotsOf(const std::string& capture) {
   std::vector<fs::path> found;
   std::error_code error;

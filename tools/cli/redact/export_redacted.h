@@ -11,7 +11,7 @@ namespace memoir {
 struct RedactedExport {
   std::string capture;
   std::string output;  // a folder
-  std::string key;     // a file; "": the default one
+  std::string key;     // a file; "": the default key
 };
 // Describes an invalid argument before anything is read; "" if all are valid.
 std::string ComplaintAbout(const RedactedExport& asked);

@@ -1,4 +1,4 @@
-// memoir reveal: prints the names behind the hashes of a redacted capture for users with its key.
+// memoir reveal: replaces the hashes of a redacted capture by the names, for users who have its key.
 #include <unistd.h>
 
 #include <array>

@@ -74,7 +74,7 @@ class RankWriter {
   }
 
  private:
-  // Returns the ranks of which no attempt has data.
+  // Returns the ranks that have no data in any attempt of the job.
   std::set<std::uint32_t> Missing() const {
     std::set<std::uint32_t> missing;
     for (const JobAttempt& attempt : DescribeJob(capture_).attempts)

@@ -1,5 +1,6 @@
-// memoir export parquet for a job: a folder for each table, with a folder for each rank (TABLE/rank=3/TABLE.parquet),
-// the partitions that Spark, DuckDB and Hive expect. `ranks` and `summary` have few rows and are one file each.
+// memoir export parquet for a job: writes a folder for each table, with a folder for each rank inside
+// (TABLE/rank=3/TABLE.parquet). Spark, DuckDB and Hive expect such partitions. The tables `ranks` and `summary` have
+// few rows, so each of them is one file.
 //
 // Exports one rank after another, so it needs only the memory for one rank.
 #ifndef TOOLS_CLI_TABLES_EXPORT_RANKS_H_

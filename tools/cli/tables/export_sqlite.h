@@ -1,4 +1,4 @@
-// memoir export sqlite: the capture as tables of a database.
+// memoir export sqlite: writes the capture as the tables of an SQLite database.
 #ifndef TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
 #define TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
 

@@ -48,7 +48,7 @@ Task<absl::StatusOr<ReplayReport>> FillBlocks(JointReplays& replays, const Block
 Task<absl::StatusOr<ReplayReport>> FillSummary(SharedCategories& shared, CaptureTables& tables) {
   SummaryOptions options;
   static_cast<Selection&>(options) = shared.replays().selection();
-  options.by = GroupBy::kRank;  // the rows are not used, and these need no replay of their own
+  options.by = GroupBy::kRank;  // the rows are not used, and rows by rank need no additional replay
   options.errors = false;
   absl::StatusOr<Summary> summary = co_await AnalyzeSummary(shared, options);
   if (!summary.ok()) co_return summary.status();
@@ -63,7 +63,8 @@ Task<absl::StatusOr<ReplayReport>> Fill(SharedCategories& shared, const TableSin
   std::optional<Task<absl::StatusOr<std::vector<StepTime>>>> find_steps;
   std::vector<Task<absl::StatusOr<ReplayReport>>> fills;
   if (has_nodes) fills.push_back(FillNodes(replays, sink, tables));
-  // The table of ranks needs the durations of a replay's report, so this one runs if no other does.
+  // The table `ranks` needs the durations in a replay's report. So if no other table needs a replay, the replay for the
+  // summary runs.
   if (sink.wanted.has(CaptureTable::kSummary) || !(has_nodes || has_blocks))
     fills.push_back(FillSummary(shared, tables));
   if (sink.wanted.has(CaptureTable::kSteps)) find_steps.emplace(FindStepTimes(replays, replays.selection()));

@@ -1,4 +1,4 @@
-// A capture as rows of tables, for exports with tables: SQLite, Arrow, Parquet.
+// Fills tables with the rows of a capture, for the exports sqlite, arrow and parquet.
 #ifndef TOOLS_CLI_TABLES_EXPORT_TABLES_H_
 #define TOOLS_CLI_TABLES_EXPORT_TABLES_H_
 

@@ -18,7 +18,7 @@ class TableManifest {
  public:
   using FileBytes = std::map<std::string, std::uint64_t>;  // by the table's name
 
-  explicit TableManifest(const FileBytes& files);  // TABLE.parquet; for ranks TABLE/TABLE.parquet
+  explicit TableManifest(const FileBytes& files);  // `files` are TABLE.parquet; in exports by rank TABLE/TABLE.parquet
 
   // Adds the files TABLE/rank=RANK/TABLE.parquet of a rank.
   void AddRank(std::int64_t rank, const FileBytes& files);

@@ -17,8 +17,8 @@ class WrittenTables::OpenTable {
       output_.Write(bytes);
       return output_.status().ok();
     };
-    // A destination that is not replaced (a pipe, standard output) is read from begin to end, so the stream format is
-    // written.
+    // Readers of a destination that is not replaced (a pipe, standard output) read it from begin to end, so the stream
+    // format is written.
     const auto form = output_.written_to() == path ? ArrowFile::Form::kStream : ArrowFile::Form::kFile;
     if (what == "parquet")
       file_.emplace<ParquetFile>(columns, write);

@@ -27,7 +27,7 @@ class WrittenTables {
   bool has(CaptureTable table) const { return wanted_.has(table); }
   void Insert(CaptureTable table, std::span<const CellValue> row);  // into an added table
   TableSink Sink();                                                 // inserts into these tables
-  bool ok() const;                                           // false: further rows are lost
+  bool ok() const;                                           // false: an error occurred, further rows are lost
   absl::Status Finish();                                     // the error names the remedy
 
   // Sizes of the finished files, by the table's name.

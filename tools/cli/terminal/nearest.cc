@@ -26,7 +26,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-// Differences in case and between - and _ do not count.
+// Returns `word` in lower case, with "-" for "_", because these differences do not count.
 std::string Folded(std::string_view word) {
   std::string folded(word);
   for (char& c : folded) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -36,7 +36,7 @@ std::string Folded(std::string_view word) {
 }  // namespace
 
 std::string NearestWord(std::string_view word, std::span<const std::string> known) {
-  // Longer words are not mistyped options, and the distance takes quadratic time.
+  // A word of more than 64 letters is not a mistyped option, and computing its distance takes quadratic time.
   if (word.empty() || word.size() > 64) return "";
   const std::string folded = Folded(word);
   std::pair<std::size_t, std::string> best{std::max<std::size_t>(1, word.size() / 3) + 1, ""};

@@ -1,5 +1,5 @@
-// Finds the known word that the user probably meant with a mistyped word. The word appears only in messages, and is
-// never used instead.
+// Finds the known word that the user probably meant with a mistyped word. The found word appears only in messages.
+// Memoir never uses it in the place of the typed word.
 #ifndef TOOLS_CLI_TERMINAL_NEAREST_H_
 #define TOOLS_CLI_TERMINAL_NEAREST_H_
 

@@ -1,5 +1,5 @@
-// Lines on standard error. All text for the user outside of reports is printed here, so that it is escaped and differs
-// from the output of the recorded program.
+// Prints messages for the user on standard error. These functions print all messages, so that each message is escaped,
+// and its "memoir: " distinguishes it from the output of the recorded program.
 #ifndef TOOLS_CLI_TERMINAL_PRINTED_MESSAGES_H_
 #define TOOLS_CLI_TERMINAL_PRINTED_MESSAGES_H_
 
@@ -17,7 +17,7 @@ int Fail(const absl::Status& status);
 int FailUsage(std::string_view verb, std::string_view line);
 // Prints every line of `text` after "memoir: ". Does not escape the text, because views have escaped it.
 void PrintReport(std::string_view text);
-// Prints text on standard output. Returns an error code if it cannot be written (a full disk).
+// Prints text on standard output. Returns kExitError if the text cannot be written (a full disk), otherwise kExitFine.
 int WriteOutput(std::string_view text);
 
 }  // namespace memoir

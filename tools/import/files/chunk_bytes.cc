@@ -49,7 +49,7 @@ std::string EncodeChunk(v1::Chunk chunk) {
     checksum.set_header_checksum(XXH64(bytes.data(), bytes.size(), 0));
     bytes += checksum.SerializeAsString();
   }
-  if (behind.has_index()) {  // chunk_bytes has a fixed size, and counts itself
+  if (behind.has_index()) {  // the field chunk_bytes has a fixed size, and its value includes this size
     behind.set_chunk_bytes(1);
     behind.set_chunk_bytes(bytes.size() + behind.ByteSizeLong());
   }

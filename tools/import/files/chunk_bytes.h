@@ -1,5 +1,5 @@
-// Encodes chunks and hashes of names as docs/capture_format.md defines them, for writers other than the recorder. It
-// shares no code with the recorder.
+// Encodes chunks and hashes of names as docs/capture_format.md defines them, for writers other than the tracker. This
+// code is independent of the tracker's code.
 //
 // Pure; any thread.
 #ifndef TOOLS_IMPORT_FILES_CHUNK_BYTES_H_
@@ -15,8 +15,8 @@ namespace memoir {
 std::string HashOf(const v1::NameDef& name);
 // Compresses the payload into the chunk, and sets its size and checksum.
 void PackPayload(const v1::Payload& payload, v1::Chunk& chunk);
-// Returns the bytes of the chunk in a part, with tag and length. Adds the header's checksum if `recording` is set, and
-// the chunk's own length if it has an index.
+// Returns the bytes of the chunk in a part, with tag and length. Adds the header's checksum if the field `recording` is
+// set, and the chunk's length if the chunk has an index.
 std::string EncodeChunk(v1::Chunk chunk);
 
 }  // namespace memoir

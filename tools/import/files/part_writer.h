@@ -1,5 +1,5 @@
-// Writes a capture of one process (docs/capture_format.md), for the import of other programs' files. It shares no code
-// with the recorder.
+// Writes a capture of one process (docs/capture_format.md), for the import of other programs' files. This class is
+// independent of the tracker's writer.
 //
 // Numbers of names, stacks, threads and devices are valid for the whole file; 0 means undefined. Ticks are nanoseconds
 // and never decrease. One thread.
@@ -19,7 +19,8 @@ namespace memoir {
 
 class PartWriter {
  public:
-  // The values of a block, a segment or an out-of-memory error. Fields that a kind lacks (capture_format.md) stay 0.
+  // The values of a block, a segment or an out-of-memory error. Fields that a kind of event lacks
+  // (docs/capture_format.md) stay 0.
   struct MemoryEvent {
     v1::EventKind kind;
     std::uint32_t device = 0;
@@ -50,7 +51,7 @@ class PartWriter {
   std::uint32_t AddCode(std::string_view file, std::string_view function) {
     return AddName(v1::NameDef::CODE, function, file);
   }
-  // `path` begins at the root, whose class is `root`. Empty for the root itself.
+  // `root` is the class of the root module. `path` is the path from the root module. Empty for the root module itself.
   std::uint32_t AddModule(const std::string& root, const std::string& path, const std::string& module_class);
   std::uint32_t AddStack(std::uint32_t parent, std::uint32_t code, std::uint32_t line);
   std::uint32_t AddDevice(const std::string& type, std::uint32_t index, const std::string& product = "");
@@ -77,7 +78,7 @@ class PartWriter {
     std::uint64_t events = 0;
     std::uint32_t depth = 0, stack = 0;
     v1::ThreadRun* run = nullptr;
-    std::uint64_t tick = 0;  // of the run's last event
+    std::uint64_t tick = 0;  // tick of the run's last event
     // The previous values, to which the next deltas refer.
     std::uint64_t address = 0, serial = 0, stream = 0, sequence = 0;
     bool pools = false;  // the run contains a private pool

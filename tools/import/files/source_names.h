@@ -6,11 +6,12 @@ namespace memoir {
 
 inline constexpr char kTorchSnapshotSource[] = "torch-snapshot";
 inline constexpr char kTorchProfilerSource[] = "torch-profiler";
-// Memory was in use when the history begins: the history was switched on late, or its oldest entries were overwritten.
+// Memory was already in use when the snapshot's history begins: the history was switched on late, or its oldest entries
+// were overwritten.
 inline constexpr char kCutHistorySource[] = "history-cut";
 inline constexpr char kNoHistorySource[] = "history-missing";   // the snapshot has no trace
 inline constexpr char kPythonStacksSource[] = "python-stacks";  // the profiler recorded stacks (with_stack=True)
-inline constexpr char kModulesSource[] = "modules";             // modules were recorded, as in captures of the recorder
+inline constexpr char kModulesSource[] = "modules";             // modules were recorded; the tracker uses the same word
 
 }  // namespace memoir
 

@@ -1,5 +1,5 @@
-// Reconstructs, for one device, what a snapshot's trace omits: the segments and live blocks at the begin of the trace,
-// and the rounded sizes of blocks for which the trace has only the requested size.
+// Reconstructs data that a snapshot's trace omits, for one device. These are the segments and live blocks at the begin
+// of the trace, and the rounded sizes of blocks for which the trace has only the requested size.
 //
 // The state at the begin is the state at the end with all entries undone, the newest first. A size is computed by
 // torch's rules (round_size, should_split in c10/cuda/CUDACachingAllocator.cpp) from the requested size and the free
@@ -29,8 +29,8 @@ class AllocatorHistory {
     std::uint64_t address = 0, bytes = 0, requested_bytes = 0;
     TorchSnapshot::Index origin = 0;
     std::uint16_t stream = 0, pool = 0;
-    bool pending = false;     // its free is requested
-    bool size_known = false;  // the block is live at the end of the trace
+    bool pending = false;     // true: its free was requested, but is not completed
+    bool size_known = false;  // true: the block is live at the end of the trace
   };
   using SegmentPieces = std::map<std::uint64_t, SegmentPiece>;  // by address; they do not overlap
 

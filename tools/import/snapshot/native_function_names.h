@@ -1,5 +1,5 @@
-// Finds the operator and the autograd node of an allocation in the C++ frames of a torch stack (stacks="all"), by the
-// names of the functions through which torch calls operators and nodes.
+// Finds the operator and the autograd node of an allocation in the C++ frames of a torch stack (stacks="all"). Torch
+// calls operators and nodes through functions whose names contain the names of these operators and nodes.
 #ifndef TOOLS_IMPORT_SNAPSHOT_NATIVE_FUNCTION_NAMES_H_
 #define TOOLS_IMPORT_SNAPSHOT_NATIVE_FUNCTION_NAMES_H_
 
@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-// Returns true if the name belongs to Python code.
+// Returns true if `file` is the name of a Python file.
 bool IsPythonFile(std::string_view file);
 
 // Returns "aten::mm" for "at::_ops::mm::call(at::Tensor const&, ...)". Empty for other functions. Omits the overload in

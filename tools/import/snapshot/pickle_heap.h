@@ -1,7 +1,7 @@
-// Stores the texts, wide integers and containers of a pickle while PickleReader reads it. A PickleValue refers to such
-// an object by its number.
+// Stores the texts, containers and wide integers (of more than 60 bits) of a pickle while PickleReader reads it. A
+// PickleValue refers to such an object by its number.
 //
-// One thread. The reader enforces the limits.
+// One thread. PickleReader limits the number and size of the objects.
 #ifndef TOOLS_IMPORT_SNAPSHOT_PICKLE_HEAP_H_
 #define TOOLS_IMPORT_SNAPSHOT_PICKLE_HEAP_H_
 
@@ -22,7 +22,7 @@ namespace memoir {
 class PickleHeap {
  public:
   using Value = PickleValue;
-  // The container is empty, has items, or is replaced by a visitor's number.
+  // A container is empty, has items, or was replaced by a number that the visitor returned.
   enum class ContainerState : std::uint8_t { kEmpty, kItems, kNumber };
 
   // Returns the number of the text. Texts that are added before a pickle is read have the numbers 0, 1, 2, ...
@@ -30,7 +30,7 @@ class PickleHeap {
   std::string_view text(std::uint32_t number) const { return texts_[number]; }
   std::size_t texts() const { return texts_.size(); }
 
-  // The approximate memory of all objects.
+  // The approximate memory of all objects, in bytes.
   std::uint64_t bytes() const { return bytes_; }
 
   Value AddInteger(std::int64_t value);
@@ -42,7 +42,7 @@ class PickleHeap {
     return static_cast<ContainerState>(containers_[container.data()] & 3);
   }
   void Append(Value container, std::span<const Value> items);  // `container` must be empty or have items
-  void Replace(Value container, std::uint64_t number);         // discards its items
+  void Replace(Value container, std::uint64_t number);         // discards the items
 
   // Returns the items of a list, or of a dictionary that the visitor did not replace. Empty for other values.
   std::span<const Value> Items(Value value) const;

@@ -1,8 +1,10 @@
-// Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. It calls no code of
-// the pickle: it implements only the instructions for such data, and returns an error that names any other instruction.
+// Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. The reader calls no code
+// of the pickle. It implements only the instructions for such data. For any other instruction it returns an error with
+// the name of the instruction.
 //
-// Suited to files of 1 GB with ten million dictionaries: a visitor takes each dictionary as soon as its items are read,
-// and replaces it by a number. A value needs 8 bytes, and the reader builds only objects that the visitor uses.
+// The reader is suited to files of 1 GB with ten million dictionaries. It passes each dictionary to a visitor as soon
+// as the items are read. The visitor can replace the dictionary by a number, so that its items need no memory. A value
+// needs 8 bytes.
 //
 // One thread. The input is not trusted: every error is a status whose message contains the offset.
 #ifndef TOOLS_IMPORT_SNAPSHOT_PICKLE_READER_H_
@@ -37,7 +39,7 @@ class PickleReader {
     virtual absl::Status status() const { return absl::OkStatus(); }
   };
 
-  // `heap` receives the objects to which values refer. Both must outlive this object.
+  // `heap` receives the objects to which values refer. `source` and `heap` must outlive this object.
   PickleReader(ByteSource& source, PickleHeap& heap) : source_(source), heap_(heap) {}
 
   absl::StatusOr<Value> Read(Visitor& visitor);

@@ -9,7 +9,7 @@ namespace memoir {
 class PickleValue {
  public:
   enum class Kind : std::uint8_t {
-    kNone,       // also floats, other tuples, and other objects in snapshots
+    kNone,       // None; also floats, tuples that are not kPair, and other objects in snapshots
     kInteger,    // an integer of at most 60 bits
     kWide,       // the number of a larger integer
     kText,       // the number of a text

@@ -99,11 +99,12 @@ class SnapshotWriter {
   std::size_t annotation_ = 0;                        // index of the next annotation
   std::vector<Index> open_;                           // annotations that have begun and not ended
   absl::flat_hash_map<Index, std::uint64_t> to_end_;  // by name: number of later ends that close no range
-  // The values of the last entry.
+  // The values of the newest written entry.
   Index metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
 
-// Returns a tick that never decreases, although times of several threads can. Entries without a time are 1 µs apart.
+// Returns a tick that never decreases, although the times of entries from several threads can decrease. Entries without
+// a time are 1 µs apart.
 std::uint64_t SnapshotWriter::TickOf(std::uint64_t us) {
   const std::uint64_t tick = us == 0 ? tick_ + 1000 : kFirstTick + (us - std::min(us, start_us_)) * 1000;
   return tick_ = std::max(tick_, tick);
@@ -139,7 +140,7 @@ void SnapshotWriter::AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHis
 }
 
 // Writes the state before the first entry. Readers treat the list of found blocks as one snapshot, up to the first
-// other event. A pending free is such an event, so blocks with a pending free come first.
+// other event. A pending free is such an event, so blocks with a pending free are written first.
 void SnapshotWriter::AddStart() {
   for (Device& device : devices_) AddFound(device);
 }
@@ -237,8 +238,8 @@ void SnapshotWriter::AddEntry(Device& device) {
                            .device_free = failed ? entry.address : 0});
 }
 
-// Writes an annotation. The capture has one thread for the ranges of all threads. If two ranges overlap, the inner one
-// ends with the outer one.
+// Writes an annotation. The capture has one thread for the ranges of all threads. If two ranges overlap, the inner
+// range ends with the outer range.
 void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) {
   const std::uint64_t tick = TickOf(annotation.us);
   LeaveAll(tick);

@@ -94,7 +94,7 @@ class SnapshotReader : public PickleReader::Visitor {
   absl::flat_hash_map<std::uint64_t, std::uint16_t> stream_numbers_, pool_numbers_;
 };
 
-// Reports a size that exceeds any address space as damage.
+// Returns a size in bytes. Reports a size that exceeds any address space as damage.
 std::uint64_t SnapshotReader::SizeOf(Value value) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 57;
   const std::uint64_t size = Unsigned(value);
@@ -147,7 +147,7 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
   block.bytes = SizeOf(fields[k_size]);
   block.requested_bytes = fields.has(k_requested_size) ? Unsigned(fields[k_requested_size]) : block.bytes;
   block.origin = stacks_.OriginOf(fields[k_frames]);
-  // torch 2.0 writes the history of a block, newest allocation first.
+  // In files of torch 2.0, a block contains its history, newest allocation first.
   const std::span<const Value> history = heap_.Items(fields[k_history]);
   if (block.origin == 0 && !history.empty()) {
     if (const auto entry = ObjectNumber(heap_, history.front(), ObjectKind::kEntry)) {
@@ -216,14 +216,14 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
 absl::Status SnapshotReader::TakeTraces(Value traces) {
   const std::span<const Value> of_all = heap_.Items(traces);
   std::size_t taken = 0;
-  // Copied, because Replace() below may change the list itself.
+  // The loop uses a copy, because Replace() below may change the list itself.
   for (const Value trace : std::vector<Value>(of_all.begin(), of_all.end())) {
     if (snapshot_.traces.size() == kMostDevices) return absl::InvalidArgumentError("traces of more than 1,024 devices");
     std::vector<TorchSnapshot::TraceEntry>& entries = snapshot_.traces.emplace_back();
     const std::span<const Value> items = heap_.Items(trace);
     taken += items.size();
     if (taken > kMostEntries) return TooManyEntries();
-    std::size_t in_order = 0;  // how many items are the first elements of entries_; all, if there is one device
+    std::size_t in_order = 0;  // number of items that are the first elements of entries_, in order
     for (; in_order < items.size(); ++in_order) {
       if (ObjectNumber(heap_, items[in_order], ObjectKind::kEntry) != in_order) break;
     }
@@ -236,7 +236,7 @@ absl::Status SnapshotReader::TakeTraces(Value traces) {
         if (number && *number < entries_.size()) entries.push_back(entries_[*number]);
       }
     }
-    heap_.Replace(trace, PackObject(ObjectKind::kSettings, 0));  // frees its memory
+    heap_.Replace(trace, PackObject(ObjectKind::kSettings, 0));  // frees the list's memory
   }
   std::vector<TorchSnapshot::TraceEntry>().swap(entries_);
   return absl::OkStatus();

@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// Executes nothing in the pickle. InvalidArgument: another kind of file, which the message names. DataLoss: damaged,
-// with the place. Messages contain no path.
+// Executes no code of the pickle. Returns InvalidArgument for another kind of file, which the message names. Returns
+// DataLoss for a damaged file. Messages contain no path.
 absl::StatusOr<TorchSnapshot> ReadTorchSnapshot(ByteSource& source);
 
 }  // namespace memoir

@@ -43,7 +43,7 @@ SnapshotStacks::Index SnapshotStacks::FrameNumber(const TorchSnapshot::Frame& fr
   const auto [known, added] = frame_numbers_.try_emplace(frame, static_cast<Index>(snapshot_.frames.size()));
   if (!added) return known->second;
   snapshot_.frames.push_back(frame);
-  // Copied, because AddText() may move the texts.
+  // These are copies, because AddText() may move the texts.
   const std::string file = snapshot_.texts[frame.file], function = snapshot_.texts[frame.function];
   FrameFacts& facts = facts_.emplace_back();
   facts.python = IsPythonFile(file);
@@ -74,7 +74,8 @@ SnapshotStacks::Index SnapshotStacks::AddOrigin(const TorchSnapshot::Origin& ori
   return known->second;
 }
 
-// `frames` begin with the outermost. The operator is the outermost one inside of the innermost node.
+// `frames` begin with the outermost frame. The operator of the origin is the outermost operator inside the innermost
+// autograd node.
 TorchSnapshot::Origin SnapshotStacks::OriginFromFrames(const std::vector<Index>& frames) {
   TorchSnapshot::Origin origin;
   bool any_python = false, any_telling = false;

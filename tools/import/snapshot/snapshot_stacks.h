@@ -1,7 +1,8 @@
 // Converts the frames of a torch snapshot into stacks, operators and autograd nodes, while the snapshot is read.
 //
-// A stack with Python frames keeps only these. Another stack with an autograd node keeps only the node, because a
-// backward pass has no line of the program. All other stacks keep their relevant C++ frames (native_function_names.h).
+// If a stack has Python frames, only the Python frames are kept. If it has an autograd node but no Python frames, only
+// the node is kept, because a backward pass has no line of the program. Otherwise the relevant C++ frames are kept
+// (native_function_names.h).
 #ifndef TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_STACKS_H_
 #define TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_STACKS_H_
 
@@ -21,7 +22,7 @@ class SnapshotStacks {
   using Index = TorchSnapshot::Index;
   using Value = PickleValue;
 
-  // Both must outlive this object.
+  // `heap` and `snapshot` must outlive this object.
   SnapshotStacks(PickleHeap& heap, TorchSnapshot& snapshot);
 
   Index TextOf(Value value);  // 0 if `value` is not a text

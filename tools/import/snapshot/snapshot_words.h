@@ -1,4 +1,4 @@
-// The keys and words of a torch snapshot that its reader uses, and the numbers with which it replaces dictionaries.
+// The keys and words of a torch snapshot that SnapshotReader uses, and the numbers with which it replaces dictionaries.
 #ifndef TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_WORDS_H_
 #define TOOLS_IMPORT_SNAPSHOT_SNAPSHOT_WORDS_H_
 
@@ -24,7 +24,7 @@ namespace memoir::snapshot {
   W(segment_map) W(segment_unmap) W(oom) W(snapshot) W(active_allocated) W(START)
 // clang-format on
 
-// The words. The reader adds them to the heap first, so the value of each word is the number of its text there.
+// The words. The reader adds them to the heap first, so the value of each word is the number of its text in the heap.
 enum Word : std::uint32_t {
 #define MEMOIR_WORD(name) k_##name,
   MEMOIR_SNAPSHOT_WORDS(MEMOIR_WORD)

@@ -28,7 +28,7 @@ enum class TraceKind : std::uint8_t {
 };
 
 struct TorchSnapshot {
-  using Index = std::uint32_t;  // of a text, frame, stack or origin; 0: none
+  using Index = std::uint32_t;  // number of a text, frame, stack or origin; 0: no such object
 
   struct Frame {
     Index file = 0, function = 0;
@@ -43,9 +43,10 @@ struct TorchSnapshot {
   struct Stack {
     Index parent = 0, frame = 0;
   };
+  // The code that allocated a block.
   struct Origin {
     Index stack = 0;
-    Index operator_name = 0, node = 0;  // autograd node; both are known if the stack has C++ frames
+    Index operator_name = 0, node = 0;  // `node`: autograd node; both are known only if the stack has C++ frames
     bool operator==(const Origin&) const = default;
     template <typename H>
     friend H AbslHashValue(H hash, const Origin& origin) {
@@ -59,7 +60,7 @@ struct TorchSnapshot {
   struct TraceEntry {
     std::uint64_t address = 0;  // kOutOfMemory: the free bytes of the device
     std::uint64_t bytes = 0;    // requested size; for a segment, its size
-    std::uint64_t us = 0;       // since 1970; 0: unknown
+    std::uint64_t us = 0;       // microseconds since 1970; 0: unknown
     Index origin = 0;
     Index metadata = 0;         // text that the program set for the thread
     Index compile_context = 0;  // torch.compile's id
@@ -80,6 +81,7 @@ struct TorchSnapshot {
     bool expandable = false;
     std::vector<Block> blocks;  // by address
   };
+  // The begin or the end of a named range of the program.
   struct Annotation {
     std::uint64_t us = 0;
     Index name = 0;

@@ -53,7 +53,7 @@ class JsonFeed {
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(at_ - begin_); }
 
   ByteSource& source_;
-  const char* begin_ = nullptr;  // of the source's current bytes
+  const char* begin_ = nullptr;  // begin of the source's current bytes
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t before_ = 0;  // bytes before `begin_`

@@ -24,7 +24,7 @@ struct JsonNumber {
   bool is_whole = false;
 };
 
-// Returns the number at the begin of `text`: older traces have "4711 (python)".
+// Returns the number at the begin of `text`, because older traces have texts such as "4711 (python)" for numbers.
 std::optional<std::int64_t> NumberIn(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -25,7 +25,7 @@ struct KinetoEvent {
   std::int64_t device_type = 0, device = 0, bytes = 0, total_allocated = kUnknown, reserved = kUnknown;
   std::int64_t sequence = kUnknown, forward_thread = 0;
   std::uint64_t address = 0;
-  bool has_bytes = false;  // `bytes` is an integer
+  bool has_bytes = false;  // true: the event has `bytes`, and they are an integer
 };
 
 // The fields of the whole trace.
@@ -46,8 +46,8 @@ class KinetoVisitor {
 // Returns the name, cut at a character boundary if it is too long.
 std::string_view ShortenedName(std::string_view name);
 
-// InvalidArgument: another kind of file, which the message names. DataLoss: damaged, with the place. Otherwise the
-// visitor's error.
+// Reads the trace. Returns InvalidArgument for another kind of file, which the message names. Returns DataLoss for a
+// damaged file; the message contains the offset. If the visitor returns an error, returns this error.
 absl::Status ReadKinetoJson(ByteSource& source, KinetoVisitor& visitor, KinetoHead& head);
 
 }  // namespace memoir

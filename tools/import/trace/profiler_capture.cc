@@ -36,7 +36,7 @@ std::string TypeName(std::int64_t type) {
   return found == std::end(kNames) ? absl::StrCat("device type ", type) : found->second;
 }
 
-// The order of events: by time; an end comes after everything else at the same time.
+// The order of events: by time. At the same time, ends come after all other events.
 using EventOrder = std::uint64_t;
 EventOrder OrderOf(std::int64_t ns, bool ends) { return 2 * static_cast<std::uint64_t>(ns) + (ends ? 1 : 0); }
 
@@ -61,7 +61,8 @@ class ProfilerWriter {
  private:
   using NextSpan = std::pair<EventOrder, Index>;  // the order of a thread's next begin or end, and the thread
 
-  // Returns the tick of an event. Events of different threads have different ticks, because readers sort by ticks.
+  // Returns the tick of the next event, and sets the event's thread. Events of different threads have different ticks,
+  // because readers sort by ticks.
   std::uint64_t TickOf(std::int64_t ns, std::uint32_t thread);
   void Await(Index thread);
   void AddSpansUntil(EventOrder until);
@@ -138,7 +139,7 @@ void ProfilerWriter::AddDevice(Index number, std::unique_ptr<TracedMemory> memor
 void ProfilerWriter::AddFound(Device& device, const MemoryEvent& first, std::uint64_t reserved) {
   const std::vector<TracedMemory::AddressRange>& found = device.memory->initial_blocks();
   const std::uint64_t tick = TickOf(trace_.begin, threads_[first.thread].number);
-  // The segment comes first, because it makes the device one with a caching allocator.
+  // The segment is written first, because it shows readers that the device has a caching allocator.
   if (!found.empty() && reserved > 0) {
     device.reserved = reserved;
     writer_.AddMemory(tick, {.kind = v1::SEGMENT_FOUND,
@@ -180,7 +181,8 @@ void ProfilerWriter::AddNext(Index number) {
   Begin(thread, trace_.spans[thread.next++]);
 }
 
-// Clips the span to the span around it: the clock is read for each span separately, so an inner span may end later.
+// Begins a span. In the trace, an inner span may end after the span around it, because the profiler reads the clock for
+// each span separately. Such a span ends together with the span around it.
 void ProfilerWriter::Begin(TracedThread& thread, Span span) {
   const bool is_function = span.kind == SpanKind::kPython || span.kind == SpanKind::kModule;
   std::vector<Span>& open = is_function ? thread.functions : thread.ranges;
@@ -266,7 +268,8 @@ void ProfilerWriter::AddPieces(Device& device, const TracedMemory::ImpliedBlocks
   for (const TracedMemory::AddressRange& piece : implied.began) BeginBlock(device, v1::BLOCK_ALLOCATE, tick, piece);
 }
 
-// The trace has only the sum of all segments. One segment represents them, and grows and shrinks at its end.
+// Writes a change of the reserved memory. The trace contains only the sum of all segments, so one segment represents
+// all of them. It grows and shrinks at its end.
 void ProfilerWriter::Reserve(Device& device, std::uint64_t tick, std::int64_t reserved) {
   if (reserved < 0 || !device.caching) return;
   const auto wanted = static_cast<std::uint64_t>(reserved);

@@ -9,11 +9,11 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMostPath = 4000;  // bytes; a module may call itself without end
-// The limit of all paths together, in bytes. A module beyond it counts as the module around it.
+constexpr std::size_t kMostPath = 4000;  // limit of a path in bytes; a module may call itself many times
+// The limit of all paths together, in bytes. Beyond this limit, a module counts as the module around it.
 constexpr std::size_t kMostPaths = std::size_t{256} << 20;
 
-// Parses "Linear_0", the first module of the class Linear.
+// The parts of a name such as "Linear_0", the first module of the class Linear.
 struct ModuleName {
   std::string_view class_name;
   std::uint64_t number = 0;
@@ -53,7 +53,8 @@ std::uint32_t ProfilerNames::TextOf(Index name) {
   return number;
 }
 
-// A name of another form is a function without file and line.
+// Returns the code that a name such as "train.py(12): forward" represents. A name of another form is a function without
+// file and line.
 ProfilerNames::Code ProfilerNames::CodeOf(Index name) {
   Code& code = codes_[name];
   if (code.number != 0) return code;
@@ -77,7 +78,7 @@ std::uint32_t ProfilerNames::StackOf(std::uint32_t around, Index name) {
   return found->second;
 }
 
-// The trace has no module paths. The names of the surrounding modules replace them: "Block_3.Linear_7".
+// The trace contains no module paths. A path is made of the names of the surrounding modules: "Block_3.Linear_7".
 std::size_t ProfilerNames::ModuleOf(std::size_t around, Index name) {
   if (const auto found = module_numbers_.find({around, name}); found != module_numbers_.end()) return found->second;
   const std::size_t path_bytes = modules_[around].path.size();

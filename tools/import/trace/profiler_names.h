@@ -25,16 +25,17 @@ class ProfilerNames {
     std::uint32_t number = 0;  // number in the capture
   };
 
-  // Both must outlive this object.
+  // `trace` and `writer` must outlive this object.
   ProfilerNames(const ProfilerTrace& trace, PartWriter& writer)
       : trace_(trace), writer_(writer), names_(trace.texts.size()) {}
 
-  std::uint32_t OperatorOf(Index name);  // defines a text if the name is no operator
+  std::uint32_t OperatorOf(Index name);  // defines a text if `name` is not an operator's name
   std::uint32_t TextOf(Index name);
-  // Returns the stack of a function "train.py(12): forward" that was called from the stack `around` (0: the outermost).
+  // Returns the stack of a function "train.py(12): forward" that was called from the stack `around`. 0 for `around`:
+  // the function is the outermost.
   std::uint32_t StackOf(std::uint32_t around, Index name);
-  // Returns the number of the module "Linear_0" that was called inside of the module `around` (0: outside of modules).
-  // `around` is an earlier result of this function.
+  // Returns the number of the module "Linear_0" that was called inside of the module `around`. `around` is an earlier
+  // result of this function, or 0 outside of modules.
   std::size_t ModuleOf(std::size_t around, Index name);
   const Module& module(std::size_t number) const { return modules_[number]; }
 
@@ -46,7 +47,7 @@ class ProfilerNames {
 
   const ProfilerTrace& trace_;
   PartWriter& writer_;
-  std::vector<std::uint32_t> names_;  // by text, since each text has one kind of name; 0: not defined yet
+  std::vector<std::uint32_t> names_;  // numbers of operator names, by text; 0: not defined yet
   absl::flat_hash_map<Index, Code> codes_;
   absl::flat_hash_map<Index, std::uint32_t> texts_;
   absl::flat_hash_map<std::pair<std::uint32_t, Index>, std::uint32_t> stacks_;

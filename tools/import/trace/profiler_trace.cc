@@ -31,7 +31,8 @@ bool IsUserRange(const KinetoEvent& event) {
          event.name.starts_with("Optimizer.step#") || event.name.starts_with("Optimizer.zero_grad#");
 }
 
-// Returns nullopt for spans that explain no allocation. torch 1 wrote "Operator".
+// Returns the kind of a span. nullopt for spans that cannot explain an allocation. In traces of torch 1, the category
+// of operators is "Operator".
 std::optional<SpanKind> KindOf(const KinetoEvent& event) {
   const bool is_operator = event.category == "cpu_op" || event.category == "Operator";
   if (is_operator || event.category == "user_annotation") {
@@ -65,7 +66,7 @@ class TraceReader : public KinetoVisitor {
   Index DeviceOf(std::int64_t type, std::int64_t index);
 
   ProfilerTrace trace_;
-  absl::Status status_;             // names the limit that the trace exceeds
+  absl::Status status_;             // an error if the trace exceeds a limit
   std::vector<std::int64_t> pids_;  // by thread
   absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, Index> threads_, devices_;
   absl::flat_hash_map<std::string_view, Index> texts_;
@@ -169,7 +170,7 @@ Index TraceReader::DeviceOf(std::int64_t type, std::int64_t index) {
   return found->second;
 }
 
-// Keeps the events of the process with the first memory event, and sorts them by time.
+// Keeps the events of the process with the first memory event, and sorts them.
 ProfilerTrace TraceReader::Take(const KinetoHead& head) {
   std::vector<std::int64_t> pids = std::move(pids_);
   const std::int64_t pid = trace_.memory.empty() ? 0 : pids[trace_.memory.front().thread];
@@ -194,7 +195,8 @@ ProfilerTrace TraceReader::Take(const KinetoHead& head) {
   return std::move(trace_);
 }
 
-// Finds the threads to whose operators the sequence numbers of autograd nodes refer.
+// Sets Thread::torch_id. An autograd node has the sequence number of its operator, and torch's number for the
+// operator's thread. So the thread of the operator with this sequence number is the thread with torch's number.
 void FindTorchThreads(ProfilerTrace& trace) {
   absl::flat_hash_map<std::int64_t, Index> of_sequence;
   for (const Span& span : trace.spans) {

@@ -17,7 +17,7 @@
 namespace memoir {
 
 struct ProfilerTrace {
-  using Index = std::uint32_t;  // of a text, thread or device
+  using Index = std::uint32_t;  // number of a text, thread or device
   static constexpr std::int64_t kUnknown = -1;
   static constexpr std::uint64_t kMostAddress = std::uint64_t{1} << 62;  // no block lies there or above
 
@@ -53,13 +53,13 @@ struct ProfilerTrace {
     std::string product;
   };
 
-  std::vector<Span> spans;          // by thread, then begin, then the longest first
+  std::vector<Span> spans;          // sorted by thread, then by begin, then the longest first
   std::vector<MemoryEvent> memory;  // by time
   std::vector<Thread> threads;
   std::vector<Device> devices;  // devices with memory events
   std::deque<std::string> texts = {""};
 
-  std::int64_t begin = 0;    // of the first event, in ns
+  std::int64_t begin = 0;    // time of the first event, in ns
   std::int64_t base_ns = 0;  // time of the clock's 0, since 1970
   std::uint64_t pid = 0;
   std::optional<std::uint32_t> rank;
@@ -68,8 +68,8 @@ struct ProfilerTrace {
   std::uint64_t unreadable = 0;          // omitted memory events with an impossible time, address or size
 };
 
-// InvalidArgument if the file is something else or has no memory events; the message names the remedy. DataLoss if it
-// is damaged; the message names the place. Messages contain no path.
+// Reads a trace. Returns InvalidArgument if the file is not a trace or has no memory events; the message contains the
+// remedy. Returns DataLoss if the file is damaged; the message contains the offset. Messages contain no path.
 absl::StatusOr<ProfilerTrace> ReadProfilerTrace(ByteSource& source);
 
 }  // namespace memoir

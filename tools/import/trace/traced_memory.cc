@@ -26,7 +26,8 @@ const TracedMemory::ImpliedBlocks* TracedMemory::ImpliedAt(std::size_t event) co
   return found == implied_blocks_.end() ? nullptr : &found->second;
 }
 
-// Finds blocks from before the trace, which the trace frees before it allocates at their address.
+// Finds the blocks that were live before the trace. In the trace, such a block is freed before a block is allocated at
+// its address.
 void TracedMemory::FindInitialBlocks(std::uint64_t base) {
   absl::flat_hash_set<std::uint64_t> seen;
   std::uint64_t left = base;
@@ -104,7 +105,8 @@ void TracedMemory::End(std::size_t event, std::uint64_t bytes) {
   if (bytes > 0) EndBlocks(event, bytes);
 }
 
-// Untraced threads have freed known blocks. Chooses blocks by their sizes, because nothing else identifies them.
+// Ends known blocks with a sum of `bytes`, which threads outside of the trace have freed. Chooses blocks by their
+// sizes, because nothing else identifies them.
 void TracedMemory::EndBlocks(std::size_t event, std::uint64_t bytes) {
   while (bytes > 0 && !by_size_.empty()) {
     auto block = by_size_.lower_bound({bytes, 0});

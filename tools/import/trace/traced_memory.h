@@ -42,7 +42,7 @@ class TracedMemory {
   const std::vector<AddressRange>& initial_blocks() const { return initial_blocks_; }  // live before the first event
   // Returns the blocks to add at an event of ProfilerTrace::memory. nullptr if there are no blocks.
   const ImpliedBlocks* ImpliedAt(std::size_t event) const;
-  std::uint64_t at_end() const { return sum_; }
+  std::uint64_t at_end() const { return sum_; }  // live bytes at the end of the trace
   // The number of changes of the totals without an event, and the sum of these changes in bytes.
   std::uint64_t untraced() const { return untraced_; }
   std::uint64_t untraced_bytes() const { return untraced_bytes_; }

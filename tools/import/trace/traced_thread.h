@@ -15,11 +15,12 @@ struct TracedThread {
 
   std::uint32_t number = 0;       // number in the capture
   std::size_t next = 0, end = 0;  // range of its spans in ProfilerTrace::spans
-  // Open spans, outermost first. A user range may begin in a function (such as its __enter__) and end after it.
+  // Open spans, outermost first. A user range may begin in a function (such as its __enter__) and end after this
+  // function ended.
   std::vector<Span> ranges;
   std::vector<Span> functions;              // Python functions and modules
-  std::vector<std::uint32_t> stacks = {0};  // stacks of the open Python functions; 0: none
-  std::vector<std::size_t> modules = {0};   // ProfilerNames numbers of the open modules; 0: none
+  std::vector<std::uint32_t> stacks = {0};  // stacks of the open Python functions; 0: no function
+  std::vector<std::size_t> modules = {0};   // ProfilerNames numbers of the open modules; 0: no module
 
   // Returns the list whose last span ends next. nullptr if no span is open.
   std::vector<Span>* EndingNext() {

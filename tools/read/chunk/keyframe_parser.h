@@ -1,4 +1,5 @@
-// Parses the keyframe of a payload. Called only if a replay needs the keyframe, the largest message of a capture.
+// Parses the keyframe of a payload: completely, or only its devices. Called only if a replay needs the keyframe,
+// because a keyframe is the largest message of a capture.
 #ifndef TOOLS_READ_CHUNK_KEYFRAME_PARSER_H_
 #define TOOLS_READ_CHUNK_KEYFRAME_PARSER_H_
 

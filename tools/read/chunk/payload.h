@@ -1,4 +1,5 @@
-// A decompressed chunk: dictionaries as messages, runs and tensors as columns that are read in place.
+// The contents of a decompressed chunk: dictionaries as messages, tensors as rows, and runs as columns that are read in
+// place.
 //
 // Parsing verifies that every column has as many values as the events need. So the functions that read columns check
 // nothing.
@@ -56,11 +57,11 @@ struct Payload {
   std::uint64_t memory_bytes() const;  // approximate
 };
 
-// Parses decompressed bytes, and adds the chunk's own signatures to `signature_counts`. An error message has the form
-// of Damage::what.
+// Parses decompressed bytes, and adds the counts of the chunk's signatures to `signature_counts`. An error message has
+// the form of Damage::what.
 absl::Status ParsePayload(std::string bytes, SignatureCountsById* signature_counts, Payload* payload);
 
-// Adds the signatures of a parsed payload.
+// Adds the counts of the signatures of a parsed payload to `signature_counts`.
 absl::Status AddSignatures(const Payload& payload, SignatureCountsById* signature_counts);
 
 // Sets `tensors` to the number of entries that one event with this signature has in the tensor column. Returns false if

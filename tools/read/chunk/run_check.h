@@ -1,4 +1,5 @@
-// Verifies that the columns of a run have as many values as its events take, so that reading them needs no checks.
+// Verifies that the columns of a run have as many values as its events need. So the code that later reads the columns
+// needs no checks.
 #ifndef TOOLS_READ_CHUNK_RUN_CHECK_H_
 #define TOOLS_READ_CHUNK_RUN_CHECK_H_
 
@@ -11,8 +12,9 @@
 
 namespace memoir {
 
-// The numbers of column values that an event with one signature takes. SignatureCountsById has the counts of all
-// signatures of a part, by the signature's id; clear it at the begin of each part.
+// The numbers of values that an event with a given signature has in the columns of tensors and of names.
+// SignatureCountsById has the counts of all signatures of a part, by the signature's id; clear it at the begin of each
+// part.
 struct SignatureCounts {
   std::uint64_t tensors = 0;
   std::uint64_t names = 0;  // only for signatures of MODULE_HOLDS and HOLDS_MORE events
@@ -23,7 +25,7 @@ using SignatureCountsById = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 // An error message has the form of Damage::what.
 absl::Status CheckRun(const Run& run, const SignatureCountsById& signature_counts);
 
-// Returns true if the column is whole and has `wanted` values.
+// Returns true if the column is complete and has `wanted` values.
 bool HasValues(const PackedVarints& column, std::uint64_t wanted);
 
 }  // namespace memoir

@@ -9,14 +9,14 @@
 namespace memoir {
 namespace {
 
-// The limits are several times what a recorder writes.
+// The limits are several times more than the tracker writes.
 constexpr std::size_t kMaxPatternRowsBytes = 16u << 20;
 constexpr int kMaxRows = 1 << 20;
 
 absl::Status Damaged(const char* what) { return absl::DataLossError(what); }
 
 // Iterates over one column of a message. Behind the end, Next returns 0 and counts a missing value. Missing values are
-// damage, except in an empty column that may be empty.
+// damage, except in an empty column that the format allows to omit.
 template <class Values>
 class ColumnWalk {
  public:

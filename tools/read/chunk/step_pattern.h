@@ -1,5 +1,5 @@
-// Step patterns (StretchDef) and the pattern rows of a chunk that refer to them (Repeats): docs/capture_format.md,
-// "Stretches".
+// Parses step patterns (StretchDef in the file format), and the pattern rows of a chunk that refer to them (Repeats).
+// The format is described in docs/capture_format.md, "Stretches".
 #ifndef TOOLS_READ_CHUNK_STEP_PATTERN_H_
 #define TOOLS_READ_CHUNK_STEP_PATTERN_H_
 
@@ -47,7 +47,7 @@ struct PatternRow {
   std::uint64_t step_number = 0;  // the program's number of the step; only if the row begins with a STEP event
 };
 
-// The limit of events that the rows of a chunk represent, several times what a recorder writes.
+// The limit of events that the rows of a chunk represent, several times more than the tracker writes.
 inline constexpr std::uint64_t kMaxRowEvents = 1u << 22;
 
 struct PatternRows {
@@ -58,8 +58,8 @@ struct PatternRows {
   std::uint64_t events = 0;
 };
 
-// Parse an encoded StretchDef of at most `most_events` events, and an encoded Repeats. An error message has the form of
-// Damage::what.
+// ParseStepPattern parses an encoded StretchDef with at most `most_events` events. ParsePatternRows parses an encoded
+// Repeats. An error message has the form of Damage::what.
 absl::Status ParseStepPattern(std::string_view bytes, std::size_t most_events, StepPattern* pattern);
 absl::Status ParsePatternRows(std::string_view bytes, PatternRows* pattern_rows);
 

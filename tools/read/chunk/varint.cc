@@ -39,7 +39,7 @@ bool WireReader::Next(WireField* field) {
 
 bool PackedVarints::Count(std::uint64_t* values) const {
   // A value ends at a byte whose highest bit is 0. Reads eight bytes at a time and counts in one 8-bit counter for each
-  // byte of the word. Before a counter can overflow, a multiplication sums all counters.
+  // byte of the word. Before a counter can overflow, all counters are summed.
   constexpr std::uint64_t kLowestBits = 0x0101010101010101u;
   constexpr std::size_t kMostWords = 255;
   std::uint64_t count = 0;

@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-// Bytes without an owner get a note if they are more than 1/1000 of the used bytes.
+// A note explains bytes without an owner only if they are more than 1/1000 of the used bytes.
 constexpr std::uint64_t kWorthANote = 1000;
 
 std::uint64_t Size(std::int64_t bytes) {
@@ -87,7 +87,7 @@ std::string CallName(const std::string& call) {
   return call == "host_register" ? "registered" : "allocated";
 }
 
-// "libx.so 32.0 MiB (allocated), liby.so 1.0 MiB (registered)"
+// Returns a list such as "libx.so 32.0 MiB (allocated), liby.so 1.0 MiB (registered)".
 std::string BesideList(const std::vector<SeparateRow>& rows) {
   constexpr std::size_t kShown = 4;
   std::string text;

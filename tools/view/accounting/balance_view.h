@@ -12,12 +12,12 @@
 
 namespace memoir {
 
-// Returns "99.98%". Never rounds up to 100.
+// Returns `share` in percent, such as "99.98%". Rounds down, so that only a share of 1 is 100.00%.
 std::string FormatExplained(double share);
 
-// How RenderBalance() prints. `instant`: the sample in words, such as "its fullest sample". `tables`: the number of
-// devices with a table, those with the most unexplained bytes; 0: all. The text contains only the number of the other
-// devices. `top`: rows of a table; 0: all.
+// How RenderBalance() prints. `instant`: the sample in words, such as "its fullest sample". `tables`: how many devices
+// have a table; 0: all. These are the devices with the most unexplained bytes. The text contains only the number of the
+// other devices. `top`: rows of a table; 0: all.
 struct BalanceTextOptions {
   std::string_view instant;
   std::size_t tables = 4;

@@ -21,7 +21,8 @@ std::string ToLine(const Json& json) {
 constexpr std::size_t kLevels = 3;
 constexpr std::array<std::size_t, kLevels> kMostRows = {6, 10, 5};  // rows of one list, by its depth
 
-// Returns true for keys that describe the recording itself and for long lists of little use.
+// Returns true for keys that the shortened document omits: they describe the recording itself, or are long lists of
+// little use.
 bool IsAside(std::string_view key) {
   constexpr std::string_view kAside[] = {"processes", "attempts", "damage",        "a",      "b",       "marks",
                                          "over_time", "readings", "forward_stack", "stack",  "streams", "unlike",
@@ -129,7 +130,7 @@ std::string BriefText(const Json& whole, const std::string& next, const std::str
   std::size_t size = ToLine(brief).size() + 8;  // 8: the digits of left_out
   for (const std::vector<Json>& rows : levels) {
     for (const Json& row : rows) {
-      const std::size_t more = ToLine(row).size();  // the comma takes the place of its end of line
+      const std::size_t more = ToLine(row).size();  // counts the newline of the row, which stands for the comma
       if (size + more <= kMostBriefBytes) {
         brief["evidence"].push_back(row);
         size += more;

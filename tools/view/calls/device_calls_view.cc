@@ -68,7 +68,7 @@ std::string MoreRowsText(std::size_t shown, std::size_t rows) {
   return rows > shown ? fmt::format("  and {} more (--top 0: all)\n", FormatCount(rows - shown)) : "";
 }
 
-// `mean` is the mean time of the runs. Kernels of a replayed graph run without being launched.
+// The column "mean" has the mean time of the runs, because kernels of a replayed graph run without being launched.
 std::string TimedKernelTable(const DeviceCallSummary& calls, const std::vector<NamedKernels>& rows, std::size_t top,
                              const Terminal& terminal) {
   TextTable table({"kernel", "launches", "time", "share", "mean", "streams", "most by"});
@@ -120,7 +120,7 @@ std::string CallTable(const DeviceCallSummary& calls, std::size_t top, const Ter
   return table.Render(terminal, 2) + MoreRowsText(shown, calls.calls.size());
 }
 
-// "graph 1 on cuda:0: private pool (0, 1) of 3.0 GiB, 12 kernels, replayed 20 times"
+// Returns a line such as "graph 1 on cuda:0: private pool (0, 1) of 3.0 GiB, 12 kernels, replayed 20 times".
 std::string GraphLine(const GraphRow& graph, bool job, bool launches_recorded) {
   std::string text = fmt::format("graph {}{} on {}: ", graph.number,
                                  job ? fmt::format(" of process {}", graph.process.value) : "", graph.device);

@@ -1,5 +1,5 @@
-// Writes all blocks as one JSON document (docs/json.md): for each its allocation, its free and its category. `write`
-// receives the document in pieces.
+// Writes all blocks as one JSON document (docs/json.md): for each block its allocation, its free and its category.
+// `write` receives the document in pieces.
 #ifndef TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 #define TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
 

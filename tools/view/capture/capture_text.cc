@@ -48,7 +48,7 @@ class LossLines {
 };
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
-  // Records are dropped for two reasons, which have different remedies. The number of bytes covers both.
+  // Records are dropped for two reasons, which have different remedies. The number of bytes covers both reasons.
   const std::uint64_t slotless = std::min(counters.slotless_records(), counters.dropped_records());
   const std::uint64_t full = counters.dropped_records() - slotless;
   const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
@@ -151,8 +151,8 @@ constexpr char kKnownInSnapshot[] =
     "in a snapshot, blocks of steps that were recorded without operators have no operator; for the recording itself, "
     "memoir show --at TIME infers it";
 
-// Describes the spans that were recorded at `level`: the first few with their times, and the length of all of them,
-// because there may be thousands.
+// Describes the spans that were recorded at `level`: the first few with their times, and the total length of all,
+// because there may be thousands of spans.
 std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
   constexpr std::size_t kMostSpans = 3;
   std::string spans;
@@ -219,7 +219,8 @@ std::string RenderProgram(const Capture& capture, const Terminal& terminal) {
   const bool alone = job.processes <= 1;
   const std::string where = RenderProcesses(capture);
   line = Wrapped(alone ? line + ", " + where : line, terminal.width, 0) + "\n";
-  // Painted last, because colour codes would count as columns. A program's name that is wrapped stays plain.
+  // The name is painted after the line is wrapped, because colour codes would count as columns. A name that contains a
+  // line break stays plain.
   if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
   if (alone) return line;
   const bool whole = std::ranges::all_of(
@@ -277,7 +278,7 @@ constexpr char kNotInTraces[] =
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
-  std::string notes;  // remarks that are no warnings
+  std::string notes;  // remarks that are not warnings
   const auto add_note = [&](const std::string& note) {
     if (!note.empty()) notes += Wrapped(note, terminal.width, 2) + "\n";
   };

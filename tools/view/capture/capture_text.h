@@ -24,11 +24,11 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 // Describes the end of a process that died, if its recording was completed from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
-// Describes missing events, damage, and processes that did not end properly: a red line for each, wrapped at the
-// terminal's width. `closing` is kNothingLost if nothing is missing.
+// The last line of text views if nothing is missing.
 inline constexpr char kNothingLost[] = "0 events dropped\n";
+// The lines about missing events, damage, and processes that did not end properly, wrapped at the terminal's width.
 struct Losses {
-  std::string notes;      // lines that are no warnings
+  std::string notes;      // lines that are not warnings
   std::string lines;      // warnings; each begins with "! ", and continuation lines are indented
   std::string closing;    // kNothingLost if nothing is lost; for an imported file, which information is missing
   bool is_lossy = false;  // true: events are missing or may be missing; false: the lines are about something else
@@ -37,10 +37,10 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
 // Returns the notes, lines and closing of LossesOf() as one text.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
-// Returns the number of missing parts, without those that --max-size evicted. The sums of evicted parts are known.
+// Returns the number of missing parts, without the parts that --max-size evicted. The sums of evicted parts are known.
 std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters);
 
-// Returns "recording was off for 2.1 s", summed over all processes. Empty if it never was off.
+// Returns "recording was off for 2.1 s", summed over all processes. Empty if recording was never off.
 std::string RecordingWasOff(const ReplayReport& report);
 
 }  // namespace memoir

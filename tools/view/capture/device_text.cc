@@ -92,7 +92,8 @@ std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
                                      FormatBytes(device.peak_of_all_bytes)));
 }
 
-// "cpu: peak 1.2 GiB at 0.3312 s in aten::mm, step 3; 12.0 MiB at the end", and further lines about the device.
+// Returns the line "cpu: peak 1.2 GiB at 0.3312 s in aten::mm, step 3; 12.0 MiB at the end", and further lines about
+// the device.
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report, bool largest,
                        const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
@@ -114,7 +115,8 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
               : fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
   constexpr std::size_t kIndent = 2;
   line = Wrapped(line, terminal.width, kIndent);
-  // Painted last, because colour codes would count as columns. A figure that is wrapped stays plain.
+  // The peak is painted after the line is wrapped, because colour codes would count as columns. A peak that contains a
+  // line break stays plain.
   if (const std::size_t at = line.find(peak); at != std::string::npos)
     line.replace(at, peak.size(), Painted(terminal, Color::kBold, peak));
   return line + "\n" + ChosenLine(device, terminal) + (largest ? PeakLine(device) : "") +
@@ -137,7 +139,8 @@ std::string PeakRangeText(const DeviceRow& device) {
     return fmt::format(", {} of {}", ToString(device.peak_phase),
                        Shortened(ShownName(device.peak_module), kNameInLine));
   }
-  // An optimizer's range contains everything that its closure computes.
+  // An optimizer's range contains everything that its closure computes. If the closure reached the peak, the optimizer
+  // is not the reason, so its range is not shown.
   const bool in_closure = device.peak_range.starts_with("Optimizer.step#") && device.peak_phase != Phase::kOptimizer;
   return device.peak_range.empty() || in_closure ? "" : ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
 }

@@ -12,7 +12,7 @@
 namespace memoir {
 namespace {
 
-// Returns the last `parts` parts of a path, or all of it if it has fewer.
+// Returns the last `parts` parts of a path, or the whole path if it has fewer parts.
 std::string_view End(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
   for (std::size_t i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);

@@ -19,7 +19,7 @@ namespace memoir {
 
 class ShownFiles {
  public:
-  // Takes all files that are shown together; duplicates are allowed.
+  // `files`: all files that are shown together; duplicates are allowed.
   explicit ShownFiles(absl::Span<const std::string_view> files);
 
   // Returns "net.py", or "models/net.py" if another file has the same name. For a file that was not passed in, returns
@@ -34,7 +34,7 @@ class ShownFiles {
 
 // Returns "net.py:12 Net.forward", escaped and cut to `width` columns.
 std::string ShownLine(const SourceLine& line, std::size_t width);
-// Returns the same without the function: "net.py:12".
+// Returns "net.py:12", escaped and cut to `width` columns.
 std::string ShownPlace(const SourceLine& line, std::size_t width);
 
 // Returns "a second copy of the parameters, 1.2 GiB, made at serve.py:59".

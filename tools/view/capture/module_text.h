@@ -10,9 +10,9 @@
 
 namespace memoir {
 
-// `top`: the tree shows up to 2 * `top` modules, the largest, and merges equal layers ("0-3 Block ×4"). 0: it shows all
-// modules separately. Omitted modules are summed in one line below their parent, so each line is the sum of the lines
-// one level below it.
+// If `top` is 0, the tree shows all modules separately. Otherwise the tree shows the 2 * `top` largest modules, and
+// merges equal layers ("0-3 Block ×4"). Omitted modules are summed in one line below their parent, so each line is the
+// sum of the lines one level below it.
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir

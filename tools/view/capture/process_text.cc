@@ -62,7 +62,7 @@ std::string SnapshotText(const Capture& capture) {
   return IsSnapshot(capture) ? "SNAPSHOT (" + SnapshotTrigger(capture.processes().front()) + "), " : "";
 }
 
-// "a trace of torch.profiler, rank 3 of 8, pid 4711"
+// Returns a text such as "a trace of torch.profiler, rank 3 of 8, pid 4711".
 std::string ImportedText(const Capture& capture) {
   const v1::ProcessInfo& info = capture.processes().front().info;
   std::string text = DescribeImport(ImportSourceOf(capture));
@@ -71,7 +71,7 @@ std::string ImportedText(const Capture& capture) {
   return text;
 }
 
-// " (pp 1, tp 0)": the coordinates of one rank in the job.
+// Returns the coordinates of one rank in the job, such as " (pp 1, tp 0)".
 std::string PlaceText(const v1::ProcessInfo& info) {
   const std::string place = DescribeCoordinates(info);
   return place.empty() ? "" : " (" + Escaped(place) + ")";

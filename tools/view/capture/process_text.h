@@ -8,17 +8,17 @@
 
 namespace memoir {
 
-// "rank 0, pid 100 on testhost"; "3 processes on testhost, ranks 0-1, 3 of 4; rank 2 is missing".
+// Returns "rank 0, pid 100 on testhost", or "3 processes on testhost, ranks 0-1, 3 of 4; rank 2 is missing".
 std::string RenderProcesses(const Capture& capture);
 
-// "rank 3 (pid 100 on testhost)".
+// Returns "rank 3 (pid 100 on testhost)".
 std::string ProcessName(const Capture& capture, ProcessId process);
 
 // Describes in one line which environment variables contradict each other about a process's rank, and which rank was
-// taken. Empty without a contradiction. Covers the processes that were replayed.
+// used. Empty without a contradiction. Covers the processes that were replayed.
 std::string RenderRankConflicts(const Capture& capture, const ReplayReport& report);
 
-// Describes forked children without files, in one line for all replayed processes. Empty without such children.
+// Describes forked children of the replayed processes that wrote no files, in one line. Empty without such children.
 std::string RenderForkedChildren(const Capture& capture, const ReplayReport& report);
 
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Formats a number of steps with the name of what counts as a step in the recording.
+// Formats a number of steps, with the kind of step that is counted in the recording.
 #ifndef TOOLS_VIEW_CAPTURE_STEP_COUNT_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_STEP_COUNT_TEXT_H_
 
@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-// "10 optimizer steps", "3 calls of the outermost module".
+// Returns "10 optimizer steps" or "3 calls of the outermost module".
 std::string StepCountText(std::uint64_t steps, StepSource source);
 
 }  // namespace memoir

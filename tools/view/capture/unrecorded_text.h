@@ -1,4 +1,4 @@
-// Describes events that the recorder could not see. If CUDA memory was not recorded, views print that it is unknown,
+// Describes events that the tracker could not see. If CUDA memory was not recorded, views print that it is unknown,
 // instead of "0 B".
 #ifndef TOOLS_VIEW_CAPTURE_UNRECORDED_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_UNRECORDED_TEXT_H_
@@ -21,8 +21,9 @@ std::vector<std::string> UnrecordedLines(const ReplayReport::Process& process);
 // Returns such a line for the first process whose CUDA memory is partly unknown. Empty if all CUDA memory was recorded.
 std::string CudaMemoryNotKnown(const ReplayReport& report);
 
-// Return the span in which the memory of a CUDA device of the process is unknown: any span, the one at the end, or the
-// one at `ns`. nullptr if there is no such span or the device is not a CUDA device.
+// The next three functions return a span in which the memory of a CUDA device of the process is unknown.
+// UnknownMemoryAtEnd returns only a span that lasts until the end of the recording. UnknownMemoryAt returns only a span
+// that contains `ns`. nullptr if there is no such span, or if the device is not a CUDA device.
 const UnrecordedSpan* UnknownMemory(const ReplayReport& report, ProcessId process, std::string_view device);
 const UnrecordedSpan* UnknownMemoryAtEnd(const ReplayReport& report, ProcessId process, std::string_view device);
 const UnrecordedSpan* UnknownMemoryAt(const ReplayReport& report, ProcessId process, std::string_view device,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNameInLine = 48;
 
-// "layers.* Block ×12"
+// Returns "layers.* Block ×12".
 std::string NameOf(const CheckpointRow& row) {
   std::string name = ShownName(row.name);
   if (row.class_name != row.name) name += " " + ShownName(row.class_name);

@@ -13,12 +13,12 @@
 
 namespace memoir {
 
-// Prints the `top` rows that free most; 0: all. Leaves out host memory if there are GPUs.
+// Prints the `top` rows that would free the most bytes; 0: all. Omits host memory if there are GPUs.
 std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
                                 const Terminal& terminal);
 Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointing, std::size_t top);
 
-// Returns one line for another view, about the row that frees most. Empty if no row frees enough
+// Returns one line for another view, about the row that would free the most bytes. Empty if no row would free enough
 // (DeviceRow::checkpointing).
 std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal);
 

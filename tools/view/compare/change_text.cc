@@ -26,13 +26,13 @@ std::string FactorText(const ProgramChange& change) {
                            : fmt::format("{} smaller by a factor of {:.1f}", verb, 1 / change.factor);
 }
 
-// "where train.py:51 calls Generator", "in target"
+// Returns "where train.py:51 calls Generator" or "in target".
 std::string PlaceOfCall(const ProgramChange& change, const std::string& module) {
   if (!change.source.known()) return "in " + module;
   return fmt::format("where {} calls {}", ShownPlace(change.source, kName), module);
 }
 
-// "1 call", "4 calls"
+// Returns "1 call" or "4 calls".
 std::string FormatCallsOf(const std::string& count) { return count + (count == "1" ? " call" : " calls"); }
 
 // "2 tensors for each parameter"

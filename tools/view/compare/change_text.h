@@ -11,8 +11,8 @@ namespace memoir {
 
 // Returns "the inputs of Net are 2.0 times as large (int64[16, 128], now int64[32, 128])". Escaped, one line.
 std::string ChangeText(const ProgramChange& change);
-// The same if A is not an earlier version of B, but another rank: "the inputs of Net are 2.0 times as large (int64[16,
-// 128] on rank 0, here int64[32, 128])". `a`: "rank 0".
+// Returns the same text for a capture A that is another rank, and not an earlier version of B: "the inputs of Net are
+// 2.0 times as large (int64[16, 128] on rank 0, here int64[32, 128])". `a`: "rank 0".
 std::string ChangeTextOfRank(const ProgramChange& change, const std::string& a);
 
 // Returns the texts of the first two causes of the device's difference.

@@ -1,4 +1,4 @@
-// Two compared captures as JSON (docs/json.md).
+// Writes the comparison of two captures as JSON (docs/json.md).
 #ifndef TOOLS_VIEW_COMPARE_COMPARE_JSON_H_
 #define TOOLS_VIEW_COMPARE_COMPARE_JSON_H_
 

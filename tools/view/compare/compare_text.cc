@@ -33,7 +33,7 @@ std::string Warning(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kYellow, "! " + Wrapped(text, terminal.width, 2)) + "\n";
 }
 
-// "+1,234", "-3", ""
+// Returns "+1,234" or "-3"; "" for 0.
 std::string SignedCount(std::int64_t count) {
   if (count == 0) return "";
   return (count < 0 ? "-" : "+") + FormatCount(static_cast<std::uint64_t>(count < 0 ? -count : count));
@@ -113,7 +113,7 @@ std::string OnlyInOne(const Comparison& comparison, const Terminal& terminal) {
   return text;
 }
 
-// "step 3, backward of layers.2.fc1, aten::mm"
+// Returns "step 3, backward of layers.2.fc1, aten::mm".
 std::string InstantLine(const ComparedSide& side) {
   std::string text;
   const auto add = [&](const std::string& words) {
@@ -299,7 +299,7 @@ std::string MovedNote(const ComparedDevice& device, const Terminal& terminal) {
          "\n";
 }
 
-// "7 lines, +83.9 MiB together, are about 2.0 times as large in B, ..."; "" if a cause is known.
+// Returns "7 lines, +83.9 MiB together, are about 2.0 times as large in B, ...". "" if a cause is known.
 std::string FactorNote(const ComparedDevice& device, const Terminal& terminal) {
   const CommonFactor& common = device.factor;
   if (common.factor == 0 || !device.causes.empty()) return "";
@@ -312,7 +312,7 @@ std::string FactorNote(const ComparedDevice& device, const Terminal& terminal) {
          "\n";
 }
 
-// Describes the line and category that differ most at an instant other than the peak, and counts the others.
+// Describes the line and category that differ most at an instant other than the peak, and counts the other lines.
 std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
   if (device.below.empty()) return "";
   const std::size_t more = device.below.size() - 1;
@@ -321,7 +321,7 @@ std::string BelowNote(const ComparedDevice& device, const Terminal& terminal) {
   return "  " + Wrapped("below the peak: " + BelowPeakText(device) + others, terminal.width, 2) + "\n";
 }
 
-// Returns a table of the devices that both captures have. Empty if there are fewer than two.
+// Returns a table of the devices that both captures have. Empty if there are fewer than two such devices.
 std::string DevicesTable(const Comparison& comparison, std::size_t top, const Terminal& terminal) {
   std::size_t both = 0;
   for (const ComparedDevice& device : comparison.devices) both += device.has_both();

@@ -1,4 +1,4 @@
-// Prints two compared captures: the main cause first, then other differences of the captures, then the rows.
+// Prints the comparison of two captures: the main cause first, then other differences of the captures, then the rows.
 #ifndef TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 #define TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
 
@@ -14,7 +14,7 @@ namespace memoir {
 struct CompareTextOptions {
   std::size_t top = 10;  // rows of a table; 0: all, with equal layers in separate rows
   std::string at;        // the instant in words: "the peak", "the end", "mark:a", "1.5s"
-  std::string chosen;    // ChosenBlocksLine; usually empty
+  std::string chosen;    // the result of ChosenBlocksLine(); empty if all blocks are selected
   std::string more;      // a command that shows more
 };
 

@@ -21,7 +21,7 @@ constexpr std::size_t kName = 60;
 
 std::string Short(const std::string& name) { return Shortened(Escaped(name), kName); }
 
-// "train.py:31 aten::linear in layers.*"
+// Returns "train.py:31 aten::linear in layers.*".
 std::string PlaceOfCause(const MainCause& cause) {
   std::vector<std::string> words;
   if (cause.source.known()) words.push_back(ShownPlace(cause.source, kName));
@@ -33,8 +33,8 @@ std::string PlaceOfCause(const MainCause& cause) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// "train.py:31 aten::linear in layers.* (+480.0 MiB, activation)". "mostly" precedes a module or a category that has
-// less than 9/10 of these bytes. "new" and "gone" follow the category of a line without bytes in A or in B.
+// Returns "train.py:31 aten::linear in layers.* (+480.0 MiB, activation)". "mostly" precedes a module or a category
+// that has less than 9/10 of these bytes. "new" and "gone" follow the category of a line without bytes in A or in B.
 std::string CauseText(const MainCause& cause, bool with_category = true) {
   const std::string most = cause.is_all_of_category ? ", " : ", mostly ";
   const std::string category = cause.category.empty() || !with_category ? "" : most + Short(cause.category);
@@ -43,8 +43,8 @@ std::string CauseText(const MainCause& cause, bool with_category = true) {
   return fmt::format("{} ({}{}{})", PlaceOfCause(cause), FormatSignedBytes(cause.bytes), category, news);
 }
 
-// ", float32[8, 8, 128] there, was float32[8, 4, 128]"; "" if the shape is the same, or if a change of the program
-// explains the difference. Tensors that live longer (kEarlierSteps, kLiveCalls) do not count as such a change.
+// Returns ", float32[8, 8, 128] there, was float32[8, 4, 128]". "" if the shape is the same, or if a change of the
+// program explains the difference. Tensors that live longer (kEarlierSteps, kLiveCalls) do not count as such a change.
 std::string ShapesText(const ComparedDevice& device) {
   const MainCause& cause = device.cause;
   const bool is_explained = std::ranges::any_of(device.causes, [](const ProgramChange& change) {
@@ -55,7 +55,7 @@ std::string ShapesText(const ComparedDevice& device) {
 }
 
 // Describes the main cause of a device's difference. If no line has half of the difference, and a category has most of
-// it, the category comes first.
+// the difference, the category comes first.
 std::string CauseOf(const ComparedDevice& device) {
   for (std::size_t side = 0; side < 2; ++side) {
     if (device.sides[side] && device.sides[side]->device.peak_is_evicted && device.cause.category.starts_with('('))
@@ -114,8 +114,8 @@ bool HasMoved(const ComparedDevice& device, const Comparison& comparison) {
   return is_moved && 2 * std::abs(device.cause.bytes) > 3 * std::abs(device.difference());
 }
 
-// "the allocator is set otherwise (none recorded, now expandable_segments:True)"; "" if a change of the program was
-// found.
+// Returns "the allocator is set otherwise (none recorded, now expandable_segments:True)". "" if a change of the program
+// was found.
 std::string SettingsText(const ComparedDevice& device, const Comparison& comparison) {
   if (!comparison.changes.empty() || !device.a().device.caching || !device.b().device.caching) return "";
   for (const std::string_view what : {"allocator's settings", "allocator"}) {
@@ -141,8 +141,8 @@ std::string Differs(const ComparedDevice& device, const Comparison& comparison, 
                      causes, causes.empty() ? "" : "; mainly ", CauseOf(device), ShapesText(device));
 }
 
-// "reserved +46.0 MiB (no expandable segments): train.py:31 aten::empty (+40.0 MiB of segments)"; "" if the allocated
-// bytes explain the difference.
+// Returns "reserved +46.0 MiB (no expandable segments): train.py:31 aten::empty (+40.0 MiB of segments)". "" if the
+// allocated bytes explain the difference.
 std::string ReservedRemark(const ComparedDevice& device, const Comparison& comparison) {
   constexpr std::int64_t kOneSegment = std::int64_t{20} << 20;  // smaller differences come from rounding to segments
   const std::int64_t reserved = device.reserved_difference(), allocated = device.difference();
@@ -191,8 +191,8 @@ std::string MainPart(const ComparedDevice& device, const Comparison& comparison,
 std::string OtherRemark(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
   const ComparedDevice* most = nullptr;
   for (const ComparedDevice& other : comparison.devices) {
-    const bool says_more = device.is_same() || std::abs(other.difference()) > std::abs(device.difference());
-    if (&other == &device || !other.has_both() || other.is_same() || !says_more) continue;
+    const bool differs_more = device.is_same() || std::abs(other.difference()) > std::abs(device.difference());
+    if (&other == &device || !other.has_both() || other.is_same() || !differs_more) continue;
     if (most == nullptr || std::abs(other.difference()) > std::abs(most->difference())) most = &other;
   }
   return most == nullptr ? "" : MainPart(*most, comparison, at);
@@ -202,8 +202,8 @@ std::uint64_t PeakOf(const ComparedDevice& device) {
   return (device.sides[0] ? device.a() : device.b()).device.peak_allocated_bytes;
 }
 
-// "only B has cuda:1, 64.0 MiB at its peak: train.py:31 aten::empty (+64.0 MiB, parameter)", for the largest such
-// device.
+// Returns "only B has cuda:1, 64.0 MiB at its peak: train.py:31 aten::empty (+64.0 MiB, parameter)", for the largest
+// device that only one capture has.
 std::string OnlyRemark(const ComparedDevice& device, const Comparison& comparison) {
   constexpr std::uint64_t kLarge = 1 << 20;
   const ComparedDevice* largest = nullptr;

@@ -12,9 +12,9 @@ namespace memoir {
 // one line.
 std::string Headline(const Comparison& comparison, const std::string& at);
 
-// "cuda:0", "rank 3 cuda:0".
+// Returns "cuda:0" or "rank 3 cuda:0".
 std::string DeviceWord(const ComparedDevice& device, const Comparison& comparison);
-// "the peak of", "the snapshot of", "the end on", "mark:a on".
+// Returns "the peak of", "the snapshot of", "the end on" or "mark:a on".
 std::string InstantWords(const std::string& at);
 
 }  // namespace memoir

@@ -87,7 +87,7 @@ std::string FrameTable(const CompiledFrames& compiled, std::size_t top, const Te
   return table.Render(terminal, 2) + MoreRowsText(compiled.frames.size(), top);
 }
 
-// "  HEAD: TEXT", wrapped.
+// Returns " HEAD: TEXT", wrapped.
 std::string Reason(std::string_view head, std::string_view text, const Terminal& terminal) {
   const std::string line = fmt::format("{}: {}", head, Escaped(text));
   return "  " + Wrapped(line, terminal.width, 6) + "\n";

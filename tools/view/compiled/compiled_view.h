@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Prints the `top` largest frames, and as many graph breaks; 0: all. Leaves out host memory if there are GPUs.
+// Prints the `top` largest frames, and as many graph breaks; 0: all. Omits host memory if there are GPUs.
 std::string RenderCompiled(const Capture& capture, const CompiledFrames& compiled, std::size_t top,
                            const Terminal& terminal);
 Json CompiledJson(const Capture& capture, const CompiledFrames& compiled, std::size_t top);

@@ -33,8 +33,8 @@ int Append(ArrowArray* array, ColumnType type, const CellValue& value) {
   return ArrowArrayAppendString(array, {text->data(), static_cast<std::int64_t>(text->size())});
 }
 
-// Clears the bits after the last of `rows` in the column's bitmap of valid rows. nanoarrow leaves in them what was in
-// memory, which must not go into a file.
+// Clears the bits after the last of `rows` in the column's bitmap of valid rows. nanoarrow does not initialize these
+// bits, and must not write old contents of memory into a file.
 void ClearBitsAfter(std::int64_t rows, ArrowArray* column) {
   const ArrowBuffer& bits = ArrowArrayValidityBitmap(column)->buffer;
   if (bits.size_bytes > rows / 8 && rows % 8 != 0)
@@ -122,7 +122,7 @@ struct ArrowFile::State {
 
   int Finish() {
     if (rows > 0) NANOARROW_RETURN_NOT_OK(WriteBatch());
-    NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, nullptr, &error));  // the end of the stream
+    NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, nullptr, &error));  // writes the end of the stream
     return form == Form::kFile ? ArrowIpcWriterFinalizeFile(&writer, &error) : NANOARROW_OK;
   }
 };

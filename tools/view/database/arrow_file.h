@@ -1,5 +1,5 @@
-// Writes one table as Arrow IPC, row by row, and passes on the bytes batch by batch: as a file, which readers map into
-// memory, or as a stream, which can go through a pipe.
+// Writes one table as Arrow IPC, row by row, and passes the bytes to `write` batch by batch. The form is a file, which
+// readers map into memory, or a stream, which can go through a pipe.
 //
 // A batch needs up to about 30 MiB of memory. One thread. The first error is kept, and Finish returns it.
 #ifndef TOOLS_VIEW_DATABASE_ARROW_FILE_H_

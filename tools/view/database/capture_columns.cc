@@ -37,7 +37,7 @@ constexpr TableColumn kCalls[] = {{"begin_ns", kNumber}, {"end_ns", kNumber}, {"
                                   {"call", kText},       {"device", kText},   {"stream", kWide},    {"kernel", kText},
                                   {"symbol", kText},     {"kind", kText},     {"bytes", kNumber},   {"error", kNumber},
                                   {"operator", kNumber}, {"module", kNumber}, {"phase", kText}};
-// Names and meanings of `devices` in memoir show --json (docs/json.md).
+// The names and meanings are the same as for `devices` in `memoir show --json` (docs/json.md).
 constexpr TableColumn kSummary[] = {{"process", kNumber},
                                     {"rank", kNumber},
                                     {"device", kText},

@@ -14,7 +14,7 @@
 namespace memoir {
 
 // The version of the tables in Parquet files. It is raised if a table or a column is renamed, removed or changes its
-// meaning, but not for additions. The queries of the Python package have the same number.
+// meaning, but not for additions. The queries of the Python package contain the same number.
 inline constexpr unsigned kTablesVersion = 1;
 
 enum class CaptureTable : std::uint8_t { kRanks, kModules, kSteps, kOperators, kBlocks, kEvents, kCalls, kSummary };
@@ -27,7 +27,7 @@ enum class ColumnType : std::uint8_t {
   kText,    // UTF-8
 };
 
-// A key is never NULL; any other value may be.
+// A key is never NULL. Any other value may be NULL.
 struct TableColumn {
   std::string_view name;
   ColumnType type;

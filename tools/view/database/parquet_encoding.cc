@@ -61,7 +61,7 @@ void AppendHybrid(std::span<const std::uint32_t> values, unsigned bits, std::str
 }
 
 void ThriftStruct::Header(int id, Type type) {
-  // The ids of these structs are at most 15 apart.
+  // Appends the short form of a header, which suffices because the ids of these structs are at most 15 apart.
   out_.push_back(static_cast<char>((id - last_id_) << 4 | static_cast<int>(type)));
   last_id_ = id;
 }

@@ -45,7 +45,8 @@ class ThriftStruct {
     Header(id, Type::kStruct);
     Element(out_, fill);
   }
-  // The elements must follow: AppendInteger or AppendText for each, or Element for each struct.
+  // Begins a list. The caller must then append `size` elements: with AppendInteger, with AppendText, or with Element
+  // for structs.
   void List(int id, Type of, std::size_t size);
 
   // Appends an outermost struct, or a struct that is an element of a list.

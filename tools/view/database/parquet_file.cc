@@ -70,7 +70,7 @@ struct FilledColumn {
   }
 };
 
-// Returns the least and the greatest value.
+// Returns the least and the greatest number. nullopt if there are no numbers.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> Range(const FilledColumn& column, ColumnType type) {
   if (column.numbers.empty()) return std::nullopt;
   const auto less = [type](std::uint64_t a, std::uint64_t b) {
@@ -269,7 +269,7 @@ struct ParquetFile::State {
         pair.Text(2, std::to_string(kTablesVersion));
       });
       file.Text(6, "memoir");
-      // The minimum and the maximum of a column are determined by the order of the column's type.
+      // States that the minimum and the maximum of each column follow the order of the column's type.
       file.List(7, Type::kStruct, columns.size());
       for (std::size_t i = 0; i < columns.size(); ++i)
         ThriftStruct::Element(footer, [](ThriftStruct& order) { order.Struct(1, [](ThriftStruct&) {}); });

@@ -1,9 +1,9 @@
-// Writes one table as a Parquet file, row by row, and passes on the bytes of one row group (kRowsPerGroup rows) at a
-// time, in the order of the file.
+// Writes one table as a Parquet file, row by row, and passes the bytes of one row group (kRowsPerGroup rows) at a time
+// to `write`, in the order of the file.
 //
 // Texts are encoded with a dictionary for each group, numbers plainly; both are compressed with Zstandard. Each group
-// contains the minimum and maximum of its numbers, so readers can skip it. Nested columns, encryption and page indices
-// are not supported (docs/decisions/0024-a-parquet-writer.md).
+// contains the minimum and maximum of its numbers, so readers can skip groups. Nested columns, encryption and page
+// indices are not supported (docs/decisions/0024-a-parquet-writer.md).
 //
 // A group of twenty columns needs about 10 MiB of memory. One thread. The first error is kept, and Finish returns it.
 #ifndef TOOLS_VIEW_DATABASE_PARQUET_FILE_H_

@@ -13,7 +13,8 @@
 
 namespace memoir {
 
-// Pass it to StreamEvents. `write` receives whole lines, some thousand at a time. Call Flush at the end.
+// Pass an object of this class to StreamEvents. `write` receives whole lines, some thousand at a time. Call Flush at
+// the end.
 class EventJsonWriter : public Visitor {
  public:
   EventJsonWriter(const Capture& capture, std::function<void(std::string_view)> write)

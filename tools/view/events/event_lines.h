@@ -1,5 +1,5 @@
-// The text of JSON lines, one for each event, and the fields that several kinds of event share. Quotes each name,
-// module, shape and source file once, and keeps the quoted text.
+// Builds JSON lines, one for each event, from fields that several kinds of events share. Each name, module, shape and
+// source file is quoted once, and the quoted text is kept for the next use.
 #ifndef TOOLS_VIEW_EVENTS_EVENT_LINES_H_
 #define TOOLS_VIEW_EVENTS_EVENT_LINES_H_
 

@@ -39,7 +39,7 @@ PlotFrame FrameOf(const FitCurve& curve) {
     frame.last = static_cast<double>(curve.points.back().value);
   }
   // The axis of bytes ends at the largest known need or at the card's memory. The axis of values ends at the last value
-  // with a known need, because values without one would only take room.
+  // with a known need, because values without a known need would only take space.
   double last_known = frame.first;
   for (const FitPoint& point : curve.points) {
     if (!point.need) continue;

@@ -44,7 +44,8 @@ std::string NeedWords(const FitPoint& point) {
   return FormatBytes(point.need->low) + " to " + FormatBytes(point.need->high);
 }
 
-// Draws `eighths` of a column, padded to `columns`. The column `mark` shows the card's memory in place of the bar.
+// Draws a bar that is `eighths` eighths of a column long, padded to `columns` columns. The column `mark` shows the
+// card's memory in place of the bar.
 std::string Bar(std::size_t eighths, std::size_t columns, std::size_t mark) {
   constexpr std::array<std::string_view, 9> kParts = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   std::string text;

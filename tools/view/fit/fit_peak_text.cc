@@ -75,14 +75,14 @@ std::string RenderRows(const std::string& name, const std::vector<FitRow>& rows,
   return table.Render(terminal, 2);
 }
 
-// "blocks.*.mlp" for blocks.0.mlp, blocks.1.mlp and so on: each of the similar layers holds little, but together they
-// hold much.
+// Joins the rows of similar layers: blocks.0.mlp, blocks.1.mlp and so on become "blocks.*.mlp". Each such row has few
+// bytes, but together they have many.
 std::vector<FitRow> AlikeTogether(const std::vector<FitRow>& rows) {
   const auto pattern = [](const std::string& name) {
     static const std::regex kNumber(R"((^|\.)\d+(?=\.|$))");
     return std::regex_replace(name, kNumber, "$1*");
   };
-  std::map<std::string, FitRow> alike;  // by pattern. A group of one has its own name
+  std::map<std::string, FitRow> alike;  // by pattern; a group with one row keeps the row's name
   std::map<std::string, std::size_t> members;
   for (const FitRow& row : rows) {
     FitRow& sum = alike[pattern(row.name)];
@@ -95,8 +95,8 @@ std::vector<FitRow> AlikeTogether(const std::vector<FitRow>& rows) {
   return together;
 }
 
-// Prints torch's own figures: its reserved bytes are a part of the table above, and allocated bytes a part of the
-// reserved ones.
+// Prints torch's own figures: its reserved bytes are a part of the table above, and its allocated bytes are a part of
+// the reserved bytes.
 std::string RenderRecording(const FitRecording& recording, const Terminal& terminal) {
   std::string heading = "torch:";
   if (recording.peak_reserved)

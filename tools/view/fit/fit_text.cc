@@ -30,7 +30,7 @@ std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
   return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
 }
 
-// Returns the attempt that decides whether the program fits: FitCard::high if there is one and FitCard::low fits or
+// Returns the attempt that decides whether the program fits: FitCard::high if it exists and FitCard::low fits or
 // failed, otherwise FitCard::low.
 const FitAttempt& DecidingTry(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
@@ -42,8 +42,8 @@ std::string EndText(const FitRun& run) {
   return fmt::format("exit code {}", run.exit_code);
 }
 
-// "in aten::linear, module blocks.3 (forward), asking for 512.0 MiB with 13.9 GiB in use"; "" if the run did not run
-// out of memory.
+// Returns "in aten::linear, module blocks.3 (forward), asking for 512.0 MiB with 13.9 GiB in use". "" if the run did
+// not run out of memory.
 std::string OutOfMemoryPlaceText(const FitRun& run) {
   const auto deciding = DecidingDeviceOf(run);
   const auto& recorded = run.recording ? run.recording->out_of_memory : std::nullopt;
@@ -83,7 +83,7 @@ std::string LackReason(const FitCard& card) {
          "what it takes is not known, because a run without the card's limit failed: " + EndText(*attempt.unlimited);
 }
 
-// The text after the verdict for a run that was stopped early.
+// Returns the text after the verdict, for a run that was stopped early.
 std::string InterruptedText(const FitCard& card) {
   const auto deciding = DecidingDeviceOf(card.low.run);
   if (!deciding) return "before it used the GPU: no answer";
@@ -97,7 +97,8 @@ Color VerdictColor(FitVerdict verdict) {
   return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
 }
 
-// Returns the run whose peak is the upper end of NeedOf(card). It reached its end. nullptr if there is no such run.
+// Returns the run whose peak is the upper end of NeedOf(card). This run reached its end. nullptr if there is no such
+// run.
 const FitRun* RunOfNeed(const FitCard& card) {
   const FitAttempt& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
   if (!NeedOf(attempt)) return nullptr;
@@ -140,17 +141,18 @@ std::vector<std::string> Doubts(const FitCard& card) {
   return doubts;
 }
 
-// `verdict`: the text of the card's verdict.
+// Returns one sentence about a card. `verdict`: the text of the card's verdict.
 std::string Sentence(const FitCard& card, const std::string& what, const std::string& verdict) {
   return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}", Escaped(what), Escaped(card.name), Escaped(card.key),
                      verdict, VerdictReason(card), TorchWords(card.torch));
 }
 
-// The text of RenderFitLine(), wrapped to the terminal's width.
+// Returns the text of RenderFitLine(), wrapped to the terminal's width.
 std::string RenderVerdict(const FitCard& card, const std::string& what, const Terminal& terminal) {
   const std::string words = VerdictWords(card);
   std::string text = Paragraph(Sentence(card, what, words), terminal);
-  // Painted last, because colour codes would count as columns. A verdict that is wrapped stays plain.
+  // The verdict is painted after the text is wrapped, because colour codes would count as columns. A verdict that
+  // contains a line break stays plain.
   if (const std::size_t at = text.find("): " + words + ": "); at != std::string::npos)
     text.replace(at + 3, words.size(), Painted(terminal, VerdictColor(VerdictOf(card)), words));
   return text;

@@ -18,10 +18,10 @@ std::string VerdictReason(const FitCard& card);
 
 // Returns the verdict in one line, not wrapped. `what`: the program's name.
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal);
-// Returns that line wrapped at the terminal's width, with the composition of the device's peak, the owners of torch's
-// part, and the notes.
+// Returns the verdict as RenderFitLine() does, but wrapped at the terminal's width. Also returns the composition of the
+// device's peak, the owners of torch's part, and the notes.
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal);
-// Sorts the cards by memory, the smallest first.
+// Returns a table of the cards, sorted by memory, the smallest first.
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal);
 
 // Returns " (torch 2.11.0)" for the end of a sentence, because a program's memory depends on torch's version. Empty if

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// A measure of the width of a stack.
+// A sum of bytes that determines the width of a stack in a flame graph.
 struct FlameMeasure {
   std::string_view word;      // the value of --measure
   std::string_view title;     // in text

@@ -14,11 +14,11 @@ namespace memoir {
 
 // Returns one line about all processes, for a recording without findings.
 std::string HostLine(const HostMemoryUse& memory);
-// Prints each process with a finding, at most `top` (0: all). A single process is printed in any case. `path`: the
-// capture's path as typed.
+// Prints at most `top` processes with a finding (0: all). If there is only one process, prints this process even
+// without a finding. `path`: the capture's path as typed.
 std::string RenderHost(const Capture& capture, const HostMemoryUse& memory, std::size_t top, const std::string& path,
                        const Terminal& terminal);
-// If a process was killed for its memory, returns the killer and the command that shows more; otherwise empty.
+// If a process was killed because of its memory, returns the killer and the command that shows more. Otherwise empty.
 std::string KilledLine(const Capture& capture, const HostMemoryUse& memory, const std::string& path);
 Json HostJson(const Capture& capture, const HostMemoryUse& memory);
 

@@ -1,5 +1,5 @@
-// The beginning of every JSON document of `memoir show --json` (docs/json.md). Keys are stable: keys are added, but
-// never renamed.
+// The fields at the beginning of every JSON document of `memoir show --json` (docs/json.md), and functions that write
+// JSON as text. Keys are stable: keys are added, but never renamed.
 #ifndef TOOLS_VIEW_JSON_JSON_H_
 #define TOOLS_VIEW_JSON_JSON_H_
 
@@ -18,13 +18,13 @@ using Json = nlohmann::ordered_json;
 // Returns an object with version, capture, view, dropped_events, lost_records, lost_chunks, damage and processes.
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
 
-// Returns null if there is no rank.
+// Returns the rank. null if there is no rank.
 Json RankJson(std::optional<std::uint32_t> rank);
 
 // Returns the coordinates of the rank in the job: [{"dimension": "pp", "index": 1, "size": 4}]
 Json CoordinatesJson(const v1::ProcessInfo& info);
 
-// "off", "memory", "all"
+// Returns "off", "memory" or "all".
 const char* LevelName(v1::RecordingLevel level);
 
 // Returns the document as text, with a newline at the end. Invalid UTF-8 in a capture's names becomes U+FFFD, because

@@ -1,8 +1,8 @@
 // Writes Python's pickle format: dictionaries, lists, tuples of two, text, numbers and truth values, and nothing that a
 // reader would execute. Protocol 2, which every Python since 2.3 reads.
 //
-// Does not read pickles, because they can contain programs. Values are written in order. The keys and values of a
-// dictionary are written in turn: key, value, key, value, ...
+// This class only writes; tools/import/snapshot/pickle_reader.h reads pickles. Values are written in order. The keys
+// and values of a dictionary are written in turn: key, value, key, value, ...
 #ifndef TOOLS_VIEW_JSON_PICKLE_H_
 #define TOOLS_VIEW_JSON_PICKLE_H_
 
@@ -15,7 +15,7 @@ namespace memoir {
 
 class Pickle {
  public:
-  // `write` receives the bytes in order: some of them during each call, and the rest in End.
+  // `write` receives the bytes in order: some during the other calls, and the rest in End.
   explicit Pickle(std::function<void(std::string_view)> write);
 
   void BeginDictionary();

@@ -43,7 +43,8 @@ std::string Readings(const Capture& capture, const BlockStory& story) {
   return text.empty() ? "by no operator" : text;
 }
 
-// If backward has read a block and not freed it, a reference of the program keeps it from then on.
+// Returns the holder of a block that autograd's graph keeps. If the backward pass read the block but did not free it, a
+// reference of the program keeps the block from then on.
 std::string KeptByGraph(const BlockStory& story) {
   const std::string graph = "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
   if (story.first_readings.empty()) return graph;
@@ -86,7 +87,8 @@ std::string HolderText(const BlockStory& story) {
   return "not known";
 }
 
-// "train.py:90 main > net.py:12 Net.forward". A long stack is cut to its outermost frame and its innermost frames.
+// Returns "train.py:90 main > net.py:12 Net.forward". A long stack is cut to its outermost frame and its innermost
+// frames.
 std::string StackText(const std::vector<SourceLine>& stack) {
   constexpr std::size_t kInnermost = 9;
   std::vector<std::string_view> files;

@@ -1,4 +1,4 @@
-// Prints the stories of blocks that `memoir explain` finds, as text and JSON.
+// Prints the lives of the blocks that `memoir explain` finds (BlockStory), as text and JSON.
 #ifndef TOOLS_VIEW_LIVES_EXPLAIN_VIEW_H_
 #define TOOLS_VIEW_LIVES_EXPLAIN_VIEW_H_
 

@@ -92,7 +92,7 @@ std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakH
   return text;
 }
 
-// "at train.py:30", "by aten::add"
+// Returns "at train.py:30" or "by aten::add".
 std::string MadeText(const LeakCause::Allocation& made) {
   return made.line.known() ? "at " + ShownPlace(made.line, kNameInLine) : "by " + Escaped(made.operator_name);
 }
@@ -110,7 +110,7 @@ std::string KeptByText(const LeakGroup& group) {
   return (is_of_all ? "" : "at the first: ") + first;
 }
 
-// "train.py:12 +2.0 MiB, model.py:7 +1.0 MiB"
+// Returns "train.py:12 +2.0 MiB, model.py:7 +1.0 MiB".
 std::string PlacesText(const LeakGroup& group) {
   std::string text;
   for (const Leak* const leak : group.leaks)
@@ -118,7 +118,7 @@ std::string PlacesText(const LeakGroup& group) {
   return text;
 }
 
-// "activation 75.0% (most by aten::relu in 1), input 25.0% on cpu, 40 blocks"
+// Returns "activation 75.0% (most by aten::relu in 1), input 25.0% on cpu, 40 blocks".
 std::string LeakedMemoryText(const Capture& capture, const Leak& leak) {
   constexpr std::size_t kMostCategories = 3;
   constexpr std::uint64_t kSmallestShare = 100;  // smaller shares are not named

@@ -1,4 +1,4 @@
-// Prints memory that grows in every step as text and JSON.
+// Prints leaks (memory that grows in every step) as text and JSON.
 #ifndef TOOLS_VIEW_LIVES_LEAK_VIEW_H_
 #define TOOLS_VIEW_LIVES_LEAK_VIEW_H_
 
@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// Leaks that have one cause, or a single leak.
+// Several leaks with the same cause, or a single leak.
 struct LeakGroup {
   std::vector<const Leak*> leaks;    // at least one, most bytes first
   const LeakCause* cause = nullptr;  // set if there are several leaks
@@ -27,8 +27,8 @@ std::string LeakText(const Capture& capture, const LeakGroup& group);
 // Returns the number of places that leak. If nothing leaks: the number of steps examined, or why nothing is known.
 std::string LeakHeadline(const Leaks& leaks);
 bool AreLeaksKnown(const Leaks& leaks);
-// Prints `top` leaks (0: all), each with the command that shows more; there must be a leak. `path`: path of the capture
-// as typed. `holders`: the result of FindLeakHolders.
+// Prints `top` leaks (0: all), each with the command that shows more. `leaks` must contain a leak. `path`: path of the
+// capture as typed. `holders`: the result of FindLeakHolders.
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, std::size_t top,
                         const std::string& path, const Terminal& terminal);
 Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, const std::string& path);

@@ -68,8 +68,8 @@ std::string Pins(const OutOfMemoryRoom& room, std::size_t top) {
                      HolderList(room.pinned_by, top));
 }
 
-// "serve.py:31 holds most, 18.2 GiB (input) of 20.4 GiB allocated". If an owner outside of torch has more memory than
-// torch, names that owner.
+// Returns "serve.py:31 holds most, 18.2 GiB (input) of 20.4 GiB allocated". If an owner outside of torch has more
+// memory than torch, names that owner.
 std::string LargestHolder(const OutOfMemory& error) {
   std::uint64_t outside = std::max(error.unaccounted, error.other_processes.value_or(0));
   if (error.outside && !error.outside->empty()) outside = std::max(outside, error.outside->front().bytes);

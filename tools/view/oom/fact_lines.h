@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// A fact is shown completely or not at all, because half a sentence has another meaning.
+// A fact is shown completely or not at all, because half a sentence may have another meaning.
 struct OutOfMemoryFact {
   std::string text;      // one or more whole lines
   int leaves_first = 0;  // facts with the smallest number are left out first if not all fit; 0: never left out
@@ -23,8 +23,8 @@ std::string FactLine(const Terminal& terminal, std::string_view name, Color colo
 std::string JoinFacts(const std::vector<OutOfMemoryFact>& facts);
 
 bool FitsInLines(const std::vector<OutOfMemoryFact>& facts, std::size_t lines);
-// Returns all facts if they fit into `lines` lines. Otherwise leaves out facts until the others fit together with
-// `more`, a line that names the place of the rest, and appends `more`.
+// Returns all facts if they fit into `lines` lines. Otherwise omits facts until the remaining facts fit together with
+// `more`, and appends `more`. `more` is a line that names the place of the omitted facts.
 std::string FitInLines(std::vector<OutOfMemoryFact> facts, std::size_t lines, const std::string& more);
 
 }  // namespace memoir

@@ -31,7 +31,7 @@ struct Detail {
   bool grown_operators = true;
 };
 
-// Lists the rows that grew most. All others, including rows that shrank, are summed as "others".
+// Lists the rows that grew most. All other rows, including rows that shrank, are summed as "others".
 std::string GrownList(const OutOfMemoryGrowth& growth, const std::vector<HoldingGrowth>& grown, std::size_t top) {
   std::string text;
   std::int64_t rest = growth.allocated;
@@ -56,7 +56,7 @@ std::string TorchHoldings(const OutOfMemory& error) {
   return error.outside ? text : text + "; non-PyTorch memory: not recorded";
 }
 
-// "2.9 GiB: NCCL 1.9 GiB, libcublas 0.6 GiB, context 0.4 GiB; other processes 3.0 GiB"
+// Returns "2.9 GiB: NCCL 1.9 GiB, libcublas 0.6 GiB, context 0.4 GiB; other processes 3.0 GiB".
 std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
   std::uint64_t bytes = 0;
   for (const HoldingRow& holder : *error.outside) bytes += holder.bytes;
@@ -66,7 +66,7 @@ std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
   return text;
 }
 
-// "NCCL could not create a communicator", "libforeign.so asked for 64.0 MiB (malloc)"
+// Returns "NCCL could not create a communicator" or "libforeign.so asked for 64.0 MiB (malloc)".
 std::string RefusalText(const OutOfMemory& error) {
   const Refusal& refusal = *error.refusal;
   const std::string library = refusal.library.starts_with("libc10_cuda") ? "torch" : QuotedHolder(refusal.library);
@@ -112,7 +112,7 @@ std::string GrowthText(const OutOfMemory& error, const Detail& detail) {
   return text + fmt::format("; that call asked for {}", FormatBytes(*growth.asked_then));
 }
 
-// "; the program went on: 14 optimizer steps came after it"
+// Returns "; the program went on: 14 optimizer steps came after it".
 std::string WentOn(const OutOfMemory& error) {
   if (error.steps_after == 0) return "";
   const std::string kind(ToString(*error.step_kind));
@@ -163,7 +163,7 @@ std::vector<OutOfMemoryFact> FactsOf(const OutOfMemory& error, const std::string
   return facts;
 }
 
-// "; also on ranks 1-3", "; also in 2 processes without a rank": the other processes that ran out of memory.
+// Returns the other processes that ran out of memory: "; also on ranks 1-3", "; also in 2 processes without a rank".
 std::string OtherErrorsText(const Capture& capture, const std::vector<OutOfMemory>& errors, const OutOfMemory& shown) {
   std::set<std::uint32_t> ranks;
   std::set<ProcessId> unnumbered;

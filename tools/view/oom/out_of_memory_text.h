@@ -1,5 +1,5 @@
-// Out-of-memory errors in a few lines each: which code requested how much memory, who owned the memory, why the request
-// failed, and why it did not fail in the previous step.
+// Prints out-of-memory errors in a few lines each. The lines describe which code requested how much memory, which code
+// owned the memory, why the request failed, and why it did not fail in the previous step.
 #ifndef TOOLS_VIEW_OOM_OUT_OF_MEMORY_TEXT_H_
 #define TOOLS_VIEW_OOM_OUT_OF_MEMORY_TEXT_H_
 

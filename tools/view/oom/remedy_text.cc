@@ -19,7 +19,7 @@ constexpr std::size_t kNameInLine = 40;
 
 // Each `...Helps` function returns nullopt if its remedy would not have helped.
 
-// Names leaked memory, which grows whatever other remedy is used.
+// Returns the fix of a leak as a remedy. Leaked memory grows even if another remedy is used.
 std::optional<Remedy> LeakHelps(const OutOfMemory& error) {
   if (!error.leaking) return std::nullopt;
   const LeakTotals& leaking = *error.leaking;
@@ -32,7 +32,8 @@ std::optional<Remedy> LeakHelps(const OutOfMemory& error) {
                 leaking.bytes};
 }
 
-// Names weights that were loaded onto the device and are kept in addition to the model.
+// Returns the removal of a second copy as a remedy: weights that were loaded onto the device and are kept in addition
+// to the model.
 std::optional<Remedy> WithoutCopyHelps(const OutOfMemory& error) {
   const LineHolding* largest = nullptr;
   std::uint64_t bytes = 0;
@@ -51,7 +52,8 @@ bool LeakIsWhy(const OutOfMemory& error) {
   return error.leaking && error.leaking->bytes >= error.allocated_bytes / kSmallestPart;
 }
 
-// The freed bytes are an estimate for the device's peak, so they are printed only if the error was near the peak.
+// Returns checkpointing as a remedy. The freed bytes are an estimate for the device's peak, so checkpointing is a
+// remedy only if the error was near the peak.
 std::optional<Remedy> CheckpointingHelps(const OutOfMemory& error, const Summary& summary) {
   const auto device = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();
@@ -75,9 +77,9 @@ std::uint64_t BytesOf(const OutOfMemory& error, std::string_view category) {
   return found == error.by_category.end() ? 0 : found->bytes;
 }
 
-// The batch size that fits can be estimated only if earlier steps had inputs of several sizes, because the failed step
-// did not reach its full need. Otherwise the text contains the bytes that are known to grow with the batch, or the
-// activations, which usually grow with it.
+// Returns a smaller batch as a remedy. The batch size that fits can be estimated only if earlier steps had inputs of
+// several sizes, because the failed step stopped before it had allocated all its memory. Otherwise the text contains
+// the bytes that are known to grow with the batch, or the activations, which usually grow with it.
 std::optional<Remedy> SmallerBatchHelps(const OutOfMemory& error) {
   // A smaller batch leaks less, but does not stop the growth.
   if (LeakIsWhy(error)) return std::nullopt;
@@ -103,14 +105,15 @@ std::optional<Remedy> SmallerBatchHelps(const OutOfMemory& error) {
       activations};
 }
 
-// Returns true if the forward pass can go on with `bytes`: they are a real share of the reserved bytes, and at least
-// one page of an expandable segment. Torch maps such segments in pages of 20 MiB for requests above 1 MiB.
+// Returns true if the forward pass can go on with `bytes`: they are a considerable share of the reserved bytes
+// (IsRealShare), and at least one page of an expandable segment. Torch maps such segments in pages of 20 MiB for
+// requests above 1 MiB.
 bool IsEnoughToGoOn(std::uint64_t bytes, std::uint64_t reserved) {
   constexpr std::uint64_t kPage = std::uint64_t{20} << 20;
   return bytes >= kPage && IsRealShare(bytes, reserved);
 }
 
-// Names a setting of torch's caching allocator that helps. After the refused request the forward pass would allocate
+// Returns a setting of torch's caching allocator as a remedy. After the refused request the forward pass would allocate
 // more. So a setting that leaves almost nothing free would only move the error to the next layer.
 std::optional<Remedy> SettingHelps(const OutOfMemory& error) {
   const OutOfMemoryRoom& room = error.room;
@@ -134,7 +137,7 @@ std::vector<Remedy> RemediesOf(const OutOfMemory& error, const Summary& summary)
   if (error.refusal && error.refusal->of_host) return {};
   std::vector<std::optional<Remedy>> ways = {SettingHelps(error), CheckpointingHelps(error, summary),
                                              SmallerBatchHelps(error)};
-  // The rest of the forward pass needs more than this one request, so the setting comes last.
+  // In forward, the rest of the pass needs more than this one request, so the setting comes last.
   if (error.phase == Phase::kForward) std::ranges::rotate(ways, ways.begin() + 1);
   ways.insert(ways.begin(), WithoutCopyHelps(error));
   ways.insert(LeakIsWhy(error) ? ways.begin() : ways.end(), LeakHelps(error));

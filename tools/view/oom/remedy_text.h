@@ -14,7 +14,7 @@ namespace memoir {
 // A `Remedy` is a change that would have made room.
 struct Remedy {
   std::string text;
-  std::optional<std::uint64_t> bytes;  // most bytes that it frees, or that it makes usable; empty: not known
+  std::optional<std::uint64_t> bytes;  // most bytes that it frees or makes usable; nullopt: unknown
 };
 
 // Returns the remedies, the most useful first. Empty if the recording shows no remedy.

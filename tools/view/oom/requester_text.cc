@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
-// If an optimizer calls the model through a closure, the optimizer's range does not show what ran.
+// Returns true if an optimizer called the model through a closure. In this case the optimizer's range does not show
+// which code ran.
 bool IsAroundTheModule(const OutOfMemory& error) {
   return error.range_name.starts_with("Optimizer.step#") && error.phase != Phase::kOptimizer;
 }

@@ -12,6 +12,7 @@
 
 namespace memoir {
 
+// A colour.
 struct Pigment {
   std::uint8_t red = 0, green = 0, blue = 0;
 };

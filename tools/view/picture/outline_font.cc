@@ -22,7 +22,7 @@ extern const unsigned char kFontFile[];  // Generated from font/DejaVuSans.ttf b
 
 namespace {
 
-constexpr double kCapital = 0.729;  // height, as a part of the face's size
+constexpr double kCapital = 0.729;  // height of a capital letter, as a part of the font's size
 constexpr std::uint32_t kReplacement = 0xfffd;
 
 const stbtt_fontinfo& Face() {

@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// `height`: height of a capital letter in pixels, as in the functions below.
+// Returns the width of the text in pixels. `height`: height of a capital letter in pixels, here and below.
 double WidthOfText(std::string_view text, double height);
 
 // Calls `cover(x, y, share)` for each pixel of the text, where `share` is the inked part of the pixel. `baseline` is

@@ -69,7 +69,7 @@ void SvgPage::Curve(const std::vector<std::pair<double, double>>& points, double
 }
 
 void SvgPage::Text(double x, double y, std::string_view text, double scale, Pigment pigment, Canvas::Anchor anchor) {
-  constexpr double kLetter = 7;  // The height of a Canvas's letters. `y` is their top; SVG wants their base line
+  constexpr double kLetter = 7;  // height of a Canvas's letters; `y` is their top, but SVG needs their base line
   shapes_ +=
       fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\" fill=\"{}\" text-anchor=\"{}\">{}</text>\n", x,
                   y + kLetter * scale, kLetter * scale * 1.37, ColorOf(pigment), AnchorName(anchor), XmlText(text));

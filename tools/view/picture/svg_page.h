@@ -16,7 +16,7 @@ class SvgPage {
  public:
   SvgPage(int width, int height, Pigment paper = {255, 255, 255});
 
-  // As in Canvas.
+  // These functions have the same arguments and effects as the functions of Canvas.
   void Fill(double left, double top, double right, double bottom, Pigment pigment);
   void Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment);
   void Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment);

@@ -10,7 +10,7 @@
 
 namespace memoir {
 
-// Return a line, wrapped at the terminal's width. A warning begins with "!".
+// These two functions return `text` as a line, wrapped at the terminal's width. A warning begins with "!".
 std::string Line(const Terminal& terminal, const std::string& text);
 std::string Warning(const Terminal& terminal, const std::string& text);
 

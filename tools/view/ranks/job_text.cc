@@ -133,7 +133,7 @@ std::string HeldTables(const LoadedJob& reading, const JobOverview& overview, st
   for (const char* const by : {"category", "module", "operator", "line"}) {
     for (const v1::JobComposition& composition : reading.job.at_peak()) {
       if (composition.by() != by || composition.device() != overview.kinds.front().kind) continue;
-      // A recording without stacks has only one row of lines, which is useless.
+      // For recordings without stacks, the table of lines would have only one row, which is useless.
       if (composition.rows_size() == 0 || (composition.by() == "line" && composition.rows_size() == 1)) continue;
       text += HeldTable(composition, top, terminal);
     }
@@ -183,7 +183,7 @@ std::string ErrorLines(const JobOverview& overview, const Terminal& terminal) {
   return text;
 }
 
-// With a single rank there is nothing to compare.
+// Returns the table of roles, and the number of findings. Empty for a job with a single rank.
 std::string RolesPart(const OddRanks& found, std::size_t top, const std::string& path, const Terminal& terminal) {
   if (found.ranks.size() < 2) return "";
   std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +

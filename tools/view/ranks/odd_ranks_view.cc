@@ -47,8 +47,8 @@ std::string SinceText(const OddRank& odd) {
                      FormatCount(*odd.since_step + odd.since_within - 1));
 }
 
-// "was killed by signal 9 (SIGKILL)", "was killed (or left by os._exit or exec)",
-// "ended by an uncaught RuntimeError: ...,"
+// Returns "was killed by signal 9 (SIGKILL)", "was killed (or left by os._exit or exec)" or
+// "ended by an uncaught RuntimeError: ...,".
 std::string EndText(const RankFacts& rank, bool several = false) {
   constexpr std::size_t kMessage = 80;
   const std::string message = Shortened(Escaped(rank.end_message), kMessage);
@@ -58,8 +58,8 @@ std::string EndText(const RankFacts& rank, bool several = false) {
   return message.empty() ? "ended" : "ended by an uncaught " + message + ",";
 }
 
-// "; it was killed by signal 9 (SIGKILL) after 9 steps, its role made 10", for a finding that is not about the end of
-// the rank. Empty if the rank ended as its role did.
+// Returns "; it was killed by signal 9 (SIGKILL) after 9 steps, its role made 10", for a finding that is not about the
+// end of the rank. Empty if the rank ended as its role did.
 std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   const RankFacts& rank = found.ranks[odd.ranks[0]];
   if (odd.ranks.size() > 1 || odd.is_about_the_end()) return "";
@@ -69,15 +69,15 @@ std::string EndRemark(const OddRanks& found, const OddRank& odd) {
   return usual.empty() ? "" : "; it ended" + steps + usual;
 }
 
-// "; it ended first, 250 ms before the next failed rank"
+// Returns "; it ended first, 250 ms before the next failed rank".
 std::string FirstText(const OddRank& odd) {
   if (!odd.first) return "";
   return "; it ended first, " + FormatDuration(odd.first->before_ns) + " before the next failed rank";
 }
 
-// "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps". If one of them ended first: "rank 2: was killed
-// (or left by os._exit or exec) after 6 steps; it ended first, 38 ms before the next failed rank; then ranks 0-1, 3
-// likewise".
+// Returns "ranks 0-3: were killed (or left by os._exit or exec) after 6 steps". If one of these ranks ended first,
+// returns "rank 2: was killed (or left by os._exit or exec) after 6 steps; it ended first, 38 ms before the next failed
+// rank; then ranks 0-1, 3 likewise".
 std::string FailedText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.ranks.front()];
   const bool is_about_one = odd.first || odd.ranks.size() == 1;
@@ -88,14 +88,14 @@ std::string FailedText(const OddRanks& found, const OddRank& odd) {
   return text + FirstText(odd) + "; then " + RanksText(found, {odd.ranks.begin() + 1, odd.ranks.end()}) + " likewise";
 }
 
-// "; it keeps 16.0 MiB of this from step to step", if the rank also has more than usual when its steps begin.
+// Returns "; it keeps 16.0 MiB of this from step to step", if the rank also has more than usual when its steps begin.
 std::string KeptText(const OddRank& odd) {
   if (odd.more_between_steps == 0 || odd.value < odd.usual) return "";
   if (odd.more_between_steps >= odd.difference()) return "; it keeps this memory from step to step";
   return "; it keeps " + FormatBytes(odd.more_between_steps) + " of this from step to step";
 }
 
-// " without gradient buckets", if any rank of the role has gradient buckets.
+// Returns " without gradient buckets", if any rank of the role has gradient buckets.
 std::string WithoutBuckets(const OddRanks& found, const OddRank& odd) {
   const bool has_buckets = std::ranges::any_of(
       found.roles[odd.role].members, [&](std::size_t member) { return found.ranks[member].most_buckets > 0; });
@@ -194,7 +194,7 @@ bool AnyMissing(const JobOverview& overview) {
   });
 }
 
-// " and by ep"
+// Returns " and by ep".
 std::string SplitText(const OddRanks& found) {
   std::set<std::string> dimensions;
   for (const Role& role : found.roles) dimensions.insert(role.split_by);
@@ -218,7 +218,7 @@ std::string NotJudgedText(const OddRanks& found) {
                      ranks == 1 ? "is" : "are", ranks == 1 ? "its" : "their");
 }
 
-// "4 compared, 1 is out of line", "3 failed; 3 compared, otherwise none is out of line"
+// Returns "4 compared, 1 is out of line" or "3 failed; 3 compared, otherwise none is out of line".
 std::string CountsText(const OddRanks& found) {
   std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.is_judged() ? role.members.size() : 0;

@@ -17,7 +17,7 @@ namespace memoir {
 // then exits with 3.
 bool IsFinding(const JobOverview& overview, const OddRanks& found);
 
-// `top`: ranks and roles; 0: all. `path`: the job's path as typed.
+// `top`: how many ranks and roles are printed; 0: all. `path`: the job's path as typed.
 std::string RenderOddRanks(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found,
                            std::size_t top, const std::string& path, const Terminal& terminal);
 Json OddRanksJson(const LoadedJob& reading, const JobOverview& overview, const OddRanks& found);

@@ -17,13 +17,13 @@
 namespace memoir {
 namespace {
 
-// "loss 78.0 MiB"
+// Returns "loss 78.0 MiB".
 std::string SpecialText(const OddRow& row, std::size_t columns) {
   const std::string bytes = " " + FormatBytes(row.bytes - row.usual);
   return Shortened(ShortName(row), columns - bytes.size()) + bytes;
 }
 
-// "ranks 0, 4, …, 60": cut between numbers.
+// Cuts the text between numbers: "ranks 0, 4, …, 60".
 std::string ShortRanks(const std::string& text, std::size_t columns) {
   if (text.size() <= columns) return text;
   constexpr std::string_view kBetween = ", …, ";

@@ -19,7 +19,7 @@ Json RowJson(const OddRow& row);
 
 // Returns "ranks 1-2, 5".
 std::string RanksText(const OddRanks& found, const std::vector<std::size_t>& members);
-// Returns "train.py:12 main" for "/src/me/train.py:12 main". A name that is no line, such as an operator, is not
+// Returns "train.py:12 main" for "/src/me/train.py:12 main". A name that is not a line, such as an operator, is not
 // shortened.
 std::string ShortPlace(const std::string& name);
 std::string ShortName(const OddRow& row);

@@ -21,8 +21,8 @@ bool IsFragmentationKnown(const Capture& capture, const Fragmentation& fragmenta
 bool HasFragmentedDevice(const Fragmentation& fragmentation);
 Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentation);
 
-// `instant`: the selected instant in words, "the peak". `top`: segments of a device, those with the most free bytes; 0:
-// all.
+// `instant`: the selected instant in words, such as "the peak". `top`: how many segments of a device are shown; 0: all.
+// These are the segments with the most free bytes.
 std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, const std::string& instant, std::size_t top,
                            const Terminal& terminal);
 Json SegmentsJson(const Capture& capture, const SegmentMaps& maps, const std::string& instant);

@@ -136,8 +136,8 @@ void TorchSnapshotWriter::See(const TraceEntry& entry, const ReplayState& state)
 
 void TorchSnapshotWriter::AddBlock(std::uint64_t address, std::uint64_t bytes, const SegmentBlock* there,
                                    const ReplayState& state) {
-  // A block that is left out is written as active and without an owner. Viewers treat such a block as used, and omit it
-  // from views over time.
+  // A block that is left out is written in the state active_pending_free, without frames. Viewers count such a block as
+  // used, but omit it from views over time.
   const bool live = there != nullptr && !there->waiting && !there->left_out;
   pickle_.BeginDictionary();
   Integer("address", address);

@@ -58,7 +58,7 @@ std::string DeathText(const Capture& capture, const Ending& ending, bool is_only
   return std::string(" ") + kEndedWithoutStopping;
 }
 
-// "; in step 7, aten::linear of layers.3.mlp, at net.py:12 Net.forward"
+// Returns "; in step 7, aten::linear of layers.3.mlp, at net.py:12 Net.forward".
 std::string PlaceText(const Ending& ending) {
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "; in " : ", ") + more; };

@@ -19,12 +19,12 @@ namespace memoir {
 struct CommandEnd {
   std::uint64_t pid = 0;
   int exit_code = 0;
-  int signal = 0;      // signal that killed it; 0: none
+  int signal = 0;      // signal that killed the command; 0: no signal
   int interrupts = 0;  // number of Ctrl-C
 };
 
 // Returns the line, wrapped, with a newline. Empty if all processes ended properly. For a job, describes the process
-// that failed first. `command` is empty if no `memoir run` has just ended.
+// that failed first. `command` is CommandEnd() if the line is not for a `memoir run` that has just ended.
 std::string EndingLine(const Capture& capture, const std::vector<Ending>& endings, const CommandEnd& command,
                        const Terminal& terminal);
 

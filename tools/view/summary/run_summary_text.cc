@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t kIndent = 10;
 constexpr std::size_t kNameInLine = 40;
-// Columns that the line break and the indent may take in two lines.
+// The columns of two lines that the line break and the indent may leave unused.
 constexpr std::size_t kFindingSlack = 20;
 
 std::size_t CountLines(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
@@ -76,7 +76,7 @@ std::string ProgramText(const Capture& capture, const Summary& summary, const Te
   return text + (whole ? where : Painted(terminal, Color::kRed, where)) + "\n";
 }
 
-// "162.1 MiB on cpu, step 1 (2.0012 s), at train.py:69 main"
+// Returns "162.1 MiB on cpu, step 1 (2.0012 s), at train.py:69 main".
 std::string PeakText(const Capture& capture, const DeviceRow& device, const ReplayReport& report, std::size_t room) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
   const bool unknown = UnknownMemory(report, device.process, device.name) != nullptr;
@@ -95,7 +95,7 @@ std::string PeakText(const Capture& capture, const DeviceRow& device, const Repl
   return device.peak_operator.empty() ? text : text + ", in " + Shortened(Escaped(device.peak_operator), kNameInLine);
 }
 
-// "10.9 GiB, 85.8% allocated at the peak; 10.8 GiB stayed free", and more if there is room.
+// Returns "10.9 GiB, 85.8% allocated at the peak; 10.8 GiB stayed free", and more facts if there is room.
 std::string ReservedText(const DeviceRow& device, std::size_t room) {
   std::string text = FormatBytes(device.peak_reserved_bytes);
   if (const std::uint64_t then = device.reserved_bytes_at_peak; then > 0) {
@@ -126,8 +126,8 @@ std::string NameOf(const Summary& summary, const SummaryRow& row, const ShownFil
   return Escaped(PlaceOf({std::string(files.NameOf(row.source.file)), row.source.function, row.source.line}));
 }
 
-// The shares of one device's peak, largest first. Modules that differ only in the numbers of their paths have one
-// share. Leaves out bytes without a module or line.
+// Returns the shares of one device's peak, largest first. Modules that differ only in the numbers of their paths have
+// one share. Omits bytes without a module or line.
 std::vector<Share> SharesOf(const Summary& summary, std::size_t device) {
   std::vector<std::string_view> names;
   for (const SummaryRow& row : summary.rows) {
@@ -153,7 +153,8 @@ std::string ExplainedName(const std::string& name, double percent) {
   return name == "autograd detail" && percent >= kLarge ? name + " (activations' gradients)" : name;
 }
 
-// The texts of the first `count` large shares. `adds_up`: a rest of half a percent or more follows as "others".
+// Returns the texts of the first `count` large shares. If `adds_up` is true, and the rest is half a percent or more,
+// appends the rest as "others".
 std::vector<std::string> ShareTexts(const std::vector<Share>& shares, std::size_t count, std::uint64_t peak,
                                     bool adds_up, bool explains) {
   std::vector<std::string> texts;
@@ -188,9 +189,9 @@ std::string InLines(std::string_view name, const std::vector<std::string>& share
   return text + line + "\n";
 }
 
-// "activation 89.9 MiB 55%, parameter 16.1 MiB 10%, others 56.1 MiB 35%"; "" if nothing has a name because the program
-// called no module or no stack was recorded. Shows three shares and the others. If these take more than `lines` lines,
-// leaves out explanations first, then the smallest shares.
+// Returns "activation 89.9 MiB 55%, parameter 16.1 MiB 10%, others 56.1 MiB 35%". "" if no share has a name, because
+// the program called no module, or because no stack was recorded. Shows three shares and the others. If these take more
+// than `lines` lines, omits explanations first, then the smallest shares.
 std::string SharesLine(const Summary& summary, std::size_t device, std::string_view name, std::size_t lines,
                        const Terminal& terminal) {
   const std::vector<Share> shares = SharesOf(summary, device);
@@ -207,7 +208,7 @@ std::string SharesLine(const Summary& summary, std::size_t device, std::string_v
   return Painted(terminal, Color::kBold, text.substr(0, kIndent)) + text.substr(kIndent);
 }
 
-// "peak of rank 0 cuda:0 61.2 GiB, and 6 other devices"
+// Returns "peak of rank 0 cuda:0 61.2 GiB, and 6 other devices".
 std::string OthersText(const Capture& capture, const Summary& summary, std::size_t largest) {
   std::vector<const DeviceRow*> others;
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
@@ -237,7 +238,8 @@ std::uint64_t BytesAtPeak(const Summary& by_category, std::size_t device, std::s
   return bytes;
 }
 
-// "a second copy of the parameters, 1.2 GiB, made at serve.py:59", if the copy is part of the largest device's peak.
+// Adds the finding "a second copy of the parameters, 1.2 GiB, made at serve.py:59", if the copy is part of the largest
+// device's peak.
 void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings) {
   const Summary& summary = owners.by_category;
   if (summary.devices.empty()) return;
@@ -251,7 +253,8 @@ void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings
   findings.push_back({SecondCopyText(bytes, copied->line), true});
 }
 
-// The problems, worst first. `has_ending`: the summary's first line has the end of the program, which is left out here.
+// Returns the problems, worst first. `has_ending`: the summary's first line describes the end of the program, so this
+// function omits it.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakOwners& owners, bool has_ending) {
   std::vector<LossHeadline> findings;
   if (const std::vector<LeakGroup> leaks = GroupsOf(owners.leaks); !leaks.empty()) {

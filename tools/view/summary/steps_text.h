@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// Returns "10 optimizer steps", "6 steps (in the last one nothing was allocated)". Empty without steps. Also empty for
-// a single call of a module, which is no step: pytest calls a module in each test.
+// Returns "10 optimizer steps" or "6 steps (in the last one nothing was allocated)". Empty without steps. Also empty
+// for a single call of a module, which does not count as a step: pytest calls a module in each test.
 std::string StepsText(const Summary& summary);
 
 }  // namespace memoir

@@ -70,7 +70,8 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
   return lines;
 }
 
-// Returns TopLines() by allocated bytes, but with all rows without bytes in the rest, so that calls add up.
+// Like TopLines() by allocated bytes, but all rows without bytes are part of the rest, so that the column "calls" adds
+// up.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
@@ -109,7 +110,7 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 
-// Describes which operators were recorded, because operators below autograd differ from those above it.
+// Describes which operators were recorded, because operators below autograd differ from operators above autograd.
 std::string WhichOperators(const Capture& capture) {
   const auto& processes = capture.processes();
   const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {
@@ -218,7 +219,7 @@ std::string AllocationTable(const Capture& capture, const Summary& summary, cons
   const bool has_calls = names.has_calls && HasOperatorCalls(capture);
   std::vector<std::string> titles = {std::string(names.one)};
   if (has_calls) titles.emplace_back("calls");
-  // In a window in which nothing was newly reserved, the column is useless.
+  // The column "reserved" is useless if nothing was newly reserved in the window.
   const bool caching =
       !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
   titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
@@ -238,7 +239,7 @@ std::string AllocationTable(const Capture& capture, const Summary& summary, cons
          table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + EvictedNote(summary, terminal);
 }
 
-// "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
+// Returns "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B".
 std::string Holders(const Summary& summary, std::size_t top) {
   std::string text;
   for (const Line& line : TopLines(LinesWith(AllLines(summary), Kept), top, Kept, GroupingFactsOf(summary.by))) {
@@ -252,7 +253,7 @@ std::string FactLine(const Terminal& terminal, std::string_view name, const std:
   return Painted(terminal, Color::kBold, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
-// ", 6.4% of all"; "" if nothing was allocated
+// Returns ", 6.4% of all". "" if nothing was allocated.
 std::string ShareOf(std::uint64_t bytes, std::uint64_t all, std::string_view what = "of all") {
   return all == 0 ? "" : ", " + FormatShare(bytes, all) + " " + std::string(what);
 }

@@ -50,7 +50,8 @@ Json TotalsJson(const CategoryProfile& profile) {
   return json;
 }
 
-// "aten::add_.Tensor" and "TFF", as formatSchemas in PyTorch's test/profiler/test_memory_profiler.py prints them.
+// Returns the JSON list ["aten::add_.Tensor","TFF"]. formatSchemas in PyTorch's test/profiler/test_memory_profiler.py
+// prints the same two texts.
 std::string SchemaJson(const EventTree& tree, const TreeNode& node) {
   std::string letters;
   for (const SchemaMatch::Mutation written : tree.calls[node.call].written) {

@@ -13,7 +13,7 @@ namespace memoir {
 // Writes the JSON document that docs/json.md describes, section by section.
 void WriteCategoriesJson(const CategoryProfile& profile, const TextWriter& write);
 
-// Return the timeline of one device.
+// These two functions return the timeline of one device.
 std::string TimelineJson(const CategoryProfile& profile, DeviceId device);     // [times, sizes]
 std::string RawTimelineJson(const CategoryProfile& profile, DeviceId device);  // [[ns, action, bytes, category], ...]
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
 
-// Collects text and passes it on in large pieces.
+// Collects text, and passes it to `write` in large pieces.
 class Pieces {
  public:
   explicit Pieces(const TextWriter& write) : write_(write) {}

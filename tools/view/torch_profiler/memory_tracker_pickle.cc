@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kBytesPerMb = 1024 * 1024;
 
-// {0: ("forward.addmm.default_0", 12.5), ...}. The first dictionary defines the names; the others refer to them.
+// Writes a dictionary such as {0: ("forward.addmm.default_0", 12.5), ...}. The first dictionary defines the names, and
+// the other dictionaries refer to them.
 void WriteColumn(const MemoryTrackerStats& stats, std::uint64_t DeviceBytes::* column, bool first, Pickle& pickle) {
   pickle.BeginDictionary();
   for (std::size_t i = 0; i < stats.rows.size(); ++i) {

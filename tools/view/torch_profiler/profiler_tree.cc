@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// PRUNE_FUNCTIONS of test_profiler_tree.py: events that depend on the version or the device, and what is kept of them.
+// PRUNE_FUNCTIONS of test_profiler_tree.py: events that depend on the version or the device, and how much of them is
+// removed.
 enum class Prune : std::uint8_t { kNothing, kAll, kKeepEllipses, kKeepName };
 constexpr std::pair<std::string_view, Prune> kPruned[] = {
     {"torch/utils/_pytree.py(...): tree_map", Prune::kKeepName},

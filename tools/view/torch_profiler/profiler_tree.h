@@ -1,6 +1,6 @@
 // Prints the event tree as text, as PyTorch's own tests of its profiler do (ProfilerTree.format in
-// test/profiler/test_profiler_tree.py): a line for each event, two spaces for each level, without parts that differ
-// between two runs of one program.
+// test/profiler/test_profiler_tree.py). The text has a line for each event, with two spaces for each level. It omits
+// parts that differ between two runs of one program.
 #ifndef TOOLS_VIEW_TORCH_PROFILER_PROFILER_TREE_H_
 #define TOOLS_VIEW_TORCH_PROFILER_PROFILER_TREE_H_
 
@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// `memory`: print "[memory]" for each allocation and free, as torch.profiler has with profile_memory.
+// If `memory` is true, prints "[memory]" for each allocation and free, as torch.profiler does with profile_memory=True.
+// `write` receives the text in order.
 void WriteProfilerTree(const EventTree& tree, bool memory, const std::function<void(std::string_view)>& write);
 
 // Returns a name as ProfilerTree.fmt_name prints it, without line numbers, addresses and kernel arguments.

@@ -19,7 +19,7 @@ constexpr std::size_t kMostBytes = std::size_t{8} << 30;
 // without a base.
 constexpr double kLeastEpochUs = 1e15;
 
-// Input whose iterators store how far the parser has read.
+// An iterator over the text for the parser. It stores how far the parser has read.
 class CountedText {
  public:
   using iterator_category = std::input_iterator_tag;

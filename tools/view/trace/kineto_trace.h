@@ -26,8 +26,8 @@ struct KinetoTrace {
   std::string_view after() const { return std::string_view(text).substr(events_end); }
 };
 
-// `text`: the file's contents, plain or gzip. InvalidArgument if it is not such a trace, or contains no time since 1970
-// (torch before 2.3).
+// `text`: the file's contents, plain or gzip. InvalidArgument if it is not such a trace, or if its times cannot be
+// converted to times since 1970.
 absl::StatusOr<KinetoTrace> ReadKinetoTrace(std::string text);
 
 }  // namespace memoir

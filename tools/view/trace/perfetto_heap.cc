@@ -29,7 +29,7 @@ enum ProfileField : std::uint32_t { kProcessDumps = 5 };
 enum DumpField : std::uint32_t { kPid = 1, kSamples = 2, kDumpTime = 9, kHeapName = 11 };
 enum SampleField : std::uint32_t { kCallstack = 1, kAllocated = 2, kFreed = 3, kAllocations = 5, kFrees = 6 };
 
-constexpr std::uint64_t kMapping = 1;  // the only one; viewers drop frames without a mapping
+constexpr std::uint64_t kMapping = 1;  // the only mapping; viewers drop frames without a mapping
 constexpr std::string_view kMappingPath = "python";
 
 void AddText(protozero::pbf_writer& interned, InternedField field, std::uint64_t number, std::string_view text) {
@@ -38,7 +38,8 @@ void AddText(protozero::pbf_writer& interned, InternedField field, std::uint64_t
   entry.add_string(kText, text.data(), text.size());
 }
 
-// "Net.forward net.py:12": not every viewer shows the line if it is in a separate field.
+// Returns "Net.forward net.py:12". The name contains the line, because some viewers do not show a line that is in a
+// separate field.
 std::string ShownName(const FlameFrame& frame) {
   if (frame.file.empty()) return frame.function;
   return fmt::format("{} {}:{}", frame.function, frame.short_file, frame.line);
@@ -75,8 +76,8 @@ void AddInterned(protozero::pbf_writer& packet, const FlameSamples& samples) {
   }
 }
 
-// Blocks from before the window were not allocated in it. They count as allocated, so that the remaining bytes are
-// right.
+// Adds the sums of a stack. Blocks from before the window count as allocated in it, so that the allocated bytes minus
+// the freed bytes are the bytes at the peak.
 void AddSample(protozero::pbf_writer& dump, std::uint64_t stack, const StackSums& sums) {
   const std::uint64_t bytes = std::max(sums.allocated_bytes, sums.bytes_at_peak);
   const std::uint64_t blocks = std::max(sums.allocations, sums.blocks_at_peak);

@@ -8,8 +8,8 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kNextSame = 10'000'000;       // more than the process numbers of any system
-constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // for the streams of devices
+constexpr std::uint64_t kNextSame = 10'000'000;       // added to a number in use; larger than any process id
+constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // thread number of a device's first stream
 constexpr std::uint64_t kStepTrack = kFirstTrack - 1;
 
 std::string_view CategoryOf(const StreamedNode& node) {
@@ -63,7 +63,7 @@ void TraceFeed::NoteTime(ProcessId process, std::uint64_t ns) {
   shown->second.latest_ns = std::max(shown->second.latest_ns, ns);
 }
 
-// Closes the innermost open slice. If its end was lost, it ends with the next event.
+// Closes the innermost open slice. If the end of the slice was not recorded, the slice ends at the next event.
 void TraceFeed::Close(Thread& thread, std::uint64_t ns) {
   const std::uint64_t end_ns = thread.open.back().end_ns.value_or(ns);
   thread.open.pop_back();
@@ -148,7 +148,7 @@ TraceFeed::Thread& TraceFeed::TrackOf(ProcessId process, const DeviceRun& run, c
   return known->second;
 }
 
-// The runs of one stream happen one after another, and are reported in this order.
+// Shows a run on a device. The runs of one stream happen one after another, and are reported in this order.
 void TraceFeed::ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state) {
   const Dictionary& dictionary = state.dictionary();
   const NameId kernel = run.kernel.valid() ? run.kernel : call.kernel;
@@ -251,7 +251,7 @@ void TraceFeed::AddMark(const MarkEvent& event, const ReplayState& state) {
                 std::nullopt);
 }
 
-// Steps are on a track of each process. A step ends when the next one begins.
+// Shows the steps of each process on a separate track. A step ends when the next step begins.
 void TraceFeed::ShowSteps(const std::vector<StepTime>& steps) {
   absl::flat_hash_set<ProcessId> begun;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -274,7 +274,7 @@ void TraceFeed::ShowSteps(const std::vector<StepTime>& steps) {
 void TraceFeed::Finish(const std::vector<StepTime>& steps) {
   std::vector<ThreadId> ids;
   for (const auto& [id, thread] : threads_) ids.push_back(id);
-  std::ranges::sort(ids, {}, &ThreadId::value);  // so that the same capture gives the same file
+  std::ranges::sort(ids, {}, &ThreadId::value);  // so that exports of the same capture are equal
   for (const ThreadId id : ids) {
     Thread& thread = threads_.at(id);
     while (!thread.open.empty()) Close(thread, thread.latest_ns);

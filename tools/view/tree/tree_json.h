@@ -12,7 +12,7 @@
 
 namespace memoir {
 
-// Pass Add to StreamTree. `write` receives whole lines, some thousand at a time. Call Flush at the end.
+// Pass the function Add to StreamTree. `write` receives whole lines, some thousand at a time. Call Flush at the end.
 class TreeJsonWriter {
  public:
   explicit TreeJsonWriter(std::function<void(std::string_view)> write) : write_(std::move(write)) {}

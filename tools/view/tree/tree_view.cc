@@ -87,7 +87,7 @@ std::string KernelText(const std::string& symbol) {
   return ShownName(name.substr(0, name.find("<...>")));
 }
 
-// "[kernel] reduce_kernel cuda:0", "[cudaMemcpyAsync] 4.0 KiB host to device, cuda:0".
+// Returns "[kernel] reduce_kernel cuda:0" or "[cudaMemcpyAsync] 4.0 KiB host to device, cuda:0".
 std::string CallName(const TreeMemory& call) {
   std::string text = fmt::format("[{}] ", call.action == MemoryAction::kLaunch ? "kernel" : ToString(call.device_call));
   if (call.action == MemoryAction::kLaunch) text += KernelText(call.kernel);

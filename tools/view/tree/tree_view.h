@@ -1,4 +1,4 @@
-// Prints ranges by their nesting as text and JSON.
+// Prints the tree of nested ranges as text and JSON.
 #ifndef TOOLS_VIEW_TREE_TREE_VIEW_H_
 #define TOOLS_VIEW_TREE_TREE_VIEW_H_
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNamesInMessage = 8;
 
-// Returns true if the pattern matches the name or a module around it.
+// Returns true if the pattern matches the module `name`, or a module that contains this module.
 bool Matches(const std::string& pattern, const std::string& name) {
   return !name.empty() && (fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0 ||
                            fnmatch((pattern + ".*").c_str(), name.c_str(), FNM_NOESCAPE) == 0);

@@ -35,8 +35,9 @@ class BlockFilter {
 
   const std::string module_;
   const std::uint64_t min_bytes_;
-  std::vector<std::int8_t> modules_;  // by ModuleId; -1: not determined yet
+  std::vector<std::int8_t> modules_;  // by ModuleId: 1 if the pattern matches, 0 if not, -1 if not determined yet
   std::set<std::string> outermost_;   // names of some outermost modules, for the message
+  // Whether a block was selected, and whether a block belonged to a selected module, whatever its size.
   bool any_ = false, any_of_module_ = false;
   std::uint64_t largest_ = 0;  // largest block of the selected modules
 };

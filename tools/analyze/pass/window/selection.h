@@ -16,6 +16,7 @@ namespace memoir {
 // The definitions of a step (step_counter.h). If a process has several, the last of them in this list counts.
 enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
 inline constexpr std::size_t kStepSources = 5;
+// How the steps of a process are defined.
 struct ProcessSteps {
   StepSource source = StepSource::kProgram;
   bool first_is_before = false;  // true: step 0 begins with the process, not with an event
@@ -65,8 +66,8 @@ struct SelectionWindow {
 
 // Parses "forward" or "forward#3". A '#' is part of the name unless digits, and only digits, follow.
 SelectionWindow ParseRangeWindow(const std::string& text);
-// Parses "10:12". nullopt if the first number is not smaller than the second. A test checks that the tracker parses
-// windows in the same way (tracker/session/control/recording_windows.h).
+// Parses "10:12". nullopt for any other text, or if the first number is not smaller than the second. A test checks that
+// the tracker parses windows in the same way (tracker/session/control/recording_windows.h).
 std::optional<SelectionWindow> ParseStepsWindow(std::string_view text);
 
 enum class GroupBy : std::uint8_t {
@@ -96,10 +97,10 @@ struct Selection {
   SelectionWindow window;
   std::vector<ProcessSteps> steps;    // by ProcessId, for windows of steps; empty: only memoir.step() defines steps
   bool forget_before = false;         // leave out blocks that were allocated before a window
-  std::optional<std::string> device;  // "cpu", "cuda:0"
-  std::optional<std::uint32_t> rank;
-  std::string module;           // only blocks of modules that match (block_filter.h); empty: all blocks
-  std::uint64_t min_bytes = 0;  // only blocks with at least this many bytes
+  std::optional<std::string> device;  // "cpu", "cuda:0"; empty: all devices
+  std::optional<std::uint32_t> rank;  // empty: all processes
+  std::string module;                 // only blocks of modules that match (block_filter.h); empty: all blocks
+  std::uint64_t min_bytes = 0;        // only blocks with at least this many bytes
   // Value of --own: the code whose lines count as the user's own (source_lines.h). Empty: all code outside of
   // libraries.
   std::string own;

@@ -3,7 +3,8 @@
 // each of which begins a step. The tracker counts in the same way for `run --steps`
 // (tracker/session/control/recording_windows.h), but without modules.
 //
-// Everything before the first step counts as step 0.
+// Everything before the first step counts as step 0, unless memoir.step() or torch.profiler itself gives the first step
+// the number 0.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_STEP_COUNTER_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_STEP_COUNTER_H_
 
@@ -23,8 +24,9 @@ namespace memoir {
 // "", "step", "profiler_step", "optimizer_step", "module_call"
 std::string_view ToString(StepSource source);
 
-// Used for one process; pass it the events in replay order. Each function returns the source whose next step begins
-// with the event, or kNone. With an optimizer the step begins after the event, with other sources before it.
+// Counts the steps of one process. Pass it the events in replay order. SeeStep, SeeRangeBegin, SeeRangeEnd and
+// SeeModuleEnter return the source whose next step begins with the event. kNone if no step begins. An optimizer's step
+// begins after the event; the event of any other source belongs to the step that it begins.
 class StepCounter {
  public:
   StepSource SeeStep(const StepEvent& event) { return Begin(StepSource::kProgram, event.step); }
@@ -34,13 +36,15 @@ class StepCounter {
   // `stack`: the open ranges of the event's thread.
   StepSource SeeModuleEnter(const ModuleEvent& event, const RangeStack& stack);
 
-  // Returns the best source so far.
+  // Returns the source that defines the steps so far. kNone if no step has begun.
   StepSource source() const;
-  // The number of steps of a source that have begun, the number of its first step, and the number of its newest step. 0
-  // if no step has begun.
+  // Returns how many steps of a source have begun.
   std::uint64_t begun(StepSource source) const { return steps_of(source).begun; }
+  // Returns the number of the source's first step. 0 if no step has begun.
   std::uint64_t first(StepSource source) const { return steps_of(source).first; }
+  // Returns the number of the source's newest step. 0 if no step has begun.
   std::uint64_t newest(StepSource source) const { return steps_of(source).newest; }
+  // Returns the definition of a step for Selection::steps. Call it at the end of the process.
   ProcessSteps found_steps() const;
 
  private:
@@ -55,7 +59,7 @@ class StepCounter {
   ModuleId module_;   // the first outermost module; invalid: no module so far
 };
 
-// Fills in Selection::steps. Replays the capture if the selection is by steps.
+// If the selection is by steps, replays the capture and fills in Selection::steps. Otherwise does nothing.
 absl::Status FindSteps(const Capture& capture, Selection& selection);
 
 }  // namespace memoir

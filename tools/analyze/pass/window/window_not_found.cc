@@ -1,4 +1,5 @@
-// The error messages of a WindowedVisitor for a selection that the recording does not contain, with alternatives.
+// The error messages of a WindowedVisitor for a selection that the recording does not contain. A message names the
+// steps, times, ranges, ranks or devices that the recording contains.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -40,8 +41,8 @@ std::string AvailableStepsText(StepSource source, std::uint64_t newest) {
   return "";
 }
 
-// If the folder contains only a summary of the rank, returns the end of an error message that explains this. Otherwise
-// returns an empty text.
+// If the folder contains only a summary of the rank, returns a text that explains this, for the end of an error
+// message. Otherwise returns an empty text.
 std::string SummaryAlone(const std::string& folder, std::uint32_t rank) {
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
   if (!job.ok()) return "";

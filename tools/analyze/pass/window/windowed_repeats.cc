@@ -16,7 +16,7 @@ bool WindowedVisitor::IsInside(const RepeatedEvent& event) const {
 
 // The replay must visit each event that opens or closes a window. So it may leave out only the repeats before such an
 // event. If their number is unknown, this function returns half of the repeats, and the replay calls it again for
-// these.
+// this half.
 std::uint64_t WindowedVisitor::MostRepeats(const RepeatedEvent& event) const {
   if (!knows_cycle() || IsInside(event) != in_window() || cycle_began_in_window_ != in_window() ||
       cycle_in_window_ != in_window())

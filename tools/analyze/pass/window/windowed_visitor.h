@@ -48,18 +48,19 @@ class WindowedVisitor : public Visitor {
   const Selection& selection() const { return selection_; }
   const ReplayState& state() const { return *state_; }
   bool in_window() const { return depth_ > 0; }
-  std::uint64_t windows() const { return windows_; }
+  std::uint64_t windows() const { return windows_; }  // windows opened so far, in all processes
   // The time spans of the selection in the current process. Complete and merged at the end of the process.
   const WindowSpans& spans() const { return spans_; }
   const StepCounter& steps() const { return steps_; }  // steps of the current process, so far
   bool IsSelected(DeviceId device);
+  // Returns true if the selection omits blocks by module or size.
   bool selects_blocks() const { return !filter_.selects_all(); }
   bool IsSelected(const Block& block) { return IsSelected(block.device) && IsChosen(block); }
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
  protected:
-  // The functions of a visitor, limited to the selection: an event for OnX arrives here as SeeX. Events of devices that
-  // are not selected are not passed on. Events of blocks that are not selected arrive as SeeOtherX.
+  // The functions of a visitor, for the selected devices and blocks: an event for OnX arrives here as SeeX. Events of
+  // devices that are not selected are not passed on. Events of blocks that are not selected arrive as SeeOtherX.
   virtual void SeeEnd(const ReplayReport&) {}   // called only if the selection was found; state() is still valid
   virtual void SeeWindowOpen(const Event&) {}   // called before the first event in a window
   virtual void SeeWindowClose(const Event&) {}  // called after the last event in a window
@@ -116,7 +117,7 @@ class WindowedVisitor : public Visitor {
   StepSource best_source_ = StepSource::kNone;  // for the error message
   std::vector<std::uint64_t> open_calls_;       // OpenRange::call of ranges that opened a window
   std::vector<std::int8_t> device_selected_;    // by DeviceId; -1: not looked up yet
-  bool any_device_ = false;
+  bool any_device_ = false;                     // an event of a selected device was visited
   absl::Status found_;
   std::set<std::string> range_names_;  // for the error message
 };

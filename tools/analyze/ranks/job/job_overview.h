@@ -26,8 +26,8 @@ struct FigureSpread {
 struct DeviceKind {
   std::string kind;  // "cuda"
   std::uint64_t devices = 0;
-  std::uint64_t sum_peaks = 0;
-  std::vector<FigureSpread> spreads;  // only known figures
+  std::uint64_t sum_peaks = 0;        // sum of the peaks of allocated bytes
+  std::vector<FigureSpread> spreads;  // of the figures that are known on at least one device
 };
 
 // A device of a rank.
@@ -44,13 +44,13 @@ struct RankDifference {
 
 struct JobOverview {
   Job ranks;
-  std::vector<const v1::RecordingSummary*> recordings;  // recordings that are not idle
-  std::vector<DeviceKind> kinds;                        // GPUs first
-  std::vector<RankDevice> devices;                      // devices of the first kind, highest peak first
-  std::vector<RankDifference> differences;              // properties with more than one value
-  std::uint64_t events = 0, lost_events = 0, damaged = 0;
-  std::uint64_t duration_ns = 0;  // duration of the longest recording
-  std::uint64_t least_steps = 0, most_steps = 0;
+  std::vector<const v1::RecordingSummary*> recordings;     // recordings that are not idle
+  std::vector<DeviceKind> kinds;                           // GPUs first
+  std::vector<RankDevice> devices;                         // devices of the first kind, highest peak first
+  std::vector<RankDifference> differences;                 // properties with more than one value
+  std::uint64_t events = 0, lost_events = 0, damaged = 0;  // `damaged`: number of damaged recordings
+  std::uint64_t duration_ns = 0;                           // duration of the longest recording
+  std::uint64_t least_steps = 0, most_steps = 0;           // fewest and most steps of a rank
 };
 
 // The result points into `job`, which must outlive it.

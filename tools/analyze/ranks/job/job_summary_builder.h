@@ -30,13 +30,14 @@ class JobSummaryBuilder {
   v1::JobSummary Take() const;
 
  private:
+  // The maxima over all recordings in one window of steps.
   struct Window {
     StepLevels most;
-    std::string most_of;
+    std::string most_of;  // label of the rank with the most allocated bytes
     void Raise(const Window& other);
   };
   struct Windows {
-    std::uint64_t steps = 1;
+    std::uint64_t steps = 1;                    // length of a window
     std::map<std::uint64_t, Window> by_number;  // by first step / steps
     void Widen(std::uint64_t wider);
     void Add(std::uint64_t of_steps, std::uint64_t first_step, const Window& window);
@@ -55,7 +56,7 @@ class JobSummaryBuilder {
   std::vector<v1::RecordingSummary> recordings_;
   std::map<std::string, Windows> windows_;                           // by kind of device
   std::map<std::pair<std::string, std::string>, HoldingSums> held_;  // by kind of device and grouping
-  std::size_t rows_ = 0;
+  std::size_t rows_ = 0;                                             // number of rows in held_
 };
 
 // Returns "cuda" for "cuda:3".

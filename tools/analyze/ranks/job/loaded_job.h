@@ -16,10 +16,11 @@ enum class SummaryLack : std::uint8_t { kMissing, kDamaged, kOlder, kBehind };
 
 struct LackingSummary {
   std::string name;  // common name of the recording's files
-  // kMissing: there is no summary. kOlder: the summary does not match the files. kBehind: it lacks the newest events.
+  // kMissing: there is no summary. kDamaged: the summary cannot be read. kOlder: the summary does not match the files.
+  // kBehind: the summary lacks the newest events.
   SummaryLack lack = SummaryLack::kMissing;
-  std::string why;              // kDamaged: "damaged", "of version 7"
-  std::uint64_t behind_ns = 0;  // kBehind: time from the summary's last write to the parts' last write
+  std::string why;              // for kDamaged: "damaged", "of version 7"
+  std::uint64_t behind_ns = 0;  // for kBehind: time from the summary's last write to the parts' last write
 };
 
 struct LoadedJob {
@@ -29,7 +30,7 @@ struct LoadedJob {
   std::uint64_t summaries = 0;          // number of summaries that were read instead of recordings
   std::vector<LackingSummary> lacking;  // in order of their names
   std::vector<std::string> unreadable;  // "NAME: why": neither the summary nor the recording was readable
-  std::uint32_t run = 1, runs = 1;      // selected run, and number of runs; run 0: all runs
+  std::uint32_t run = 1, runs = 1;      // selected run, and number of runs; `run` is 0 for all runs
 };
 
 }  // namespace memoir

@@ -15,11 +15,12 @@ namespace memoir {
 // Runs one replay for categories and one for everything else; on a GPU one more for library workspaces.
 absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& capture);
 
-// Drops rows, and then everything but sums, until the message has at most `most_bytes` bytes.
+// If the message has more than `most_bytes` bytes, drops rows of compositions. If it is still larger, drops all
+// windows, compositions, growth and refused requests.
 void FitInto(std::size_t most_bytes, v1::RecordingSummaries& summaries);
 
-// Returns "rank 3", "rank 3 restart 1", or "no rank (pid 100)", as tools/model/job.h does, but without knowing the
-// other recordings.
+// Returns "rank 3", "rank 3 restart 1", or "no rank (pid 100)", as tools/model/job.h does, but from this recording
+// alone.
 std::string RankLabel(const v1::RecordingSummary& recording);
 
 }  // namespace memoir

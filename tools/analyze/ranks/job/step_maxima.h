@@ -74,8 +74,8 @@ class StepMaximaPass : public Visitor {
   explicit StepMaximaPass(const BlockCategories& categories);
   struct Device {
     StepMaxima windows;
-    StepLevels now, most;
-    bool known = false;
+    StepLevels now, most;  // levels at the newest event, and their maxima
+    bool known = false;    // an event of the device was visited
   };
   struct Process {
     StepSource source = StepSource::kNone;

@@ -19,13 +19,14 @@ namespace {
 // kLongestWaitNs. So the next wait is at most kBusyWaitNs plus the time since the last event
 // (tracker/writer/writer.cc).
 constexpr std::uint64_t kBusyWaitNs = 10'000'000, kLongestWaitNs = 100'000'000;
-constexpr std::uint64_t kLateNs = 10'000'000;  // a loaded machine lets the writer run later
+constexpr std::uint64_t kLateNs = 10'000'000;  // on a loaded machine the writer may run later by this much
 
 bool IsOnHost(const v1::DeviceSummary& device) {
   const std::string kind = KindOfDevice(device.name());
   return kind == "cpu" || kind == "pinned";
 }
 
+// Returns the device that RankFacts describes. nullptr if the recording has no device.
 const v1::DeviceSummary* FullestOf(const v1::RecordingSummary& recording) {
   const auto key = [](const v1::DeviceSummary& device) {
     return std::tuple(!IsOnHost(device) && device.allocations() > 0, device.peak_allocated_bytes());

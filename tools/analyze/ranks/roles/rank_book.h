@@ -22,7 +22,7 @@ struct RankRow {
   std::uint64_t bytes = 0;
 };
 
-// An index in a dimension of parallelism in which more than one rank exists.
+// The index of a rank in a dimension of parallelism. Dimensions with only one index are left out.
 struct RankCoordinate {
   std::string dimension;
   std::uint32_t index = 0;
@@ -60,14 +60,15 @@ struct RankFacts {
   bool has_failed = false;                                    // IsBadEnd()
   bool has_raised() const { return has_failed && !was_killed(); }  // an uncaught exception ended it
   std::uint64_t window_steps = 1;                                  // a power of two
-  std::map<std::uint64_t, std::uint64_t> own_by_window;            // by first step / window_steps
-  std::array<std::vector<RankRow>, kHeldBy.size()> rows;           // rows at the peak, by kHeldBy
+  // Most allocated bytes without DDP's buckets in each window of steps, by first step / window_steps.
+  std::map<std::uint64_t, std::uint64_t> own_by_window;
+  std::array<std::vector<RankRow>, kHeldBy.size()> rows;  // rows at the peak, by kHeldBy
   std::vector<v1::GrowthSummary> growth;
 };
 
 class RankBook {
  public:
-  // Leaves out processes without a rank, and earlier restarts of a rank.
+  // Adds the rank of a recording. Ignores a process without a rank, and earlier restarts of a rank.
   void Add(const v1::RecordingSummary& recording);
   // Returns the ranks, ordered by rank.
   std::vector<RankFacts> Take();

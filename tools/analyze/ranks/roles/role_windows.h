@@ -11,7 +11,8 @@
 
 namespace memoir {
 
-inline constexpr std::size_t kFewestWindows = 4;  // of steps, with which the steps of ranks are compared
+// With fewer windows, the steps of ranks are not compared.
+inline constexpr std::size_t kFewestWindows = 4;
 
 class RoleWindows {
  public:
@@ -23,6 +24,7 @@ class RoleWindows {
   std::uint64_t steps() const { return steps_; }                               // length of a window
   std::size_t count() const { return all_.size(); }                            // number of windows
   const Windows& of(std::size_t member) const { return of_members_[member]; }  // `member`: index in `members`
+  // Returns the bytes of all members that reached a window.
   const std::vector<std::uint64_t>& all(std::uint64_t window) const { return all_.at(window); }
   // The distance from the median that only a few members exceed in any window. 0 unless the bytes of more than a
   // quarter of the members vary.
@@ -37,8 +39,8 @@ class RoleWindows {
 
   std::uint64_t steps_ = 1;
   std::vector<Windows> of_members_;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> all_;
-  Windows usual_;  // medians
+  std::map<std::uint64_t, std::vector<std::uint64_t>> all_;  // bytes of the members, by window
+  Windows usual_;                                            // medians of all_
   std::uint64_t noise_ = 0;
   bool has_unequal_members_ = false;
 };

@@ -18,7 +18,8 @@ namespace {
 
 using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device, and hashes
 
-// Returns true if the medians of the groups are further apart than the tolerance within each group.
+// Returns true if the peaks depend on the group: the medians of the groups are further apart than the tolerance within
+// each group.
 bool PeaksFollow(const std::vector<RankFacts>& ranks, const std::map<std::uint32_t, std::vector<std::size_t>>& groups) {
   std::uint64_t least = UINT64_MAX, most = 0, tolerance = 0;
   for (const auto& [index, members] : groups) {
@@ -33,7 +34,8 @@ bool PeaksFollow(const std::vector<RankFacts>& ranks, const std::map<std::uint32
   return groups.size() > 1 && most - least > tolerance;
 }
 
-// Splits a role along at most one dimension.
+// Splits a role by the first dimension of pipeline stages or experts on whose index the peaks depend. If there is no
+// such dimension, returns the whole role.
 std::vector<Role> Split(const std::vector<RankFacts>& ranks, Role role) {
   for (const RankCoordinate& of : ranks[role.members.front()].coordinates) {
     const auto groups = ByIndex(ranks, role.members, of.dimension);

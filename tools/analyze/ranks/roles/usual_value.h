@@ -19,7 +19,7 @@ inline std::uint64_t ApartBy(std::uint64_t a, std::uint64_t b) { return a > b ? 
 struct UsualValue {
   std::uint64_t value = 0, tolerance = 0;
   bool IsOdd(std::uint64_t other) const { return ApartBy(other, value) > tolerance; }
-  // Raises the tolerance to nine times `deviation`.
+  // Raises the tolerance to at least nine times `deviation`.
   void Widen(std::uint64_t deviation);
   // Adds `bytes` to the tolerance. Call it if the members may differ by up to `bytes` at any time.
   void Allow(std::uint64_t bytes);

@@ -14,7 +14,7 @@ namespace memoir {
 
 class CompilePeaks {
  public:
-  // Call these functions after the table has counted the event.
+  // Call NoteAllocation, NoteDeallocation and SeeWindowOpen after the table has counted the event.
   void NoteAllocation(const Block& block, const DeviceTable& table, bool in_window) {
     if (!block.compiling && !any_) return;
     DevicePeak& device = At(block.device);
@@ -55,11 +55,12 @@ class CompilePeaks {
   struct DevicePeak {
     std::uint64_t at_peak = 0;       // bytes of torch.compile that were live at the device's peak
     std::uint64_t peak_without = 0;  // peak of all other bytes
-    std::uint64_t live = 0;
-    bool any = false;  // torch.compile allocated on the device
+    std::uint64_t live = 0;          // bytes of torch.compile that are live now
+    bool any = false;                // torch.compile allocated on the device
   };
 
-  // Returns the device's peak before the allocation of `block`, which may have reached a new peak.
+  // Returns the device's peak before the allocation of `block`. If the allocation reached a new peak, returns the live
+  // bytes before it.
   static std::uint64_t PeakBefore(const Block& block, const DeviceTable& table) {
     const bool is_peak = table.peaks > 0 && table.live.bytes == table.peak.bytes;
     return is_peak ? table.peak.bytes - block.bytes : table.peak.bytes;
@@ -74,7 +75,7 @@ class CompilePeaks {
   }
 
   std::vector<DevicePeak> devices_;  // by DeviceId
-  std::vector<bool> compiling_;      // by Block::slot
+  std::vector<bool> compiling_;      // whether DevicePeak::live includes a block, by Block::slot
   bool any_ = false;
 };
 

@@ -37,7 +37,7 @@ void RowTable::Add(const Block& block, ProcessId process, CellNumber number, boo
     cell.columns.allocations += 1;
     cell.columns.allocated_bytes += block.bytes;
   }
-  if (in_window && !counts) {  // from the keyframe with which the recording begins
+  if (in_window && !counts) {  // the block comes from the keyframe with which the recording begins
     on.begin.bytes += block.bytes;
     on.begin.blocks += 1;
   }

@@ -44,10 +44,11 @@ struct Cell {
   LiveCount live;
   NotedCount at_peak;
   NotedCount at_end;
-  std::uint64_t life_ticks = 0;
-  std::uint64_t unknown_lives = 0;
+  std::uint64_t life_ticks = 0;     // sum over freed blocks of the ticks from allocation to deallocation
+  std::uint64_t unknown_lives = 0;  // deallocations at an unknown time
 };
 
+// The totals of a device, and its cells.
 struct DeviceTable {
   bool used = false;
   ProcessId process;
@@ -55,9 +56,10 @@ struct DeviceTable {
   LiveCount peak;
   Tick peak_tick = 0;
   std::uint64_t peaks = 0;  // number of peaks so far, the instants of Cell::at_peak
-  LiveCount begin;
-  LiveCount end;
-  std::uint64_t ends = 0;  // number of window ends so far, the instants of Cell::at_end
+  LiveCount begin;          // when the first window of the process opened
+  LiveCount end;            // when the newest window closed
+  std::uint64_t ends = 0;   // number of window ends so far, the instants of Cell::at_end
+  // Storages that were first seen as arguments, and their bytes (DeviceRow::first_seen_storages).
   std::uint64_t first_seen = 0;
   std::uint64_t first_seen_bytes = 0;
   std::vector<Cell> cells;  // by CellNumber
@@ -78,20 +80,23 @@ class RowTable {
  public:
   // Adds a block that becomes live. `counts`: true if its allocation is an event in the window.
   void Add(const Block& block, ProcessId process, CellNumber cell, bool counts, bool in_window, Tick tick);
-  // Removes a block. `known`: true if the block ended at `tick`; false if it ended at an unknown earlier time.
+  // Removes a block. `temporary`: true if the operator call that allocated the block had not ended. `known`: true if
+  // the block ended at `tick`; false if it ended at an unknown earlier time.
   void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
   // Adds a segment that the allocator reserved for the group.
   void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
-  TableChange Sums() const;  // returns the sums so far
+  TableChange Sums() const;  // returns the sums of each cell so far
   // Adds `change` event.times times. `ticks`: length of the repeat group that caused `change`. The lives of the blocks
   // are multiplied by the length of all repeats, divided by `ticks`.
   void Add(const TableChange& change, Tick ticks, const RepeatedEvent& event);
 
+  // `first`: true for the first window of the process.
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);
 
+  // Returns the table of a device, and marks the device as used, so that it gets a row.
   DeviceTable& device(DeviceId id, ProcessId process) {
     if (id.value >= devices_.size()) devices_.resize(id.value + 1);
     DeviceTable& device = devices_[id.value];

@@ -24,19 +24,21 @@ struct SummaryColumns {
   std::uint64_t lives = 0;           // deallocations at a known time; without those in evicted parts
   double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
   SummaryColumns& operator+=(const SummaryColumns& other) { return Add(other, 1); }
-  SummaryColumns& Add(const SummaryColumns& other, std::uint64_t times);  // modulo 2^64
+  // Adds `other` `times` times. All sums are modulo 2^64.
+  SummaryColumns& Add(const SummaryColumns& other, std::uint64_t times);
   bool operator==(const SummaryColumns&) const = default;
 };
 
 // Sums over events in evicted parts, taken from the first remaining keyframe: for one operator, over all devices.
 struct EvictedSums {
-  std::uint64_t count = 0;
-  std::uint64_t outermost_count = 0;
+  std::uint64_t count = 0;            // calls of the operator
+  std::uint64_t outermost_count = 0;  // calls that are not inside of another operator
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t deallocated_bytes = 0;
   EvictedSums& operator+=(const EvictedSums& other) { return Add(other, 1); }
-  EvictedSums& Add(const EvictedSums& other, std::uint64_t times);  // modulo 2^64
+  // Adds `other` `times` times. All sums are modulo 2^64.
+  EvictedSums& Add(const EvictedSums& other, std::uint64_t times);
   bool operator==(const EvictedSums&) const = default;
 };
 

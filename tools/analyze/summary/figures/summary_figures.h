@@ -20,13 +20,13 @@
 
 namespace memoir {
 
-// More facts about a row of GroupBy::kModule. Its SummaryRow::name is the path, or the root if the path is empty.
+// More facts about a row of GroupBy::kModule. The name of the row is the path, or the root if the path is empty.
 struct ModuleFacts {
   std::string root;
   std::string path;
   std::string class_name;
   using ByPhase = std::array<SummaryColumns, kPhases>;  // by Phase
-  ByPhase by_phase{};                                   // sum to the row's total
+  ByPhase by_phase{};                                   // the phases sum to the row's total
   std::vector<ByPhase> by_device;                       // in the order of Summary::devices
 };
 
@@ -36,7 +36,7 @@ struct ParameterFacts {
   ByPart by_part{};
   std::vector<ByPart> by_device;  // in the order of Summary::devices
   bool is_buffer = false;
-  std::string root;  // class of the outermost module around it; empty: no module
+  std::string root;  // class of the outermost module that contains the parameter; empty: no module
 };
 
 struct SummaryRow {
@@ -50,7 +50,7 @@ struct SummaryRow {
   std::string name;
   Kind kind = Kind::kNamed;
   std::uint64_t count = 0;                // calls that began in the window, at any depth; for groupings that have calls
-  std::uint64_t outermost_count = 0;      // those calls without an operator (for modules: a module) around them
+  std::uint64_t outermost_count = 0;      // calls that no other operator (for modules: no other module) contains
   SummaryColumns total;                   // over all devices
   std::vector<SummaryColumns> by_device;  // in the order of Summary::devices
   // The part of `total` and of the counts that comes from evicted parts; GroupBy::kOperator only.
@@ -61,7 +61,8 @@ struct SummaryRow {
   // Lines of generated code that ran for the row's line and allocated its blocks; GroupBy::kLine and kCategoryLine
   // only.
   std::vector<GeneratedPlace> via;
-  // GroupBy::kCategory, kCategoryModule and kCategoryLine only: "ACTIVATION", "recomputed" or "".
+  // GroupBy::kCategory, kCategoryModule and kCategoryLine only. For example "ACTIVATION" and "recomputed". `detail` may
+  // be empty.
   std::string_view category, detail;
 };
 
@@ -74,7 +75,7 @@ struct DeviceRow {
   std::uint64_t peak_allocated_bytes = 0;
   std::uint64_t peak_blocks = 0;
   std::uint64_t peak_of_all_bytes = 0;  // only if the selection leaves out blocks: bytes of all live blocks at the peak
-  std::uint64_t peak_ns = 0;            // when the first allocation reached the peak
+  std::uint64_t peak_ns = 0;            // when an allocation first reached the peak
   std::string peak_operator;            // operator of this allocation; empty: outside of operators
   SourceLine peak_line;                 // line of this allocation; not known(): unknown
   std::string peak_range;               // innermost user range of this allocation; empty: outside of user ranges
@@ -96,8 +97,9 @@ struct DeviceRow {
   // other figure includes them.
   std::uint64_t first_seen_storages = 0;
   std::uint64_t first_seen_bytes = 0;
-  // For a device with a caching allocator. Peaks and counts cover the window.
-  bool caching = false;
+  // The following figures, up to num_ooms, are for a device with a caching allocator. Peaks and counts cover the
+  // window.
+  bool caching = false;      // the device has a caching allocator
   bool active_known = true;  // false: active and requested bytes are unknown, and are set to the allocated bytes
   std::uint64_t peak_active_bytes = 0;
   std::uint64_t peak_active_ns = 0;
@@ -111,15 +113,15 @@ struct DeviceRow {
   std::uint64_t reserved_bytes_at_peak = 0;        // at peak_ns
   std::optional<std::uint64_t> num_alloc_retries;  // empty: unknown
   std::uint64_t num_ooms = 0;
-  std::uint64_t compiled_allocations = 0;  // as in Summary
+  std::uint64_t compiled_allocations = 0;  // see Summary::compiled_allocations
   std::uint64_t compiled_bytes = 0;
   // Driver allocations outside of torch's caching allocator, at their maximum, and their owners at this time.
   std::uint64_t outside_bytes = 0;
   std::vector<HoldingRow> outside;          // largest first
   std::optional<std::uint64_t> least_free;  // fewest free bytes in a device sample; empty: no sample
   std::uint64_t total_bytes = 0;            // capacity of the device, if least_free is set
-  // True: the peak lies in evicted parts. Live blocks and running operators at the peak are unknown; the row "(in
-  // evicted parts)" contains its bytes.
+  // True: the peak lies in evicted parts. Live blocks and running operators at the peak are unknown, so the row "(in
+  // evicted parts)" contains the bytes of the peak.
   bool peak_is_evicted = false;
   std::uint64_t newest_peak_bytes = 0;  // if peak_is_evicted: the peak in the parts that are left
   std::uint64_t newest_peak_ns = 0;
@@ -131,8 +133,9 @@ struct DeviceRow {
   std::uint64_t evicted_allocated_bytes = 0;
   std::uint64_t evicted_deallocations = 0;
   std::uint64_t evicted_live_bytes = 0;  // at the end of the evicted parts
-  // The modules whose checkpointing would lower the peak most. Found for GroupBy::kCategory, and after an out-of-memory
-  // error. Empty if checkpointing would lower the peak by less than a twentieth (CheckpointDevice::best).
+  // The modules whose checkpointing would lower the peak most. Estimated only for GroupBy::kCategory, and after an
+  // out-of-memory error. Also empty if checkpointing would lower the peak by less than a twentieth
+  // (CheckpointDevice::best).
   std::optional<CheckpointRow> checkpointing;
 };
 
@@ -170,7 +173,7 @@ struct Summary {
   std::uint64_t ranges = 0;                    // range begins in the window
   std::uint64_t operator_calls = 0;            // range begins that are operators
   std::uint64_t threads = 0;                   // threads with events in the window
-  std::uint64_t steps = 0;                     // steps that begin in the window; optimizer steps that end in it
+  std::uint64_t steps = 0;                     // steps that begin in the window; for an optimizer, that end in it
   StepSource step_source = StepSource::kNone;  // definition of a step; the best one of several processes
   // True if nothing was allocated since the newest memoir.step(); only for the whole recording.
   bool last_step_is_empty = false;

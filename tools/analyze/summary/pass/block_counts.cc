@@ -3,12 +3,13 @@
 namespace memoir {
 namespace {
 
-// Returns the cell of a new block. Blocks of a keyframe before the first remaining event keep their operator, unless a
-// window is selected.
+// Returns the cell of a new block. A block of the keyframe before the first remaining event belongs to the row of its
+// operator, unless a window is selected.
 CellNumber CellOfBlock(const SharedSummaryState& shared, const AllocateEvent& event) {
   const bool found = event.block->origin == BlockOrigin::kFound;
   const bool kept = !shared.selects_window() && event.before;
-  // A block's category does not depend on the time of its allocation, but its operator does.
+  // Rows by category also count blocks that were allocated before the window. Rows by operator, for example, count only
+  // blocks that were allocated in the window; other blocks have separate rows.
   const bool grouped = NeedsCategories(shared.grouping.by()) || (!found && (shared.in_window() || kept));
   const Group group = shared.grouping.GroupOf(*event.block, event.process, shared.dictionary(), !grouped);
   return CellOf(group, !grouped);

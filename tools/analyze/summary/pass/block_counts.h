@@ -36,9 +36,9 @@ class BlockCounts {
   void CountFirstSeen(const FirstSeenEvent& event);
 
   std::uint64_t UnattributedBytes(DeviceId device) { return sums_.unattributed[device]; }
-  // Returns the sums of workspaces that `name` allocated in the process.
+  // Returns the sums of workspaces that the operator `name` allocated in the process.
   EvictedSums WorkspaceSums(ProcessId process, NameId name) const;
-  const Sums& sums() const { return sums_; }
+  const Sums& sums() const { return sums_; }  // RepeatGroups reads and replaces the sums
   void set_sums(Sums sums) { sums_ = std::move(sums); }
 
  private:

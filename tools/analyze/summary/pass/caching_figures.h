@@ -34,7 +34,9 @@ class CachingFigures {
   void CountCompiled(const Block& block) {
     if (block.in_compiled_region && shared_.dictionary().origins(block.callstack).empty()) AddCompiled(block);
   }
+  // Gives the device a row, even if no block was allocated on it.
   void NoteOutOfMemory(const OutOfMemoryEvent& event);
+  // Gives the device a row, even if no block was allocated on it.
   void NoteStatistics(const DeviceStatisticsEvent& event);
   void FillRow(DeviceId id, const DeviceTable& table, DeviceRow& row) const;
 
@@ -57,9 +59,9 @@ class CachingFigures {
     std::uint64_t active_at_peak = 0;
     std::uint64_t requested_at_peak = 0;  // requested bytes of active blocks
     std::uint64_t reserved_at_peak = 0;
-    std::uint64_t retries = 0;  // in windows that are closed
+    std::uint64_t retries = 0;  // number of retries in closed windows
     std::uint64_t ooms = 0;
-    std::uint64_t retries_at_begin = 0;  // when the open window began
+    std::uint64_t retries_at_begin = 0;  // number of retries of the allocator before the open window began
     std::uint64_t ooms_at_begin = 0;
     CompiledSums compiled;
   };

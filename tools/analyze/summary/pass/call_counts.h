@@ -13,7 +13,7 @@ namespace memoir {
 
 struct Calls {
   std::uint64_t count = 0;
-  std::uint64_t outermost = 0;
+  std::uint64_t outermost = 0;  // calls that no other operator (for modules: no other module) contains
 };
 
 class CallCounts {

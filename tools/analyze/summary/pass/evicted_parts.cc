@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// Returns 0 if `shown` exceeds `whole`, which happens only with a damaged keyframe.
+// Returns `whole` minus `shown`. 0 if `shown` is larger, which happens only with a damaged keyframe.
 std::uint64_t DifferenceOrZero(std::uint64_t whole, std::uint64_t shown) { return whole - std::min(whole, shown); }
 
 }  // namespace

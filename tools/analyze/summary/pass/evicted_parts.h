@@ -43,6 +43,7 @@ class EvictedParts {
                BlockCounts& blocks)
       : shared_(shared), events_(events), times_(times), calls_(calls), blocks_(blocks) {}
 
+  // Adds the sums of a keyframe at the start of a process, or after evicted parts. Ignores other keyframes.
   void AddKeyframe(const KeyframeEvent& event);
 
   const std::vector<EvictedProcess>& processes() const { return processes_; }
@@ -53,9 +54,12 @@ class EvictedParts {
   EvictedProcess& ProcessOf(ProcessId process);
   void TakeDevices(const KeyframeEvent& event, EvictedProcess& evicted);
   void TakeOperators(const KeyframeEvent& event, EvictedProcess& evicted);
-  // Return the sums of the replayed events of the process: of one device, or of one operator on all selected devices.
+  // Returns the sums over the events of one device that were replayed so far.
   SummaryColumns ShownOf(DeviceId id);
+  // Returns the sums over the events of one operator that were replayed so far, for all selected devices. If rows are
+  // not operators, only the bytes that were allocated outside of operators are known; all other sums are 0.
   EvictedSums ShownOf(NameId name, ProcessId process);
+  // Does the same if rows are operators.
   EvictedSums ShownByOperator(NameId name, ProcessId process);
 
   SharedSummaryState& shared_;

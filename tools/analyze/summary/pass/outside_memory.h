@@ -26,10 +26,10 @@ class OutsideMemory {
  private:
   // Figures of one device inside the window.
   struct Figures {
-    std::uint64_t bytes = 0;  // maximum
-    std::vector<HoldingRow> holders;
-    std::optional<std::uint64_t> least_free;
-    std::uint64_t total = 0;
+    std::uint64_t bytes = 0;                  // maximum of the driver allocations
+    std::vector<HoldingRow> holders;          // owners of these bytes
+    std::optional<std::uint64_t> least_free;  // fewest free bytes in a device sample
+    std::uint64_t total = 0;                  // capacity of the device
   };
   bool IsGpu(DeviceId id) const { return shared_.dictionary().device(id).type == "cuda"; }
   void NoteBytes(DeviceId id);

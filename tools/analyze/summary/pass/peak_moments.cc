@@ -6,8 +6,8 @@ namespace memoir {
 namespace {
 
 // Returns true if a module, or its backward, ran inside of the innermost user range. For example, the closure of an
-// optimizer's step, which is a user range, can call a module. An autograd node runs on a thread without the range, so
-// every block of backward counts as allocated inside of it.
+// optimizer's step, which is a user range, can call a module. An autograd node runs on a thread without the user range,
+// so every block of backward counts as allocated inside of the range.
 bool RunsInsideOfRange(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (!block.module.valid() || !block.user_name.valid()) return false;
@@ -67,7 +67,7 @@ PeakMoments::Moment PeakMoments::MomentOf(const AllocateEvent& event, const Devi
   const StepCounter& steps = shared_.window.steps();
   for (std::size_t i = 0; i < kStepSources; ++i) {
     const auto source = static_cast<StepSource>(i);
-    // Before its first call, an optimizer is in step 0.
+    // The time before the first call of an optimizer is step 0.
     if (steps.begun(source) > 0 || source == StepSource::kOptimizer) moment.steps[i] = steps.newest(source);
   }
   return moment;

@@ -5,6 +5,7 @@
 namespace memoir {
 namespace {
 
+// As the argument `times` of Add and AddCounts: subtracts once, because sums are modulo 2^64.
 constexpr std::uint64_t kMinusOnce = ~std::uint64_t{0};
 
 }  // namespace

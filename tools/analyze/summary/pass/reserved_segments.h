@@ -1,4 +1,4 @@
-// Assigns the segments that the allocator reserved to rows.
+// Finds the row of each segment that the allocator reserved.
 //
 // A grouping may need facts about blocks, such as their categories. A segment has no such facts. In this case the
 // segment is counted for the group of its first block, because it was reserved for this block.
@@ -18,7 +18,7 @@ class ReservedSegments {
   ReservedSegments(SharedSummaryState& shared, CachingFigures& caching) : shared_(shared), caching_(caching) {}
 
   void AddSegment(const SegmentEvent& event);
-  // Counts the new segments around a block for the block's cell.
+  // If the block is the first in its segment, counts the segment for the block's cell.
   void AssignToBlock(const Block& block, ProcessId process, CellNumber cell) {
     if (!new_segments_.empty()) CountSegmentsAround(block, process, cell);
   }

@@ -39,7 +39,7 @@ void WindowEvents::AddEvictedEvents(std::uint64_t events) {
 
 void WindowEvents::FillSummary(const ReplayReport& report) {
   Summary& summary = shared_.summary;
-  // The report's number of events also contains deallocations of unknown blocks.
+  // The report also counts deallocations of unknown blocks, which a visitor does not receive.
   if (!shared_.selects_window() && !shared_.window.selection().device)
     summary.events = std::max(summary.events, AllEvents(report));
   summary.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));

@@ -16,16 +16,18 @@ class WindowTimes {
  public:
   explicit WindowTimes(SharedSummaryState& shared) : shared_(shared) {}
 
-  // Open or close the window at an event, also in the table.
+  // Opens a window at the event, also in the table.
   void OpenWindow(const Event& event);
+  // Closes the window at the event, also in the table.
   void CloseWindow(const Event& event);
   // Moves the window's begin to the begin of a process whose first parts were evicted.
   void AddEvictedProcess(ProcessId process);
+  // Adds the windows of the process, and computes the length of its ticks.
   void EndProcess(const ProcessEvent& event);
   // Sets the number of windows and their duration.
   void FillSummary();
 
-  double ns_per_tick(ProcessId process) const { return ns_per_tick_[process.value]; }  // after the end of the process
+  double ns_per_tick(ProcessId process) const { return ns_per_tick_[process.value]; }  // call it after EndProcess
 
  private:
   SharedSummaryState& shared_;

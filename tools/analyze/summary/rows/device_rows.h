@@ -13,7 +13,7 @@ class DeviceRows {
  public:
   explicit DeviceRows(SummaryHandlers& handlers) : handlers_(handlers), shared_(handlers.shared) {}
 
-  // Adds a row for each device that occurred. The sums of allocations are added with the rows of groups.
+  // Adds a row for each device that occurred. SummaryRows adds the sums of allocations later.
   void AddRows();
 
   const std::vector<DeviceId>& ids() const { return ids_; }  // in the order of Summary::devices

@@ -1,8 +1,9 @@
 // Adds the sums of evicted parts to the rows.
 //
 // A keyframe contains sums for devices and for operators. If a grouping needs other sums (by thread, shape or range),
-// the row "(in evicted parts)" contains the sums. This row also contains the sums if the sums of operators cover
-// several devices. So the rows of every column sum to the devices' totals.
+// the row "(in evicted parts)" contains the sums. If the sums of operators cover several devices, this row also
+// contains the sums of each device. So in every column, the rows sum to the devices' totals. In a grouping by rank, the
+// rank's own row contains the sums instead.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROWS_EVICTED_ROWS_H_
 #define TOOLS_ANALYZE_SUMMARY_ROWS_EVICTED_ROWS_H_
 

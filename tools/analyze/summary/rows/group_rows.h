@@ -17,9 +17,10 @@ class GroupRows {
   // The rows of devices must exist.
   explicit GroupRows(SharedSummaryState& shared) : shared_(shared) {}
 
-  // Return a reference that is valid until the next call. `before`: the row of blocks that were live before the window.
+  // Returns the row of a group. `before`: true for the row of blocks that were live before the window. The reference is
+  // valid until the next call of RowOf.
   SummaryRow& RowOf(Group group, bool before = false);
-  // `key` distinguishes rows with the same name. Empty: only the name counts.
+  // Returns the row with this name. `key` distinguishes rows with the same name. Empty: only the name counts.
   SummaryRow& RowOf(SummaryRow::Kind kind, std::string name, std::string key = "");
 
  private:

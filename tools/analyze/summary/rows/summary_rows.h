@@ -1,5 +1,5 @@
 // Makes the rows of a summary after the replay: rows of devices, then rows of groups from the cells of the table, then
-// calls, evicted parts, and rows without memory.
+// calls, evicted parts, and ranks that allocated nothing.
 #ifndef TOOLS_ANALYZE_SUMMARY_ROWS_SUMMARY_ROWS_H_
 #define TOOLS_ANALYZE_SUMMARY_ROWS_SUMMARY_ROWS_H_
 
