@@ -80,6 +80,14 @@ TEST(RolesTest, OneOfTwoReplicasIsOddIfAllOthersAreEqualPairs) {
   }
 }
 
+// After the last step of the optimizer both have only their parameters.
+TEST(RolesTest, AnEqualLastWindowHidesNoOddReplica) {
+  std::vector<v1::RecordingSummary> recordings = ThreePairs(false);
+  for (const int rank : {2, 3}) recordings[rank].mutable_devices(0)->mutable_windows(4)->set_allocated(8 * kMiB);
+  ASSERT_THAT(Found(recordings).odd, SizeIs(1));
+  EXPECT_THAT(Found(recordings).odd[0].ranks, ElementsAre(3));
+}
+
 TEST(RolesTest, OfTwoReplicasThatDifferInSomeStepsNoneIsOdd) {
   std::vector<v1::RecordingSummary> recordings = ThreePairs(false);
   recordings[2].mutable_devices(0)->mutable_windows(2)->set_allocated(25 * kMiB);

@@ -53,9 +53,7 @@ struct Session {
   ProcessFacts facts;  // this member and the next ones belong to the newest recording
   std::optional<std::uint32_t> given_rank;
   std::optional<ProcessGroup> group;
-  bool quiet = false;
-  bool child = false;
-  bool unrecorded_is_printed = false;
+  bool quiet = false, child = false, unrecorded_is_printed = false;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -65,7 +63,6 @@ Session* Own() {
   return known != nullptr && known->owner == getpid() ? known : nullptr;
 }
 
-// Returns this process's session. The first call makes the session.
 Session& OwnOrNew() {
   Session* known = session.load(std::memory_order_acquire);
   if (known != nullptr && known->owner == getpid()) return *known;
@@ -74,8 +71,7 @@ Session& OwnOrNew() {
   return *known;  // another thread has made the session
 }
 
-// If this process has rank 0, prints the contradiction between the sources of its rank (rank.h). The capture contains
-// it too.
+// On rank 0, prints the contradiction between the sources of its rank (rank.h), which the capture contains too.
 void PrintConflict(const Session& own) {
   if (own.quiet || own.facts.rank != 0 || own.facts.rank_conflict.empty()) return;
   PrintLine("%s", own.facts.rank_conflict.c_str());
@@ -215,7 +211,6 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
-// Determines the rank and the unrecorded events for the last time, before the recording ends.
 void LookLast(Session& own) {
   try {
     FindRankAgain(own);
@@ -272,8 +267,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   LookLast(*own);
   const SessionCloser last{*own};
   ReadDevicesLast();
-  // If the files thread is busy for longer than kMaxLockWaitNs, the capture lacks this sample. If the files thread
-  // hangs, Writer::Stop returns false.
+  // If the files thread is busy too long, the capture lacks this sample; if it hangs, Writer::Stop returns false.
   InOwnFilesThrowingWithin(kMaxLockWaitNs, [own] { own->host->RecordLast(); });
   LeaveDriver();
   reason == EndReason::kExited ? own->controls->Leave() : own->controls->End();

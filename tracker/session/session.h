@@ -3,12 +3,10 @@
 //     Start: read the clock ─► open the ring ─► start the writer ─► install the hooks ─► set the flag
 //     Stop:  clear the flag ─► wait for running hooks ─► the writer empties the ring ─► close the ring
 //
-// The flag is the word that hooks read before they record (RecordingEnabled). The rank is determined at the start,
-// again when torch.distributed has determined it, and at the end. The capture stores the newest rank.
-//
-// Hooks cannot be removed from torch, so they stay, and do nothing while the flag is off. Any thread may call the
-// functions of this file. In a forked child, stop and flush do nothing, because the writer's thread does not exist
-// there. A start makes a new session for the child.
+// Hooks cannot be removed from torch, so they stay, and do nothing while the flag (RecordingEnabled) is off. The rank
+// is determined at the start, when torch.distributed has set it, and at the end. The capture stores the newest rank.
+// Any thread may call the functions of this file. In a forked child, stop and flush do nothing, because the writer's
+// thread does not exist there. A start makes a new session for the child.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 
@@ -23,9 +21,8 @@ namespace memoir {
 
 // Starts a recording. On failure returns false with one line in `error`, or throws; nothing is recorded then.
 bool StartSession(const Settings& settings, std::string* error);
-// Ends the recording. False, with one line in `error`, if records could not be written, or if the recording could not
-// be ended. If it throws, the recording has ended, but records may be missing. `why`: the text of memoir_uncaught;
-// usually empty.
+// Ends the recording. False, with one line in `error`, if it could not be ended, or records could not be written. If it
+// throws, the recording has ended, but records may be missing. `why`: the text of memoir_uncaught; usually empty.
 bool StopSession(EndReason reason, const std::string& why, std::string* error);
 // Sets this process's rank, and the number of ranks, in torch.distributed's default process group.
 void SetRank(std::uint32_t rank, std::uint32_t world_size);

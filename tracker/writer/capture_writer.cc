@@ -83,8 +83,7 @@ void CaptureWriter::LeaveFullPart() {
   }
 }
 
-// Returns true if the open part alone is larger than the size limit. The part is full, but no next part could be
-// created, and no older part is left to evict.
+// Returns true if the open part alone is larger than the size limit, because no next part could be created.
 bool CaptureWriter::IsNearSizeCap() const {
   return no_next_part_ && options_.max_bytes != 0 && sink_.part_bytes() > options_.max_bytes;
 }
@@ -97,9 +96,8 @@ bool CaptureWriter::OpenPart() {
   return WriteKeyframe();
 }
 
-// Writes a chunk without events: with a keyframe, or, if options_.keyframes is false, with only the clock and the
-// counters. Such a chunk is also the first of each part, so that a part identifies its process before it contains
-// events.
+// Writes a chunk without events: with a keyframe, or, if options_.keyframes is false, with clock and counters. Each
+// part begins with such a chunk, so that the part identifies its process before it contains events.
 bool CaptureWriter::WriteKeyframe() {
   const std::uint64_t bytes_before = sink_.part_bytes();
   payload_.clear();
@@ -128,9 +126,8 @@ bool CaptureWriter::KeyframeIsDue() const {
          sink_.part_bytes() - bytes_at_keyframe_ > std::max(kMinKeyframeDistance, 8 * keyframe_bytes_);
 }
 
-// Decides, before the payload is complete, which parts are evicted, because counters in the payload include the
-// evictions. No part is evicted if the uncompressed payload has room. Otherwise the payload is compressed to find its
-// size. The uncompressed size is several times as large; with this size, parts would be evicted that can stay.
+// Decides which parts are evicted, before the payload is complete: its counters include the evictions. If there is no
+// room for the uncompressed payload, compresses it to find its size on disk, which is several times smaller.
 void CaptureWriter::MakeRoom() {
   const std::uint64_t other_bytes = kCountersBytes + pending_process_.size();
   if (!sink_.is_open() || sink_.HasRoom(payload_.size() + other_bytes)) return;
@@ -163,9 +160,8 @@ bool CaptureWriter::AppendPayload(ChunkHeader header) {
   if (options_.on_chunk) options_.on_chunk();
   pending_process_.clear();  // even if the part is lost, because the next part begins with a ProcessInfo
   if (written) return true;
-  // The write has failed. If this part has events, the next part is tried at once, because this part may have reached
-  // the limit on the size of files. If this part has no events, the next part would probably fail too, so the next try
-  // waits. memoir-drain does not try again, because events that it has not written must stay in the ring.
+  // A part with events may have reached the limit on the size of files: the next part is tried at once. Without events,
+  // the next part may fail too, so the next try waits. memoir-drain never retries: unwritten events stay in the ring.
   if (!options_.retry || !held_events) RetryLater();
   return false;
 }
@@ -176,8 +172,7 @@ void CaptureWriter::SetProcess(std::string process_info) {
 }
 
 std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
-  // A snapshot at an out-of-memory error shows the state at the error, so it has the tick of the error, and not the
-  // current tick: events since the error are not part of this state.
+  // A snapshot at an out-of-memory error lacks later events, so it has the tick of the error, not the current tick.
   const std::uint64_t tick = wish.of_newest_event ? complete_until_tick_ : Tick();
   return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);
 }

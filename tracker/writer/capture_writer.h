@@ -1,9 +1,8 @@
 // Writes chunks into parts. Adds sequence numbers, process information, keyframes and counters to the chunks, begins a
 // new part when a part is full, and handles failed writes.
 //
-// A chunk that cannot be written is counted as lost, and recording continues. From time to time the writer tries to
-// begin a new part, which starts with a keyframe. So once the disk has room again, events are recorded again, and the
-// keyframe's sums include the lost events. One thread.
+// A chunk that cannot be written is counted as lost. The writer then tries to begin a new part from time to time, and
+// succeeds once the disk has room. The sums in the part's first keyframe include the lost events. One thread.
 #ifndef TRACKER_WRITER_CAPTURE_WRITER_H_
 #define TRACKER_WRITER_CAPTURE_WRITER_H_
 
@@ -22,8 +21,7 @@
 
 namespace memoir {
 
-// Options of a CaptureWriter. It writes the recording of this process, or, in memoir-drain, the records that a dead
-// process has left in its ring.
+// Options for the recording of this process, or, in memoir-drain, for records that a dead process left in its ring.
 struct CaptureOptions {
   std::string folder;
   std::string stem;
@@ -36,15 +34,13 @@ struct CaptureOptions {
   bool keep_empty = true;                    // false: no file remains if all events are host samples
   std::uint64_t first_sequence = 0;          // sequence number of the first chunk
   std::uint32_t first_part = 0;              // number of the first part
-  // For memoir-drain: the clocks, as the dead process last read them. tick 0: it never read them. They are written into
-  // every chunk in place of this process's clocks, because memoir-drain may run after a reboot, when the clocks no
-  // longer match the ticks in the ring.
+  // For memoir-drain: the clocks, as the dead process last read them. tick 0: it never read them. Every chunk contains
+  // them in place of this process's clocks, which after a reboot no longer match the ticks in the ring.
   std::optional<RingClock> clock;
-  WriterStatus counted_before;  // for memoir-drain: counts of losses in earlier chunks of the recording
-  // For memoir-drain: a host sample for the last chunk.
-  std::optional<HostReading> host_at_end;
-  std::uint32_t signal_at_end = 0;  // the signal that killed the dead process; 0: unknown
-  std::function<void()> on_chunk;   // called after each attempt to write a chunk
+  WriterStatus counted_before;             // for memoir-drain: counts of losses in earlier chunks of the recording
+  std::optional<HostReading> host_at_end;  // for memoir-drain: a host sample for the last chunk
+  std::uint32_t signal_at_end = 0;         // the signal that killed the dead process; 0: unknown
+  std::function<void()> on_chunk;          // called after each attempt to write a chunk
 };
 
 class CaptureWriter {

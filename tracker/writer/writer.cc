@@ -28,8 +28,7 @@ namespace {
 constexpr std::uint64_t kBusyWaitNs = 10'000'000;
 constexpr std::uint64_t kIdleWaitNs = 100'000'000;
 constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000, kMaxAgeUnfollowedNs = 4'000'000'000;
-// Number of bytes in the ring that become about one chunk. If half of the ring is less than this, the writer is woken
-// earlier: when less than half of the ring is free.
+// Bytes in the ring that become about one chunk. The writer is woken earlier if less than half of the ring is free.
 constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
 constexpr std::size_t kMaxProcessInfoBytes = 3900;
 
@@ -97,8 +96,7 @@ struct Writer::State {
 
   mutable std::mutex mutex;  // guards the members below
   WriterStatus status;
-  std::uint64_t flush_asked = 0;
-  std::uint64_t flush_done = 0;
+  std::uint64_t flush_asked = 0, flush_done = 0;
   std::string new_process_info;  // not yet written into the capture; "": no change
   bool stop_asked = false;
   bool opened = false;     // the first part was created, or creating it has failed
@@ -119,8 +117,7 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
   wait.NoteProgress();
 }
 
-// Ends the recording after a failure, but never the program. Does not allocate, because memory may have run out. Does
-// not call torch, because a thread's first call of torch allocates memory.
+// Ends the recording, never the program. Memory may have run out: does not allocate or call torch, which may allocate.
 void Writer::State::Fail(const char* what, int cause) noexcept {
   SetRecordingEnabled(false);
   if (on_failure) on_failure();
@@ -205,8 +202,7 @@ void Writer::State::TakeProcess(std::string process_info) {
 // Reads the ring once. Packs and writes its records if they are enough for a chunk, if the last chunk was long ago, or
 // if `flush` is true. Returns true if there were new records.
 bool Writer::State::Work(bool flush) {
-  // The tick must be read before the scan. It is read well before it, because a processor may run the instruction that
-  // reads the tick counter slightly later than its place in the program.
+  // Read well before the scan, because a processor may read its tick counter slightly later than in program order.
   const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t age = now - last_chunk_ns;
@@ -220,15 +216,13 @@ bool Writer::State::Work(bool flush) {
     return false;
   }
   pump.PackUntil(horizon, false);
-  // If the clock of a processor is wrong, a record that was committed before the flush may have a tick after the
-  // horizon.
+  // If a processor's clock is wrong, a record that was committed before the flush may have a tick after the horizon.
   if (flush && pump.left_some()) pump.PackUntil(Tick(), false);
   return true;
 }
 
 void Writer::State::FinalPasses() {
-  // Hooks that began before recording was switched off may still run. So PackUntil is called until two calls in a row
-  // write nothing.
+  // Hooks that began before recording was switched off may still run, so two calls in a row must write nothing.
   for (int quiet = 0; quiet < 2;) {
     const bool wrote = pump.PackUntil(Tick(), false);
     quiet = wrote ? 0 : quiet + 1;

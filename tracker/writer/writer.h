@@ -6,10 +6,9 @@
 //       ▲                                                             │
 //       └────────────── ring extents are freed after the write ◄──────┘
 //
-// Does not own the ring: call RingOpen before Start, and RingClose after Stop. In a forked child, the parent's Writer
-// must not be used or destroyed; its memory is never freed there. One Writer per process at a time. Call Start and Stop
-// on the thread that starts and stops the recording. Any thread may call SetProcess, Flush and Status. A failed write
-// does not throw or end the program: Status and the capture count the loss.
+// Does not own the ring: call RingOpen before Start, and RingClose after Stop. A forked child must not use or destroy
+// the parent's Writer. One Writer per process at a time. Start and Stop: on the thread that starts and stops the
+// recording. SetProcess, Flush and Status: any thread. A failed write does not throw: Status and the capture count it.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
 
@@ -24,9 +23,8 @@ namespace memoir {
 
 class Writer {
  public:
-  // Starts the writer. The ring must be open. Makes the folder and the first part, stores the ProcessInfo in the ring,
-  // and starts the thread (all signals blocked). On failure returns nullptr, and sets *error to one line with the cause
-  // and the remedy.
+  // Makes the folder and the first part, stores the ProcessInfo in the ring, which must be open, and starts the thread
+  // (all signals blocked). On failure returns nullptr, and sets *error to one line with the cause and the remedy.
   static std::unique_ptr<Writer> Start(const WriterOptions& options, std::string* error);
 
   // Calls Stop with kStopped, if Stop was not called.
@@ -46,9 +44,8 @@ class Writer {
   // Waits until all records committed before the call are on disk or counted as lost, unless the writer's thread hangs.
   void Flush();
 
-  // Writes the state of memory as a separate capture. All records committed before the call are part of this state.
-  // Other threads continue. Returns "" or one line with the error and the remedy. Must not be called on the writer's
-  // thread.
+  // Writes the state of memory, with all records committed before the call, as a separate capture. Returns "" or one
+  // line with the error and the remedy. Other threads continue. Must not be called on the writer's thread.
   std::string WriteSnapshot(const SnapshotWish& wish);
 
   WriterStatus Status() const;

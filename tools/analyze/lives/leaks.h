@@ -7,10 +7,9 @@
 //                                                 freed blocks were as old as the live blocks are
 //     cache.py:7    ■    ■    ■                   a cache that was filled
 //
-// A tensor that is replaced by a longer tensor in each step, such as a cache of keys and values, has no old blocks.
-// Therefore the live bytes of lines with torch.cat are compared from step to step. Reserved bytes are compared in the
-// same way, because they grow if memory is fragmented. All figures are taken when steps begin (step_counter.h), because
-// an interpreter that ends frees leaked objects.
+// A tensor that each step replaces by a longer tensor, such as a cache of keys and values, has no old blocks. So the
+// live bytes of lines with torch.cat are compared from step to step, and so are reserved bytes, which grow if memory is
+// fragmented. All figures are taken when steps begin (step_counter.h): an interpreter that ends frees leaked objects.
 #ifndef TOOLS_ANALYZE_LIVES_LEAKS_H_
 #define TOOLS_ANALYZE_LIVES_LEAKS_H_
 
@@ -60,8 +59,7 @@ class LeakPass : public WindowedVisitor {
 
  private:
   struct StepSum {
-    std::uint64_t bytes = 0;
-    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0, blocks = 0;
   };
   // The place in the program that allocated blocks: a line, by its number in lines_; if the line is unknown, an
   // operator and a module. Blocks of torch.cat and workspaces of libraries have separate places.
@@ -98,8 +96,7 @@ class LeakPass : public WindowedVisitor {
   struct KnownBlock {
     Place place;
     LeakPart part;
-    std::uint64_t bytes = 0;
-    std::uint64_t step = 0;
+    std::uint64_t bytes = 0, step = 0;
     std::uint32_t at = 0;  // index in new_, plus 1; 0: the sums of the place's row include the block
     bool counts = false;   // false: not examined, or freed
     bool inferred = false;
@@ -107,14 +104,11 @@ class LeakPass : public WindowedVisitor {
   // A row that leaks. Its figures cover the blocks that were allocated from step `since` to the step before `until`.
   struct LeakCandidate {
     Leak leak;
-    std::uint64_t since = 0, until = 0;
-    std::uint64_t blocks = 0;
+    std::uint64_t since = 0, until = 0, blocks = 0;
     LeakParts parts;
   };
-  // Figures of one device.
-  struct Memory {
-    std::uint64_t live = 0;
-    std::uint64_t peak = 0;
+  struct Memory {  // figures of one device
+    std::uint64_t live = 0, peak = 0;
     std::uint64_t of_step = 0;  // bytes that the current step has requested
     std::uint64_t most = 0;     // the most bytes that one step has requested
     LevelSeries reserved{}, allocated{}, peaks{}, most_requested{};

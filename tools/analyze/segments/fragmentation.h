@@ -2,8 +2,7 @@
 // and streams, and the live blocks that cause it.
 //
 // Unusable memory consists of the free memory in private pools, and of holes in pages that cannot be freed because a
-// live block touches the page (segment_map.h). A hole can serve only requests of the same pool and stream that fit into
-// the hole.
+// live block touches them (segment_map.h). A hole serves only requests of the same pool and stream that fit into it.
 #ifndef TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 #define TOOLS_ANALYZE_SEGMENTS_FRAGMENTATION_H_
 
@@ -62,10 +61,7 @@ struct SegmentRow {
 // The reserved memory of a device at one instant.
 struct DeviceSegments {
   std::uint64_t ns = 0, until_ns = 0;  // the instant, and the device's next change; until_ns is 0 if unknown
-  std::uint64_t reserved = 0;
-  std::uint64_t used = 0;
-  std::uint64_t unusable = 0;
-  std::uint64_t largest_hole = 0;
+  std::uint64_t reserved = 0, used = 0, unusable = 0, largest_hole = 0;
   std::optional<std::uint64_t> step;  // number of the last memoir.step()
   std::vector<PoolRow> places;        // by pool and stream; most unusable bytes first
   std::vector<SegmentRow> segments;   // ordered by address

@@ -18,8 +18,7 @@ constexpr std::size_t kMostMarks = 1000;  // limit of nested containers
 constexpr std::size_t kMostTexts = std::size_t{1} << 26;
 constexpr std::uint64_t kMostTextBytes = 16u << 20;
 
-// Returns the name of an instruction that creates or calls objects, as in Python's pickletools. Empty for other
-// instructions.
+// Returns the name, as in Python's pickletools, of an instruction that creates or calls objects. Otherwise empty.
 std::string NameOf(std::uint8_t instruction) {
   constexpr std::pair<std::uint8_t, std::string_view> kNames[] = {
       {'c', "GLOBAL"},     {'R', "REDUCE"},      {'i', "INST"},         {'o', "OBJ"},        {'b', "BUILD"},
@@ -186,8 +185,7 @@ absl::Status PickleReader::ExecuteMemo(std::uint8_t instruction) {
   return instruction == 'h' || instruction == 'j' ? GetMemo(at) : PutMemo(at);
 }
 
-// Stores the top value of the stack in the memo, under the number `at`. Writers count these numbers from 0 or 1, so a
-// number far beyond the count of values is damage.
+// Stores the stack's top value as number `at` of the memo. Writers count from 0 or 1; a much larger number is damage.
 absl::Status PickleReader::PutMemo(std::uint64_t at) {
   if (stack_.empty()) return DamageError("nothing to remember");
   if (at > memo_.size() + 1000) return DamageError(absl::StrCat("value ", at, " to remember behind ", memo_.size()));

@@ -1,10 +1,8 @@
 // Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. The reader calls no code
-// of the pickle. It implements only the instructions for such data. For any other instruction it returns an error with
-// the name of the instruction.
+// of the pickle. For an instruction that such data do not need it returns an error with the instruction's name.
 //
-// The reader is suited to files of 1 GB with ten million dictionaries. It passes each dictionary to a visitor as soon
-// as the items are read. The visitor can replace the dictionary by a number, so that its items need no memory. A value
-// needs 8 bytes.
+// For files of 1 GB with ten million dictionaries, it passes each dictionary to a visitor once its items are read.
+// The visitor can replace the dictionary by a number, so that its items need no memory. A value needs 8 bytes.
 //
 // One thread. The input is not trusted: every error is a status whose message contains the offset.
 #ifndef TOOLS_IMPORT_SNAPSHOT_PICKLE_READER_H_
@@ -32,8 +30,8 @@ class PickleReader {
   class Visitor {
    public:
     virtual ~Visitor() = default;
-    // Called once for each dictionary, with the items that the first instruction adds: key, value, key, value, ...
-    // The returned number replaces the dictionary (PickleHeap::VisitorNumber()). nullopt to keep the dictionary.
+    // Called once for each dictionary, with the items that the first instruction adds: key, value, key, value, ... The
+    // returned number replaces the dictionary (PickleHeap::VisitorNumber()). nullopt to keep the dictionary.
     virtual std::optional<std::uint64_t> TakeItems(std::span<const Value> items) = 0;
     // If not OK, Read() stops and returns this status.
     virtual absl::Status status() const { return absl::OkStatus(); }

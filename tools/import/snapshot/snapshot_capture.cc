@@ -285,8 +285,7 @@ void SnapshotWriter::SetMetadata(std::uint64_t tick, Index metadata, Index conte
   context_ = context;
 }
 
-// Sets the autograd node and the operator inside of it, found in the C++ frames of the allocation. Consecutive
-// allocations of one operator share a range.
+// Sets the autograd node and its operator from the allocation's C++ frames. One operator's allocations share a range.
 void SnapshotWriter::SetMaker(std::uint64_t tick, Index node, Index operator_name) {
   if (node == node_ && operator_name == operator_) return;
   if (operator_ != 0) writer_.EndRange(tick);

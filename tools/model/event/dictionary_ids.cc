@@ -134,8 +134,7 @@ void DictionaryIds::DefineStack(const v1::StackDef& def) {
   stacks_.Set(def.id(), generated_.empty() || !stack.valid() ? stack : WithOrigins(stack, frame, parent));
 }
 
-// Assigns the operations of `parent` to `stack`, because a function that generated code calls executes the operations
-// of its caller. Returns `stack`.
+// Assigns the operations of `parent` to `stack`, for the same reason as WithOrigins, and returns `stack`.
 StackId DictionaryIds::WithOriginsOf(StackId parent, StackId stack) {
   if (origins_.empty() || !stack.valid()) return stack;
   if (const auto of_parent = origins_.find(parent); of_parent != origins_.end()) {

@@ -1,5 +1,4 @@
-// The chunks of one process refer to names, stacks, threads and so on by numbers. A DictionaryIds converts these
-// numbers to ids of the replay (ids.h).
+// Converts the numbers that stand for names, stacks, threads and so on in a process's chunks into replay ids (ids.h).
 #ifndef TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 #define TOOLS_MODEL_EVENT_DICTIONARY_IDS_H_
 
@@ -94,8 +93,7 @@ class DictionaryIds {
     const bool has_both = dictionary_->PythonPart(own) != own && dictionary_->PythonPart(around).valid();
     return has_both ? JoinNative(own, around) : around;
   }
-  // Return the id of a thread or device. If no chunk defined the number, for example because the chunk with the
-  // definition was lost, return a new id.
+  // Return the id of a thread or device. If no chunk defines the number (the chunk may be lost), return a new id.
   ThreadId thread(std::uint32_t number);
   DeviceId device(std::uint32_t number) {
     const DeviceId known = devices_.Get(number);

@@ -21,8 +21,7 @@
 
 namespace memoir {
 
-// The source of a range: a scope of RecordFunction (function, backward, user), the dispatcher (`--ops dispatch`), or
-// NVTX.
+// The source of a range: a RecordFunction scope (function, backward, user), the dispatcher (`--ops dispatch`), or NVTX.
 enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch, kNvtx };
 std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch", "nvtx"
 
@@ -34,7 +33,6 @@ struct RangeRole {
   bool backward : 1 = false;   // an autograd node, or the engine's range around a node
   bool optimizer : 1 = false;  // the range of an optimizer's step or zero_grad
   bool compiled : 1 = false;   // a region that torch.compile made, or a range inside such a region
-  // `compiling`, `tuning` and `note` are set even without ReplayOptions::modules.
   bool compiling : 1 = false;  // work of torch.compile, or a range inside such work
   bool tuning : 1 = false;     // set together with `compiling`: torch.compile runs kernels to choose the fastest
   bool region : 1 = false;     // the range "Torch-Compiled Region: 0/1"
@@ -108,9 +106,8 @@ struct Block {
   NameId user_name;                 // innermost user range; may be invalid
   std::uint64_t operator_call = 0;  // OpenRange::call of the outermost operator; 0: none
   std::uint64_t ordinal = 0;        // number of the allocation in the replay, from 0
-  // A small number by which tables of live blocks are indexed. After the block is freed, a later block may have the
-  // same number. If the end of a block is visited before its allocation, `slot` is kNoSlot, and a DeallocateEvent of
-  // the block follows at once.
+  // A small number that indexes tables of live blocks. A later block may have the number of a freed block. kNoSlot if
+  // the end of the block is visited before its allocation: a DeallocateEvent of the block then follows at once.
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   // Ordinal of the matching block (repeats/matching_blocks.h) from which this block's operators are inferred.
@@ -121,16 +118,14 @@ struct Block {
   // Returns the ordinal of the block whose operators were recorded: the matching block, or this block.
   std::uint64_t recorded_ordinal() const { return inferred() ? matching_ordinal : ordinal; }
   bool is_resized = false;  // true: the matching block has another size
-  // True if the block's operators were neither recorded (replay/state/operator_visibility.h) nor inferred.
-  bool unseen = false;
+  bool unseen = false;      // true: operators neither recorded (replay/state/operator_visibility.h) nor inferred
   BlockOrigin origin = BlockOrigin::kRecorded;
   bool compiling = false;  // true: torch.compile's own work allocated the block
   // The Python stack of the allocation. Invalid if there are no Python frames, or if they are unknown.
   StackId callstack;
   // The stack of the forward operator of the autograd node that allocated the block, extended by frames of generated
-  // code. Invalid if no node allocated the block. Also invalid if Python code in the node allocated it (a custom
-  // backward, a recomputed forward). Needs ReplayOptions::modules.
-  StackId forward_callstack;
+  // code. Invalid if no node, or Python code in the node (a custom backward, a recomputed forward), allocated it.
+  StackId forward_callstack;  // needs ReplayOptions::modules
   // Returns the stack from which tables take the block's source line.
   StackId line_callstack() const { return forward_callstack.valid() ? forward_callstack : callstack; }
   // The following members need ReplayOptions::modules.
@@ -147,8 +142,7 @@ struct RangeBeginEvent : Event {
   const RangeStack* stack = nullptr;
   SignatureId signature;             // invalid: unknown arguments
   absl::Span<const Tensor> tensors;  // arguments; impl == 0: not recorded. Empty without ReplayOptions::tensors
-  // True if the begin is not in the capture. The range is known from a keyframe, or from the number of ranges that are
-  // open at the start of a run.
+  // True if the capture lacks the begin: the range is known from a keyframe, or from the open ranges at a run's start.
   bool before = false;
 };
 
@@ -192,12 +186,10 @@ struct FreeCompletedEvent : Event {
 enum class SegmentAction : std::uint8_t { kAllocate, kFree, kMap, kUnmap, kFound };
 std::string_view ToString(SegmentAction action);  // "segment_allocate", "segment_free", ...
 
-// The allocator reserved memory of the device, or returned some of it. kFound: the segment existed when recording began
-// or resumed.
+// The allocator reserved or returned device memory. kFound: the segment existed when recording began or resumed.
 struct SegmentEvent : Event {
   SegmentAction action = SegmentAction::kAllocate;
-  // The segment in the fields of a block: address, bytes, device, stream, pool and the surrounding ranges. `slot` and
-  // `ordinal` are unset.
+  // The segment as a block: address, bytes, device, stream, pool and surrounding ranges, without `slot` and `ordinal`.
   const Block* segment = nullptr;
   bool grows() const { return action == SegmentAction::kAllocate || action == SegmentAction::kMap; }
 };
@@ -239,8 +231,7 @@ struct StackEvent : Event {
   bool before = false;  // true: the stack changed earlier, in events that are lost or evicted
 };
 
-// A call from Python begins or ends. The called function is a Python function, or a C function without a file
-// ("<built-in function len>").
+// Python's call of a Python function, or of a C function without a file ("<built-in function len>"), begins or ends.
 struct CallEvent : Event {
   CodeId code;               // set when the call begins; invalid: unknown
   std::uint32_t around = 0;  // number of open calls around this call on the thread; all deeper calls have ended

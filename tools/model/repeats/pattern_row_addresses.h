@@ -52,8 +52,7 @@ class PatternRowAddresses {
   PatternRowAddresses(const JoinedPatternRows& joined, std::vector<EventAddress>* addresses)
       : joined_(joined), serials_(joined), addresses_(*addresses) {}
 
-  // Takes the next row, which must be a pattern row. Appends an entry to `addresses` of the constructor for each memory
-  // event of the row.
+  // Takes the next row, which must be a pattern row. Appends an entry to `addresses` for each memory event of the row.
   void TakeRow(std::size_t row);
   // Takes the next row, which must be an address row: assigns its addresses to live blocks.
   void TakeAddressRow(std::size_t row);
@@ -61,8 +60,7 @@ class PatternRowAddresses {
   // in collapsed rows. Events from `row` on then refer to the live blocks by their recorded addresses. Otherwise does
   // nothing and returns false.
   bool TakeEndBefore(std::size_t row);
-  // Call this function after the last row. Returns the index of the first chunk whose addresses or serials do not fit
-  // its rows. nullopt if all fit.
+  // Call it last. Returns the index of the first chunk whose addresses or serials do not fit its rows; else nullopt.
   std::optional<std::size_t> Finish();
 
   // Returns how many frees so far freed a block that was not allocated in these rows.
@@ -91,8 +89,7 @@ class PatternRowAddresses {
 
  private:
   struct LiveRowBlockState {
-    // Index in addresses_. kCollapsed if the entry represents a block that collapsed rows allocated.
-    std::size_t index = 0;
+    std::size_t index = 0;  // in addresses_; kCollapsed if it represents a block that collapsed rows allocated
     std::uint64_t address = 0;
     std::uint32_t device = 0;
     std::optional<EventAddress> given;  // the recorded address; set when the chunk that allocated the block ends
@@ -103,7 +100,6 @@ class PatternRowAddresses {
     std::size_t chunk = 0;
     std::size_t address = 0, live_serial = 0;
   };
-  // The state while groups are collapsed.
   struct CollapseState {
     ChunkCursor cursor;
     absl::flat_hash_map<std::int64_t, EventAddress> given;  // recorded addresses, by the allocating event

@@ -189,9 +189,8 @@ std::string InLines(std::string_view name, const std::vector<std::string>& share
   return text + line + "\n";
 }
 
-// Returns "activation 89.9 MiB 55%, parameter 16.1 MiB 10%, others 56.1 MiB 35%". "" if no share has a name, because
-// the program called no module, or because no stack was recorded. Shows three shares and the others. If these take more
-// than `lines` lines, omits explanations first, then the smallest shares.
+// Returns "activation 89.9 MiB 55%, parameter 16.1 MiB 10%, others 56.1 MiB 35%": three shares and the others. Omits
+// explanations, then the smallest shares, if they need more than `lines` lines. "" if no share has a name.
 std::string SharesLine(const Summary& summary, std::size_t device, std::string_view name, std::size_t lines,
                        const Terminal& terminal) {
   const std::vector<Share> shares = SharesOf(summary, device);
@@ -238,8 +237,7 @@ std::uint64_t BytesAtPeak(const Summary& by_category, std::size_t device, std::s
   return bytes;
 }
 
-// Adds the finding "a second copy of the parameters, 1.2 GiB, made at serve.py:59", if the copy is part of the largest
-// device's peak.
+// Adds "a second copy of the parameters, 1.2 GiB, made at serve.py:59", if it is part of the largest device's peak.
 void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings) {
   const Summary& summary = owners.by_category;
   if (summary.devices.empty()) return;
@@ -253,8 +251,7 @@ void AddSecondCopy(const PeakOwners& owners, std::vector<LossHeadline>& findings
   findings.push_back({SecondCopyText(bytes, copied->line), true});
 }
 
-// Returns the problems, worst first. `has_ending`: the summary's first line describes the end of the program, so this
-// function omits it.
+// Returns the problems, worst first. `has_ending`: the summary's first line describes the program's end; omits it here.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakOwners& owners, bool has_ending) {
   std::vector<LossHeadline> findings;
   if (const std::vector<LeakGroup> leaks = GroupsOf(owners.leaks); !leaks.empty()) {

@@ -70,8 +70,7 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
   return lines;
 }
 
-// Like TopLines() by allocated bytes, but all rows without bytes are part of the rest, so that the column "calls" adds
-// up.
+// Like TopLines() by allocated bytes, but all rows without bytes are part of the rest, so that the calls add up.
 std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });

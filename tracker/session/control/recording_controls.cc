@@ -17,8 +17,7 @@
 namespace memoir {
 namespace {
 
-// Reading the control file may be a round trip to a file server, which all ranks of a job share. With more than
-// kRanksThatLook ranks, each rank reads the file less often.
+// All ranks may read the control file from one server. With more than kRanksThatLook ranks, each reads less often.
 constexpr std::uint64_t kFileLookNs = 200'000'000;
 constexpr std::uint32_t kRanksThatLook = 64;
 
@@ -91,8 +90,7 @@ bool RecordingControls::RequestLevel(RecordingLevel level) {
   return switch_.SwitchTo(DesiredLevel(), OnEmptyPool::kWait);
 }
 
-// Records the step mark at the higher of the old and the new level, so that a window contains the marks at its begin
-// and end.
+// Records the mark at the higher of the old and the new level, so that a window contains its first and last mark.
 void RecordingControls::Apply(const std::optional<RecordingWindows::StepMark>& mark) {
   if (mark && mark->opens > 0) called_in_request_.store(false, std::memory_order_release);
   if (mark && options_.detail == Detail::kAuto) FollowStep();
@@ -103,8 +101,7 @@ void RecordingControls::Apply(const std::optional<RecordingWindows::StepMark>& m
   if (down) switch_.SwitchTo(desired, OnEmptyPool::kWait);
 }
 
-// Records a step that memoir.step() did not begin only if steps determine the level. Otherwise readers derive such
-// steps from the ranges.
+// A step without memoir.step() is recorded only if steps determine the level. Otherwise readers derive it from ranges.
 void RecordingControls::RecordStepMark(const RecordingWindows::StepMark& mark) {
   const bool by_steps = options_.detail == Detail::kAuto || options_.windows.steps || options_.windows.schedule;
   if (by_steps || mark.source == RecordingWindows::StepSource::kProgram) RecordStep(mark.step);

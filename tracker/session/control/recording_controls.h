@@ -1,5 +1,4 @@
-// Determines the level of a running recording from all its sources: calls, a signal, a file, windows of steps or
-// ranges, and the detail.
+// Determines the level of a running recording from calls, a signal, a file, windows of steps or ranges, and the detail.
 //
 //     memoir.pause/resume ─┐
 //     signal, file ────────┼─► wanted level ─┐
@@ -7,9 +6,8 @@
 //     allocations, modules ┴─► detail ───────┘
 //
 // Steps that the control file requests are recorded with all operators, unless the recording is paused meanwhile.
-// Outside of a window, and in repeated steps (tracker/repeated_steps/repeated_steps.h), the level is `memory`, so that
-// live blocks stay known. Each recording has one object, which exists until the next recording begins. Any thread,
-// unless a comment names one.
+// Outside of a window, and in repeated steps (repeated_steps.h), the level is `memory`, so that live blocks stay known.
+// Each recording has one object, which exists until the next one begins. Any thread, unless a comment names one.
 #ifndef TRACKER_SESSION_CONTROL_RECORDING_CONTROLS_H_
 #define TRACKER_SESSION_CONTROL_RECORDING_CONTROLS_H_
 
@@ -52,8 +50,7 @@ struct ControlOptions {
 
 class RecordingControls {
  public:
-  // Makes the controls of a recording, which exist until the next call of Begin. If a signal cannot be used, sets
-  // `warning` to one line; all other controls work.
+  // Makes the controls of a recording. If a signal cannot be used, sets `warning` to one line; other controls work.
   static RecordingControls* Begin(const ControlOptions& options, std::string* warning);
   // Ends recording for good, and restores the signals. Leave does the same at the end of the process, and never waits.
   void End();
@@ -94,8 +91,7 @@ class RecordingControls {
   void NoteDeviation() noexcept;
   // Acts on signals and on the control file. The writer's thread calls it regularly.
   void Look();
-  // Returns the source of a snapshot request since the last call: "signal" or "control file". nullopt if there was no
-  // request. Called on the writer's thread.
+  // Returns "signal" or "control file" if it requested a snapshot since the last call; else nullopt. Writer's thread.
   std::optional<const char*> TakeSnapshotRequest() { return std::exchange(snapshot_request_, std::nullopt); }
   // Call it when the rank becomes known. The arguments have the same meaning as in ControlOptions.
   void SetJob(bool is_reporting, std::uint32_t world_size);

@@ -43,8 +43,7 @@ constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
-// An allocation that the trace tracker has received. The report to the profiler follows, and has the block's rounded
-// bytes.
+// An allocation that the trace tracker received. The report to the profiler follows, with the block's rounded bytes.
 struct TracedBlock {
   std::uint64_t address = 0;
   std::uint64_t requested = 0;
@@ -71,12 +70,10 @@ constinit std::atomic<pid_t> ready_in{0};
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // the thread that takes a snapshot
-// Number of devices that the current snapshot has visited. Only `finder` uses this variable and the next three
-// variables.
+// Number of devices that the current snapshot has visited. Only `finder` uses this variable and the next three.
 constinit int devices_found = 0;
-constinit bool records_found = true;  // false: the snapshot is only for publication
-// The memory that the current snapshot publishes; nullptr if it publishes nothing.
-constinit const std::vector<FoundMemory>* publishes = nullptr;
+constinit bool records_found = true;                            // false: the snapshot is only for publication
+constinit const std::vector<FoundMemory>* publishes = nullptr;  // published by the current snapshot; nullptr: nothing
 constinit bool all_published = true;
 constinit std::atomic<std::uint32_t> unfollowed{0};  // number of reports to the profiler since the open gap began
 constinit std::atomic<bool> follows_reports{false};  // all import slots of the report function are redirected
@@ -94,8 +91,7 @@ void FillPool(const Entry& entry, DevicePlace& place) {
     place.pool_user = static_cast<std::uint32_t>(entry.mempool_.second);
   }
 }
-// Takes a snapshot of the allocator: of all pools ({0, 0}), and without the history (false). Only some versions of
-// torch have these parameters.
+// Takes a snapshot of all pools ({0, 0}), without the history (false). Only some versions of torch have the parameters.
 template <class Allocator>
 auto Snapshot(Allocator& allocator) {
   if constexpr (requires { allocator.snapshot({0, 0}, false); }) {
@@ -331,8 +327,7 @@ std::uint32_t FindInEpoch() {
   const std::uint64_t since = unknown_since.load(std::memory_order_relaxed);
   if (!CudaGapIsOpen()) unfollowed.store(0, std::memory_order_relaxed);
   OpenCudaGap(why, since != 0 ? since : Tick());
-  // In the new epoch, changes of no device are recorded, not even of devices that the failed snapshot had already
-  // visited.
+  // In the new epoch, no device's changes are recorded, even if the failed snapshot had already visited the device.
   std::uint32_t expected = now;
   return epoch.compare_exchange_strong(expected, now + 1) ? now + 1 : now;
 }
@@ -366,9 +361,8 @@ void FindCudaBlocks() {
   if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
   const ErrnoKeeper errno_keeper;
-  // If another thread is already in this loop, this thread returns. If a new epoch has begun meanwhile, the other
-  // thread sees it after its attempt, because all these operations are sequentially consistent. It then finds the
-  // blocks again.
+  // If another thread is already in this loop, this thread returns. The other thread sees a new epoch after its
+  // attempt, because all these operations are sequentially consistent, and then finds the blocks again.
   while (!finding.exchange(true)) {
     const std::uint32_t looked_at = FindInEpoch();
     finding.store(false);

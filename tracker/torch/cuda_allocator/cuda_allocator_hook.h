@@ -1,18 +1,14 @@
-// Records everything that torch's caching allocator for CUDA devices does with each block, on every thread, stream and
-// pool.
+// Records everything that torch's caching CUDA allocator does with each block, on every thread, stream and pool.
 //
 // torch calls two hooks under the allocator's lock of the device, where nothing may wait (docs/event_schema.md):
-// - The trace tracker, a callback of the allocator, receives requests, segments, completed frees and out-of-memory
-// errors.
-// - The allocator's report to torch's profiler contains the rounded bytes of a block. Memoir redirects the import slots
-// of the report function.
+// - The trace tracker, an allocator callback, receives requests, segments, completed frees and out-of-memory errors.
+// - The function that reports to torch's profiler receives rounded bytes of blocks. Memoir redirects its import slots.
 //
 // Memoir's tracker links no CUDA library. If torch has no CUDA, the functions do nothing.
 //
 // torch's allocators call a trace tracker only if it was attached after torch had made them. So the Python package
-// attaches the trace tracker through torch.cuda's queue of lazy calls. Without Python, Memoir attaches the trace
-// tracker when the range around the first CUDA allocation ends. Memoir then takes a snapshot of the allocator, which
-// contains the block of this allocation.
+// attaches it through torch.cuda's queue of lazy calls. Without Python, Memoir attaches it when the range around the
+// first CUDA allocation ends, and then takes a snapshot of the allocator, which contains the block of this allocation.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_CUDA_ALLOCATOR_HOOK_H_
 

@@ -55,7 +55,8 @@ bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::siz
   return std::ranges::any_of(counts, [&](const auto& count) { return 2 * count.second > members.size(); });
 }
 
-// Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference().
+// Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference(). Two windows
+// may be equal, such as the last one, which has no step.
 bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& pair) {
   const RoleWindows windows(ranks, pair);
   const RoleWindows::Windows &first = windows.of(0), &second = windows.of(1);
@@ -67,7 +68,9 @@ bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<st
     more += bytes > other->second + least;
     less += other->second > bytes + least;
   }
-  return first.size() >= kFewestWindows && std::max(more, less) == first.size();
+  constexpr std::size_t kMostEqual = 2;
+  return std::max(more, less) >= kFewestWindows && std::min(more, less) == 0 &&
+         std::max(more, less) + kMostEqual >= first.size();
 }
 
 // Sets Role::by_kinds to false for roles whose members are the replicas of one stage. Finds the pair of unlike
