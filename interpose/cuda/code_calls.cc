@@ -47,8 +47,9 @@ int Load(const CallSite& called, int (*original)(Code*, Rest...), Code* code, Re
     NoteBlockAllocated({DriverCall::kModuleLoad, before.device, address, before.free - explained},
                        LibraryAt(called.code));
   } else if (static_cast<std::uint32_t>(result) == kCudaOutOfMemory) {
-    RecordDriverRefusal({DriverCall::kModuleLoad, before.device, 0, ReadRefused(before.device), kCudaOutOfMemory},
-                        LibraryAt(called.code));
+    RecordDriverRefusal(
+        {DriverCall::kModuleLoad, before.device, 0, SampleAfterRefusal(before.device), kCudaOutOfMemory},
+        LibraryAt(called.code));
   }
   return result;
 }

@@ -16,7 +16,8 @@ constexpr std::uint64_t kLeastGrowth = 1u << 20;
 constexpr std::uint64_t kRegularNs = 1'000'000'000;
 constexpr std::uint64_t kLongestWaitNs = 2'000'000'000;  // longest wait for NVML at the end of a recording
 
-// State of the final sample of a device (ReadLast). If NVML responds too late, the final sample has no figures of NVML.
+// State of the final sample of a device (TakeFinalSamples). If NVML responds too late, the final sample has no figures
+// of NVML.
 enum class Last : std::uint8_t { kNone, kWanted, kTaken };
 
 struct Device {
@@ -117,7 +118,7 @@ void NoteDevice(int device) {
   devices[device].is_new.store(true, std::memory_order_release);
 }
 
-std::uint64_t ReadRefused(int device) {
+std::uint64_t SampleAfterRefusal(int device) {
   if (!IsDevice(device)) return kNotKnown;
   NoteDevice(device);
   const DeviceSample numbers = ReadHere(device);
@@ -126,7 +127,7 @@ std::uint64_t ReadRefused(int device) {
   return numbers.free_bytes;
 }
 
-void ReadRegularly() {
+void RequestDueSamples() {
   if (!RecordingEnabled() || !HasNvml()) return;
   const std::uint64_t now = MonotonicNs();
   const bool second = now - last_regular_ns >= kRegularNs;
@@ -141,7 +142,7 @@ void ReadRegularly() {
   if (wanted) RequestSamples();
 }
 
-void ReadWanted() {
+void TakeRequestedSamples() {
   for (int i = 0; i < kMaxCudaDevices; ++i) {
     Device& device = devices[i];
     if (!device.seen.load(std::memory_order_acquire)) continue;
@@ -162,7 +163,7 @@ void ReadWanted() {
   }
 }
 
-void ReadLast() {
+void TakeFinalSamples() {
   if (!RecordingEnabled()) return;
   bool any = false;
   for (int i = 0; i < kMaxCudaDevices; ++i) {

@@ -29,16 +29,16 @@ std::uint64_t AllocatedBytes(int device);
 // function has returned.
 void NoteDevice(int device);
 // Takes a sample after a refused allocation. Returns the device's free bytes, or kNotKnown.
-std::uint64_t ReadRefused(int device);
+std::uint64_t SampleAfterRefusal(int device);
 
 // Requests NVML samples of devices that are newly used or that refused an allocation, and once a second of all used
 // devices. Called by the writer's thread each time it reads the ring.
-void ReadRegularly();
+void RequestDueSamples();
 // Takes the requested samples. Called on the sampling thread (sampling_thread.h).
-void ReadWanted();
+void TakeRequestedSamples();
 // Takes the final sample of each device. Called by the thread that ends the recording, while recording is still on.
 // Waits at most two seconds for NVML.
-void ReadLast();
+void TakeFinalSamples();
 
 }  // namespace memoir
 

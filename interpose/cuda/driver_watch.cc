@@ -130,23 +130,23 @@ void WatchDriver(bool launches) {
   if (HasCuda()) LoadNvml();
 }
 
-void LookAtDriver() {
+void WrapNewObjects() {
   if (!IsWatching()) return;
   LookIfNew(LoaderListGuard::Patience::kWaits);
   LookAtUndecided();
-  ReadRegularly();
+  RequestDueSamples();
 }
 
 void ReadDevicesLast() {
   const ErrnoKeeper errno_keeper;
   if (!IsWatching()) return;
   FindCudaFunctions();
-  ReadLast();
+  TakeFinalSamples();
 }
 
 bool CudaIsInUse() { return HasSeenContext(); }
 
-void LeaveDriver() {
+void StopWatchingDriver() {
   WrapLookUps(false);
   watching.store(false, std::memory_order_release);
   ForgetSamplingThread();

@@ -25,7 +25,7 @@ MEMOIR_INTERPOSE_API void WatchDriver(bool launches = false);
 // Redirects the slots of objects that were loaded since the last call, and requests the device samples that are due:
 // once a second, and at once for a device that is newly used or refused an allocation. Called by the writer's thread
 // each time it reads the ring. Cheap if no object was loaded. Does nothing before WatchDriver, and in a forked child.
-MEMOIR_INTERPOSE_API void LookAtDriver();
+MEMOIR_INTERPOSE_API void WrapNewObjects();
 
 // Takes the final device samples. Called by the thread that ends the recording, before it switches the enable flag off.
 MEMOIR_INTERPOSE_API void ReadDevicesLast();
@@ -35,7 +35,7 @@ MEMOIR_INTERPOSE_API bool CudaIsInUse();
 
 // Stops watching: until the next WatchDriver, new objects are not examined, and look-ups return the same as without
 // Memoir. Called by the thread that ends the recording, or that abandons its start.
-MEMOIR_INTERPOSE_API void LeaveDriver();
+MEMOIR_INTERPOSE_API void StopWatchingDriver();
 
 // Functions and import slots whose calls bypass the wrappers, so that the calls are not recorded.
 struct UnwrappedCalls {

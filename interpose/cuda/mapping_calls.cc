@@ -33,7 +33,7 @@ int Create(const CallSite& called, int (*original)(Handle*, Bytes, const Propert
   if (result == 0) {
     NotePhysicalCreated(*handle, device, bytes, LibraryAt(called.code));
   } else if (static_cast<std::uint32_t>(result) == kCudaOutOfMemory) {
-    RecordDriverRefusal({DriverCall::kMemoryCreate, device, bytes, ReadRefused(device), kCudaOutOfMemory},
+    RecordDriverRefusal({DriverCall::kMemoryCreate, device, bytes, SampleAfterRefusal(device), kCudaOutOfMemory},
                         LibraryAt(called.code));
   }
   return result;

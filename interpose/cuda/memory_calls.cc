@@ -36,7 +36,7 @@ void RecordAllocation(DriverCall call, const void* pointer, std::uint64_t bytes,
 void RecordRefusal(DriverCall call, int result, std::uint64_t bytes, const void* code) {
   if (static_cast<std::uint32_t>(result) != kCudaOutOfMemory) return;
   const int device = DeviceOf(call);
-  RecordDriverRefusal({call, device, bytes, ReadRefused(device), kCudaOutOfMemory}, LibraryAt(code));
+  RecordDriverRefusal({call, device, bytes, SampleAfterRefusal(device), kCudaOutOfMemory}, LibraryAt(code));
 }
 
 // Makes and records an allocating call. After the call, `pointer()` returns the new block's address and `bytes()` its

@@ -22,7 +22,7 @@ void LoadNvml();
 // Whether LoadNvml has loaded NVML.
 bool HasNvml();
 
-// Sets the dlopen and dlsym of the process, which LoadNvml calls.
+// Stores pointers to the dlopen and dlsym of the process, for LoadNvml to call.
 void SetLoader(void* (*open)(const char*, int), void* (*find)(void*, const char*));
 
 // Stores the bus id and UUID of the device, by which NVML will identify the device. Called while the program is inside

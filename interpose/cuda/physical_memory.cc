@@ -14,7 +14,8 @@ namespace {
 // Enough for 32 GiB in pieces of 2 MiB. The pieces of torch's expandable segments are larger (20 MiB).
 constexpr std::size_t kMost = 16384;
 constexpr std::uint64_t kGranularity = 2u << 20;
-constexpr int kOwnNumbers = 48;  // an id that Memoir makes differs from its handle in bits 48 and higher
+// If a handle is already in use as an id, Memoir makes another id by a change of the handle's bits 48 and higher.
+constexpr int kOwnNumbers = 48;
 constexpr std::uint64_t kMostOwnNumbers = 4095;
 
 // A piece of physical memory that has a handle or a mapping.

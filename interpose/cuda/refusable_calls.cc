@@ -37,8 +37,9 @@ void RecordRefusal(const CallSite& called, DriverCall call, int result) {
   const ErrnoKeeper errno_keeper;
   const int device = DeviceOfContext();
   const std::uint64_t bytes = TakeRefusedOfLibraries();
-  RecordDriverRefusal({call, device < 0 ? 0 : device, bytes, ReadRefused(device), static_cast<std::uint32_t>(result)},
-                      LibraryOf(called));
+  RecordDriverRefusal(
+      {call, device < 0 ? 0 : device, bytes, SampleAfterRefusal(device), static_cast<std::uint32_t>(result)},
+      LibraryOf(called));
 }
 
 // Makes the call. First discards the refused bytes of earlier calls, so that RecordRefusal records only bytes that this

@@ -30,7 +30,7 @@ void* Read(void* of) {
       FutexWait(&requested, now, kLongestSleepNs);
       continue;
     }
-    ReadWanted();
+    TakeRequestedSamples();
     seen = now;
     if (recording.load(std::memory_order_acquire) != own) break;
     done.store(now, std::memory_order_release);

@@ -2,7 +2,7 @@
 // milliseconds, or never return if a card has failed. So neither the program nor the writer's thread waits for a query.
 // Only the thread that ends a recording waits, for a limited time (AwaitSamples).
 //
-//   writer's thread ─► RequestSamples ─► thread: ReadWanted ─► records
+//   writer's thread ─► RequestSamples ─► thread: TakeRequestedSamples ─► records
 //
 // This code needs no library except libc.
 #ifndef INTERPOSE_CUDA_SAMPLING_THREAD_H_

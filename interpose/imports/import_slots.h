@@ -51,7 +51,7 @@ using SlotChoice = void* (*)(const char* function, const void* original);
 // Objects that RedirectImportsBy has finished and need not visit again. Used by one thread at a time.
 struct VisitedObjects {
   static constexpr std::size_t kMost = 4096;  // objects beyond this number are visited every time
-  std::uint64_t unloaded;  // count of unloaded objects; if it changes, `objects` is emptied
+  std::uint64_t unloaded;                     // count of unloaded objects; if it changes, `objects` is emptied
   std::size_t count;
   const void* objects[kMost];
 };
@@ -65,7 +65,8 @@ struct ChoiceCounts {
 };
 
 // Calls `choose` for every import slot for whose function `wanted` returns true, in every object that is not in `seen`,
-// and stores the result in the slot. A slot of the object that contains the result stays unchanged. An empty slot (a
+// and stores the result in the slot. The slots of the object that defines the chosen function stay
+// unchanged. An empty slot (a
 // weak import without a definition) stays empty.
 ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, VisitedObjects* seen);
 

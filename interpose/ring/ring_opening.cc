@@ -200,7 +200,7 @@ void RemoveFile() {
   });
   ring_state.fd = -1;
   ring_state.path[0] = '\0';
-  LeaveOwnFiles();
+  ReleaseOwnFiles();
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) 
   RingFile file{};
   KeepOwnFiles();
   if (!CreateLocked(options, &process, &file, error, error_bytes)) {
-    LeaveOwnFiles();
+    ReleaseOwnFiles();
     return false;
   }
   MakeExitKey();

@@ -158,8 +158,7 @@ void* Serve(void* given) {
 void Keep(FileThread& files) {
   if (files.keepers++ > 0) return;
   files.turn.store(static_cast<std::uint32_t>(Turn::kNone), std::memory_order_relaxed);
-  files.runs =
-      StartOwnThread({.body = &Serve, .argument = &files, .stack_bytes = kStackBytes}, &files.thread) == 0;
+  files.runs = StartOwnThread({.body = &Serve, .argument = &files, .stack_bytes = kStackBytes}, &files.thread) == 0;
 }
 
 void Leave(FileThread& files) {
@@ -211,7 +210,7 @@ void KeepOwnFiles() {
   Keep(*files);
 }
 
-void LeaveOwnFiles() {
+void ReleaseOwnFiles() {
   const ErrnoKeeper errno_keeper;
   FileThread* files = of_process.load(std::memory_order_acquire);
   if (files == nullptr || files->owner != getpid()) return;
@@ -254,6 +253,6 @@ void RunInProgramsFiles(void (*function)(void*), void* argument) {
   AwaitEndOf(files, Turn::kCall);
 }
 
-FilesWay WayOfFiles() { return way; }
+FilesWay OwnFilesMode() { return way; }
 
 }  // namespace memoir

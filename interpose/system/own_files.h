@@ -26,12 +26,12 @@ enum class FilesWay : std::uint8_t {
   kUnshare,     // the thread called unshare(CLONE_FILES), and then closed every copied descriptor
 };
 
-// Starts the files thread, and keeps the thread and its open files until the matching LeaveOwnFiles. Calls nest.
+// Starts the files thread, and keeps the thread and its open files until the matching ReleaseOwnFiles. Calls nest.
 // Without KeepOwnFiles, each RunInOwnFiles starts a files thread and ends it. A forked child does not have its parent's
 // files thread; its own calls start another one.
 MEMOIR_INTERPOSE_API void KeepOwnFiles();
 // Undoes one call of KeepOwnFiles. Ends the files thread when all calls of KeepOwnFiles are undone.
-MEMOIR_INTERPOSE_API void LeaveOwnFiles();
+MEMOIR_INTERPOSE_API void ReleaseOwnFiles();
 
 // Calls work(argument) on the files thread and waits until `work` returns. Calls `work` on the calling thread if the
 // caller is the files thread, or if no thread can be started. Runs the work of one caller at a time; other callers
@@ -46,7 +46,7 @@ MEMOIR_INTERPOSE_API bool RunInOwnFilesWithin(std::uint64_t max_wait_ns, void (*
 MEMOIR_INTERPOSE_API void RunInProgramsFiles(void (*work)(void*), void* argument);
 
 // If called on the files thread, returns how this thread got its table of descriptors. kShared on every other thread.
-MEMOIR_INTERPOSE_API FilesWay WayOfFiles();
+MEMOIR_INTERPOSE_API FilesWay OwnFilesMode();
 
 // The following functions call RunInOwnFiles, RunInOwnFilesWithin and RunInProgramsFiles with a lambda as the work.
 template <class Work>

@@ -47,9 +47,9 @@ class BlockSignals {
 
 // glibc computes this number in the function __pthread_get_minstack, which Java and Rust also call. The function is not
 // public, so it may be missing.
-std::size_t StackBytesBesideOwn() {
-  const auto least = reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(
-      dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
+std::size_t ReservedStackBytes() {
+  const auto least =
+      reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(dlsym(RTLD_DEFAULT, "__pthread_get_minstack"));
   pthread_attr_t attributes;
   if (least == nullptr || pthread_attr_init(&attributes) != 0) return StorageOfAllModules();
   const std::size_t bytes = least(&attributes);
@@ -60,7 +60,7 @@ std::size_t StackBytesBesideOwn() {
 int StartOwnThread(const OwnThread& thread, pthread_t* made) {
   pthread_attr_t attributes;
   if (const int failed = pthread_attr_init(&attributes); failed != 0) return failed;
-  const std::size_t stack = thread.stack_bytes + StackBytesBesideOwn();
+  const std::size_t stack = thread.stack_bytes + ReservedStackBytes();
   pthread_attr_setstacksize(&attributes, (stack + kPageBytes - 1) / kPageBytes * kPageBytes);
   if (made == nullptr) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t created;

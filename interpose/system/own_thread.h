@@ -27,7 +27,7 @@ MEMOIR_INTERPOSE_API int StartOwnThread(const OwnThread& thread, pthread_t* made
 
 // Returns the bytes of a thread's stack that its functions cannot use: static thread-local storage, and glibc's own
 // data.
-std::size_t StackBytesBesideOwn();
+std::size_t ReservedStackBytes();
 
 }  // namespace memoir
 

@@ -26,7 +26,7 @@ inline int OpenPrivateFile(const char* path, int flags) {
   if (fd >= 0 && (flags & O_CREAT) != 0) fchmod(fd, kPrivateFile);  // restores bits that the umask removed
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (moved < 0 && WayOfFiles() != FilesWay::kShared) return fd;
+  if (moved < 0 && OwnFilesMode() != FilesWay::kShared) return fd;
   const int error = errno;
   close(fd);
   errno = error;
@@ -41,7 +41,7 @@ inline int OpenLastingFile(const char* path, int flags) {
   constexpr rlim_t kMost = 1024, kRoom = 64;
   const int fd = OpenPrivateFile(path, flags);
   rlimit limit{};
-  if (fd < 0 || WayOfFiles() != FilesWay::kShared || getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
+  if (fd < 0 || OwnFilesMode() != FilesWay::kShared || getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
   const rlim_t end = std::min(limit.rlim_cur, kMost);
   const int moved = end > 2 * kRoom ? fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(end - kRoom)) : -1;
   if (moved < 0) return fd;

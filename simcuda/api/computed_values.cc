@@ -29,13 +29,13 @@ SIMULATED int memoir_simulated_know(void* address, unsigned long long bytes) {
 
 SIMULATED void memoir_simulated_forget(void* address, unsigned long long bytes) {
   auto& contents = TheMachine().contents();
-  if (contents.IsDeviceMemory(address)) memoir::simcuda::VoidWritten(Address(address), bytes);
+  if (contents.IsDeviceMemory(address)) memoir::simcuda::MarkWrittenAsUnknown(Address(address), bytes);
 }
 
 SIMULATED void memoir_simulated_deal(void* address, unsigned long long bytes) {
   if (!TheMachine().contents().IsDeviceMemory(address)) return;
   TheMachine().allocator_blocks().Add(Address(address), bytes);
-  memoir::simcuda::VoidWritten(Address(address), bytes);
+  memoir::simcuda::MarkWrittenAsUnknown(Address(address), bytes);
 }
 
 SIMULATED unsigned long long memoir_simulated_begin_operator() { return memoir::simcuda::BeginOperator(); }

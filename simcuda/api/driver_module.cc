@@ -34,7 +34,7 @@ CUresult NewModule(CUmodule* module, const void* image) {
 
 // Marks as unknown the bytes that a launch may write (uncomputed_launches.h). A launch passes either the address of
 // each parameter, or one buffer with all parameters.
-void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
+void MarkWrittenByUnknown(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
   const void* buffer = nullptr;
   std::size_t bytes = 0;
   for (; extra != nullptr && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
@@ -42,9 +42,9 @@ void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir
     if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<const std::size_t*>(extra[1]);
   }
   if (buffer != nullptr) {
-    memoir::simcuda::VoidWrittenBy(buffer, bytes, stream);
+    memoir::simcuda::MarkWrittenByUnknown(buffer, bytes, stream);
   } else {
-    memoir::simcuda::VoidWrittenBy(kernel, parameters, stream);
+    memoir::simcuda::MarkWrittenByUnknown(kernel, parameters, stream);
   }
 }
 
@@ -53,7 +53,7 @@ CUresult Launch(CUfunction function, CUstream handle, void** parameters, void** 
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   Kernel& kernel = *reinterpret_cast<Kernel*>(function);
   CountLaunch(kernel);
-  VoidWrittenBy(kernel, parameters, extra, *stream);
+  MarkWrittenByUnknown(kernel, parameters, extra, *stream);
   if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return CUDA_SUCCESS;
 }
@@ -165,7 +165,7 @@ SIMULATED CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const
 }
 
 // Encodes the description of a tensor that kernels read or write. Here the description contains only the tensor's
-// address, so that VoidWrittenBy finds the address among a kernel's parameters.
+// address, so that MarkWrittenByUnknown finds the address among a kernel's parameters.
 SIMULATED CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address,
                                           const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                                           CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,

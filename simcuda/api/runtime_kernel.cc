@@ -41,7 +41,7 @@ cudaError_t Launch(Kernel& kernel, void** parameters, cudaStream_t handle) {
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (!TheMachine().device(memoir::simcuda::CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
   CountLaunch(kernel);
-  VoidWrittenBy(kernel, parameters, *stream);
+  MarkWrittenByUnknown(kernel, parameters, *stream);
   if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return cudaSuccess;
 }

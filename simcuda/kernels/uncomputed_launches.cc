@@ -56,7 +56,7 @@ bool EndOperator(std::uint64_t begun) {
   return std::exchange(work_in_operator, begun) > 0;
 }
 
-void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream) {
+void MarkWrittenByUnknown(const Kernel& kernel, void* const* parameters, Stream& stream) {
   ++work_in_operator;
   if (MayIgnoreLaunch()) return;
   const auto known = kernel.parameters.has_value() ? kernel.parameters : ParametersOfName(kernel.name);
@@ -67,12 +67,12 @@ void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream
   for (std::size_t i = 0; i < known->size(); ++i) VoidAddressesIn(parameters[i], (*known)[i], stream);
 }
 
-void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream) {
+void MarkWrittenByUnknown(const void* buffer, std::size_t bytes, Stream& stream) {
   ++work_in_operator;
   if (!MayIgnoreLaunch()) VoidAddressesIn(buffer, bytes, stream);
 }
 
-void VoidWritten(std::uint64_t address, std::uint64_t bytes) {
+void MarkWrittenAsUnknown(std::uint64_t address, std::uint64_t bytes) {
   NoteWriteOfAny({address, bytes});
   TheMachine().contents().MarkUnknown(address, bytes);
 }

@@ -31,12 +31,12 @@ inline constinit thread_local std::uint64_t work_in_operator = 0;
 
 // Makes the bytes that the kernel may write unknown. `parameters`: an address for each parameter, as in CUDA's launch
 // calls.
-void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream);
+void MarkWrittenByUnknown(const Kernel& kernel, void* const* parameters, Stream& stream);
 // The same for parameters in one buffer.
-void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream);
+void MarkWrittenByUnknown(const void* buffer, std::size_t bytes, Stream& stream);
 
 // Makes the bytes unknown. If streams are being captured, each replay of these captures makes them unknown again.
-void VoidWritten(std::uint64_t address, std::uint64_t bytes);
+void MarkWrittenAsUnknown(std::uint64_t address, std::uint64_t bytes);
 
 }  // namespace memoir::simcuda
 

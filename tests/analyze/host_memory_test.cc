@@ -154,7 +154,7 @@ TEST(HostMemory, AKillOfTheCgroupIsRecognised) {
   };
   EXPECT_EQ(ended(77, 3, 6), std::vector{HostFinding::kKilled});
   EXPECT_EQ(ended(77, 2, 5), std::vector<HostFinding>{}) << "killed by another";
-  EXPECT_EQ(ended(78, 9, 6), std::vector{HostFinding::kKilledHere}) << "merged from another cgroup";
+  EXPECT_EQ(ended(78, 9, 6), std::vector{HostFinding::kKilledByMachine}) << "merged from another cgroup";
   EXPECT_EQ(ended(78, 9, 5), std::vector<HostFinding>{});
 }
 

@@ -45,7 +45,7 @@ int Run(bool kernels, long launches) {
   WatchDriver(kernels);
   void* const caller = dlopen(MEMOIR_WORK_CALLER, RTLD_NOW | RTLD_LOCAL);
   if (caller == nullptr) return std::puts(dlerror()), 1;
-  LookAtDriver();
+  WrapNewObjects();
   const auto launch = reinterpret_cast<int (*)(std::size_t, unsigned, void*)>(dlsym(caller, "work_launch"));
   std::chrono::nanoseconds spent{0};
   for (long done = 0; done < launches; done += kBetweenReads) {

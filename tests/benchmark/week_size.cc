@@ -77,11 +77,11 @@ int Main(int count, char** arguments) {
   Recording recording({.capture = count < 4 ? "" : arguments[3], .ring_bytes = kDefaultRingBytes, .repeats = true});
   if (!recording.ok()) return std::fprintf(stderr, "%s\n", recording.error().c_str()), 1;
   RingProducer producer;
-  Event memory_alone;
-  memory_alone.kind = v1::PAUSE;
-  memory_alone.level = v1::LEVEL_MEMORY + 4 * v1::LEVEL_ALL;
-  memory_alone.tick = Tick();
-  if (!producer.Record(memory_alone)) return 1;
+  Event is_skimmed;
+  is_skimmed.kind = v1::PAUSE;
+  is_skimmed.level = v1::LEVEL_MEMORY + 4 * v1::LEVEL_ALL;
+  is_skimmed.tick = Tick();
+  if (!producer.Record(is_skimmed)) return 1;
   std::uint64_t serial = 0;
   const double before = ProcessorSeconds();
   for (std::uint64_t number = 1; number <= steps; ++number) {

@@ -85,8 +85,8 @@ class CuttingPass : public Visitor {
   }
   void OnOutOfMemory(const OutOfMemoryEvent& event) override { pass_.OnOutOfMemory(event); }
   void OnDriverRefused(const DriverRefusedEvent& event) override { pass_.OnDriverRefused(event); }
-  void OnSwitch(const SwitchEvent& event) override { pass_.OnSwitch(event); }
-  void OnHolds(const HoldsEvent& event) override {
+  void OnSwitch(const LevelChangeEvent& event) override { pass_.OnSwitch(event); }
+  void OnHolds(const HeldTensorsEvent& event) override {
     pass_.OnHolds(event);
     for (const Tensor& tensor : event.tensors) Use(tensor);
     Count(event);

@@ -59,7 +59,7 @@ class LiveKeysTest : public ::testing::Test {
 
 TEST_F(LiveKeysTest, AKnownStepIsNoChoiceOfTheUsers) {
   figures_.processes.front().level = v1::LEVEL_MEMORY;
-  figures_.processes.front().knows_steps = true;
+  figures_.processes.front().collapses_repeated_steps = true;
   EXPECT_THAT(keys_.Line(figures_), HasSubstr("o recording off"));
   Press("o");
   EXPECT_EQ(Written(), "off\n");

@@ -47,7 +47,7 @@ int InChild(const std::function<int()>& body) {
 
 FilesWay WayThere() {
   FilesWay way = FilesWay::kShared;
-  InOwnFiles([&] { way = WayOfFiles(); });
+  InOwnFiles([&] { way = OwnFilesMode(); });
   return way;
 }
 
@@ -61,7 +61,7 @@ int UseBothSides(const std::string& folder, FilesWay expected) {
   int file = -1;
   FilesWay way = FilesWay::kShared;
   InOwnFiles([&] {
-    way = WayOfFiles();
+    way = OwnFilesMode();
     file = OpenLastingFile(ours.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND);
   });
   if (way != expected) return 11;
@@ -74,7 +74,7 @@ int UseBothSides(const std::string& folder, FilesWay expected) {
   if (write(program, "theirs", 6) != 6) return 15;
   bool wrote = false;
   InOwnFiles([&] { wrote = write(file, "ours", 4) == 4 && close(file) == 0; });
-  LeaveOwnFiles();
+  ReleaseOwnFiles();
   if (!wrote || std::filesystem::file_size(ours) != 4 || std::filesystem::file_size(theirs) != 6) return 16;
   return close(program) == 0 ? 0 : 17;
 }
@@ -175,7 +175,7 @@ TEST_F(OwnFiles, AForkedChildHasItsOwn) {
   KeepOwnFiles();
   EXPECT_EQ(InChild([&] { return UseBothSides(folder_.path(), FilesWay::kCloseRange); }), 0);
   EXPECT_EQ(WayThere(), FilesWay::kCloseRange);
-  LeaveOwnFiles();
+  ReleaseOwnFiles();
 }
 
 // Also while other threads of the parent have work done there: the child waits for none of them.
@@ -197,7 +197,7 @@ TEST_F(OwnFiles, AForkInTheMiddleOfWorkLeavesNoChildThatWaits) {
   }
   stop = true;
   pthread_join(worker, nullptr);
-  LeaveOwnFiles();
+  ReleaseOwnFiles();
 }
 
 TEST_F(OwnFiles, AreOpenedWithALimitOfThreeDescriptors) {

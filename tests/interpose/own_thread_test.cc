@@ -38,8 +38,8 @@ void* Use(void* argument) {
 }
 
 TEST(OwnThreadTest, HasItsStackBesideThreadLocalStorage) {
-  EXPECT_GE(StackBytesBesideOwn(), kStorageBytes);
-  EXPECT_LT(StackBytesBesideOwn(), 2 * kStorageBytes);
+  EXPECT_GE(ReservedStackBytes(), kStorageBytes);
+  EXPECT_LT(ReservedStackBytes(), 2 * kStorageBytes);
   Seen seen;
   pthread_t thread;
   ASSERT_EQ(StartOwnThread({.body = &Use, .argument = &seen, .stack_bytes = kStackBytes}, &thread), 0);

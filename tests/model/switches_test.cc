@@ -25,7 +25,7 @@ class Script : public Visitor {
     lines.push_back("deallocate " + std::to_string(event.block->bytes) +
                     (event.cause == DeallocateCause::kUnknown ? " unknown" : ""));
   }
-  void OnSwitch(const SwitchEvent& event) override {
+  void OnSwitch(const LevelChangeEvent& event) override {
     lines.push_back("switch " + std::to_string(event.before) + " to " + std::to_string(event.level));
   }
 };

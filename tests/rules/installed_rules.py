@@ -18,11 +18,11 @@ INTERPOSER_EXPORTS = """
   memoir::RingExtentsWithRanges
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
-  memoir::KeepOwnFiles memoir::LeaveOwnFiles memoir::RunInOwnFiles memoir::RunInOwnFilesWithin memoir::RunInProgramsFiles memoir::WayOfFiles
+  memoir::KeepOwnFiles memoir::ReleaseOwnFiles memoir::RunInOwnFiles memoir::RunInOwnFilesWithin memoir::RunInProgramsFiles memoir::OwnFilesMode
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
   memoir::FollowNvtx memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
   memoir::FindImported memoir::FindDefinition memoir::RedirectImports memoir::RedirectSlot
-  memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountUnwrappedCalls
+  memoir::WatchDriver memoir::StopWatchingDriver memoir::WrapNewObjects memoir::ReadDevicesLast memoir::CountUnwrappedCalls
   memoir::CudaIsInUse memoir::FollowProfilers memoir::KernelNameId
 """
 TRACKER_EXPORTS = """

@@ -20,7 +20,7 @@ void Write(std::uint64_t anonymous_bytes) {
   }));
 }
 
-TEST(HostReadings, AreInTheCaptureAndItsKeyframes) {
+TEST(HostSampler, AreInTheCaptureAndItsKeyframes) {
   Recording::Options options;
   options.part_bytes = 1;
   Recording recording(options);

@@ -46,7 +46,7 @@ TEST(Patience, NobodyWaitsForAWriterThatDoesNotGetOn) {
   Held held;
   Recording::Options options;
   options.patience_ns = kPatienceNs;
-  options.on_look = [&] { held.Look(); };
+  options.before_read = [&] { held.Look(); };
   Recording recording(options);
   ASSERT_TRUE(recording.ok()) << recording.error();
   held.AwaitLook();
@@ -72,7 +72,7 @@ TEST(Patience, ARecordingStopsWhileAWriteHangs) {
   Held held;
   Recording::Options options;
   options.patience_ns = kPatienceNs;
-  options.on_look = [&] { InOwnFiles([&] { held.Look(); }); };
+  options.before_read = [&] { InOwnFiles([&] { held.Look(); }); };
   Recording recording(options);
   ASSERT_TRUE(recording.ok()) << recording.error();
   held.AwaitLook();
@@ -93,7 +93,7 @@ TEST(Patience, AWriterThatGetsOnIsWaitedFor) {
   Recording::Options options;
   options.patience_ns = kPatienceNs;
   std::atomic<int> looks = 0;
-  options.on_look = [&] {
+  options.before_read = [&] {
     std::this_thread::sleep_for(std::chrono::nanoseconds(kPatienceNs / 2));
     ++looks;
   };

@@ -49,7 +49,7 @@ Recording::Recording(const Options& options)
   writer.part_bytes = options.part_bytes;
   writer.retry_ns = options.retry_ns;
   writer.patience_ns = options.patience_ns;
-  writer.on_look = options.on_look;
+  writer.before_read = options.before_read;
   writer.is_followed = options.is_followed;
   char error[512] = "";
   if (!RingOpen({temporary_.path().c_str(), options.ring_bytes, capture_.c_str(), kStem}, error, sizeof(error))) {

@@ -39,7 +39,7 @@ class Recording {
     std::uint64_t part_bytes = kDefaultPartBytes;
     std::uint64_t retry_ns = kDefaultRetryNs;
     std::uint64_t patience_ns = kDefaultPatienceNs;
-    std::function<void()> on_look = nullptr;
+    std::function<void()> before_read = nullptr;
     bool repeats = false;                         // as with --detail auto
     std::function<bool()> is_followed = nullptr;  // as with --detail auto
   };

@@ -1,6 +1,6 @@
 // Bounds the processor time of a reader that follows a recording for hours. Time that the reader does not use in quiet
 // periods is saved, so that the reader can later read chunks in full. Without saved time, the reader skips operators
-// (Chunk::memory_alone).
+// (Chunk::is_skimmed).
 #ifndef TOOLS_FOLLOW_CPU_BUDGET_H_
 #define TOOLS_FOLLOW_CPU_BUDGET_H_
 

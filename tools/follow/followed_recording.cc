@@ -178,7 +178,7 @@ bool FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& heade
   item.chunk->file = &paths_.back();
   item.chunk->header = header;
   item.chunk->payload = payload;
-  item.chunk->memory_alone = !in_full;
+  item.chunk->is_skimmed = !in_full;
   item.chunk->part_begins = std::exchange(part_begins_, false);
   replayer_->Take(item);
   return true;

@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Returns "512 B", "1.5 KiB", "23.0 MiB", "1.25 GiB" or "79.2 GiB": below ten GiB, and below ten of a larger unit, a
-// second decimal tells 1.58 GiB from 1.62 GiB.
+// Returns "512 B", "1.5 KiB", "23.0 MiB", "1.25 GiB" or "79.2 GiB". GiB and larger units have two decimals below 10, so
+// that 1.58 GiB and 1.62 GiB differ. All other values have one decimal.
 std::string FormatBytes(std::uint64_t bytes);
 // Returns a point in time of the recording, in seconds: "0.0123 s".
 std::string FormatMoment(std::uint64_t nanoseconds);

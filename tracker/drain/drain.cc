@@ -72,7 +72,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const Scanne
   if (needs_end && capture.Status().lost_chunks == on_file.counted.lost_chunks) capture.Close(EndReason::kMerged, "");
   const bool failed = needs_end && !capture.closed_in_order();
   const WriterStatus status = capture.Status();
-  return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
+  return failed ? status.last_write_error + "; the ring is kept, " + RemedyDuringRecording(status.last_write_errno)
+                : "";
 }
 
 // Returns true if a process of this pid namespace holds the ring's lock, or if the lock has just been released. The

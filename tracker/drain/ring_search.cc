@@ -46,7 +46,7 @@ void ReadHead(const RingHeader& head, const ProcessIdentity& own, DeadRing* ring
   if (!ring->is_whole) return;
   ring->capture_folder = Text(head.capture_folder);
   ring->last_seen_ns = head.clock[head.clock_switch.load(std::memory_order_relaxed) & 1].realtime_ns;
-  ring->same_view = head.pid_namespace == own.pid_namespace && Text(head.boot_id) == own.boot_id;
+  ring->certainly_dead = head.pid_namespace == own.pid_namespace && Text(head.boot_id) == own.boot_id;
 }
 
 bool IsLocked(int file) {

@@ -26,7 +26,7 @@ struct DeadRing {
   std::uint64_t last_seen_ns = 0;  // realtime clock when the process's writer last read the ring, ns; 0: never
   // True if the ring's process ran since this boot of the machine, and in this pid namespace. Then it has certainly
   // ended, because this namespace has no process with its pid and start time.
-  bool same_view = false;
+  bool certainly_dead = false;
 };
 
 // Calls `visit` with each dead ring in `folder`, until `visit` returns false. The ring of a process that runs in

@@ -23,9 +23,9 @@ void ReadSurroundings(const MemoryGroup& group, HostNumbers* numbers) {
   numbers->group_shared_bytes = memory.shared_bytes;
   numbers->group_kills = memory.kills;
   const std::string machine = ReadSystemText("/proc/meminfo");
-  numbers->machine_bytes = BytesBehind(machine, "MemTotal:");
-  numbers->machine_available_bytes = BytesBehind(machine, "MemAvailable:");
-  numbers->machine_kills = NumberBehind(ReadSystemText("/proc/vmstat"), "oom_kill ");
+  numbers->machine_bytes = BytesAfter(machine, "MemTotal:");
+  numbers->machine_available_bytes = BytesAfter(machine, "MemAvailable:");
+  numbers->machine_kills = NumberAfter(ReadSystemText("/proc/vmstat"), "oom_kill ");
 }
 
 void ReadOwnMemory(HostNumbers* numbers) {

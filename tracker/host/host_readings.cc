@@ -38,9 +38,9 @@ bool Differs(std::uint64_t now, std::uint64_t before) {
 
 }  // namespace
 
-HostReadings::HostReadings() : group_(MemoryGroup::Find("")) {}
+HostSampler::HostSampler() : group_(MemoryGroup::Find("")) {}
 
-ReadingCause HostReadings::DueCause(std::uint64_t now_ns) const {
+ReadingCause HostSampler::DueCause(std::uint64_t now_ns) const {
   if (last_ns_ == 0) return ReadingCause::kStart;
   const std::uint64_t resident = ResidentBytes();
   if (Differs(resident, resident_)) return resident > highest_ ? ReadingCause::kPeak : ReadingCause::kRegular;
@@ -48,7 +48,7 @@ ReadingCause HostReadings::DueCause(std::uint64_t now_ns) const {
   return ReadingCause{};
 }
 
-void HostReadings::Look() {
+void HostSampler::Look() {
   const std::lock_guard lock(mutex_);
   const std::uint64_t now_ns = MonotonicNs();
   if (now_ns < next_look_ns_ || !RecordingEnabled()) return;
@@ -57,14 +57,14 @@ void HostReadings::Look() {
   if (cause != ReadingCause{}) Record(cause, now_ns);
 }
 
-void HostReadings::RecordLast() {
+void HostSampler::RecordLast() {
   const std::lock_guard lock(mutex_);
   if (last_ns_ == 0 || !RecordingEnabled()) return;
   next_children_ns_ = 0;
   Record(ReadingCause::kLast, MonotonicNs());
 }
 
-void HostReadings::ReadMalloc(HostNumbers* numbers) {
+void HostSampler::ReadMalloc(HostNumbers* numbers) {
   const std::uint64_t begin_ns = MonotonicNs();
   const MallocState heap = ReadMallocState();
   malloc_is_slow_ = MonotonicNs() - begin_ns > kLongestMallocNs;
@@ -72,7 +72,7 @@ void HostReadings::ReadMalloc(HostNumbers* numbers) {
   numbers->malloc_free_bytes = heap.free_bytes;
 }
 
-void HostReadings::Record(ReadingCause cause, std::uint64_t now_ns) {
+void HostSampler::Record(ReadingCause cause, std::uint64_t now_ns) {
   const bool at_an_end = cause == ReadingCause::kStart || cause == ReadingCause::kLast;
   HostNumbers numbers = UnknownHostNumbers();
   ReadOwnMemory(&numbers);

@@ -16,9 +16,9 @@
 
 namespace memoir {
 
-class HostReadings {
+class HostSampler {
  public:
-  HostReadings();
+  HostSampler();
 
   // Takes a sample if one is due. Called whenever the writer has read the ring.
   void Look();

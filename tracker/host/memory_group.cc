@@ -129,14 +129,14 @@ GroupMemory MemoryGroup::Read() const {
   memory.limit_bytes = LimitOf(folder_, is_unified_);
   const std::string statistics = ReadSystemText(folder_ + "/memory.stat");
   const auto of_files = [&](const char* active, const char* inactive) {
-    const std::uint64_t one = NumberBehind(statistics, active), other = NumberBehind(statistics, inactive);
+    const std::uint64_t one = NumberAfter(statistics, active), other = NumberAfter(statistics, inactive);
     return one == kNotKnown || other == kNotKnown ? kNotKnown : one + other;
   };
   memory.reclaimable_bytes =
       is_unified_ ? of_files("active_file ", "inactive_file ") : of_files("total_active_file ", "total_inactive_file ");
-  memory.shared_bytes = NumberBehind(statistics, is_unified_ ? "shmem " : "total_shmem ");
+  memory.shared_bytes = NumberAfter(statistics, is_unified_ ? "shmem " : "total_shmem ");
   memory.kills =
-      NumberBehind(ReadSystemText(folder_ + (is_unified_ ? "/memory.events" : "/memory.oom_control")), "oom_kill ");
+      NumberAfter(ReadSystemText(folder_ + (is_unified_ ? "/memory.events" : "/memory.oom_control")), "oom_kill ");
   return memory;
 }
 

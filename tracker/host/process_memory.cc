@@ -35,12 +35,12 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Parents(const std::string& 
 
 ProcessMemory ReadProcessMemory(const std::string& process) {
   const std::string status = ReadSystemText(process + "/status");
-  return {BytesBehind(status, "RssAnon:"), BytesBehind(status, "RssShmem:"), BytesBehind(status, "RssFile:"),
-          BytesBehind(status, "VmSwap:")};
+  return {BytesAfter(status, "RssAnon:"), BytesAfter(status, "RssShmem:"), BytesAfter(status, "RssFile:"),
+          BytesAfter(status, "VmSwap:")};
 }
 
 std::uint64_t ReadProportionalBytes(const std::string& process) {
-  return BytesBehind(ReadSystemText(process + "/smaps_rollup"), "Pss:");
+  return BytesAfter(ReadSystemText(process + "/smaps_rollup"), "Pss:");
 }
 
 ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid) {

@@ -35,7 +35,7 @@ std::uint64_t NumberOf(std::string_view text) {
   return parsed.ec == std::errc() ? number : kNotKnown;
 }
 
-std::uint64_t NumberBehind(std::string_view text, std::string_view key) {
+std::uint64_t NumberAfter(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view line = text.substr(at, text.find('\n', at) - at);
     if (line.substr(0, key.size()) == key) return NumberOf(line.substr(key.size()));
@@ -44,8 +44,8 @@ std::uint64_t NumberBehind(std::string_view text, std::string_view key) {
   return kNotKnown;
 }
 
-std::uint64_t BytesBehind(std::string_view text, std::string_view key) {
-  const std::uint64_t kibibytes = NumberBehind(text, key);
+std::uint64_t BytesAfter(std::string_view text, std::string_view key) {
+  const std::uint64_t kibibytes = NumberAfter(text, key);
   return kibibytes > kNotKnown / 1024 ? kNotKnown : kibibytes * 1024;
 }
 

@@ -14,9 +14,9 @@ std::string ReadSystemText(const std::string& path);
 std::uint64_t NumberOf(std::string_view text);
 // Returns the number after `key` ("VmRSS:", "oom_kill ") at the beginning of a line; kNotKnown if no line begins with
 // `key`.
-std::uint64_t NumberBehind(std::string_view text, std::string_view key);
-// Like NumberBehind, for files with numbers in kB. Returns bytes.
-std::uint64_t BytesBehind(std::string_view text, std::string_view key);
+std::uint64_t NumberAfter(std::string_view text, std::string_view key);
+// Like NumberAfter, for files with numbers in kB. Returns bytes.
+std::uint64_t BytesAfter(std::string_view text, std::string_view key);
 
 }  // namespace memoir
 

@@ -36,7 +36,7 @@ void ForgetModules() {
   module_tables.parameters.Clear(forked);
   module_tables.holdings.Clear(forked);
   module_tables.looks_left.store(kLooks, std::memory_order_relaxed);
-  module_tables.look_wanted.store(false, std::memory_order_relaxed);
+  module_tables.reread_requested.store(false, std::memory_order_relaxed);
   module_tables.times_forgotten.fetch_add(1, std::memory_order_release);
 }
 
@@ -56,7 +56,7 @@ void RecordGradientOf(const void* parameter) {
   const std::uint32_t left = module_tables.looks_left.load(std::memory_order_relaxed);
   if (left == 0) return;
   module_tables.looks_left.store(left - 1, std::memory_order_relaxed);
-  module_tables.look_wanted.store(true, std::memory_order_relaxed);
+  module_tables.reread_requested.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace memoir

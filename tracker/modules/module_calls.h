@@ -16,15 +16,15 @@ struct ModuleTables {
   // The module's id, by the address of its Python object, as memoir_set_module has set it (memoir_python.h). 0: calls
   // of the module are not recorded.
   AddressTable modules;
-  // The result of FingerprintParameters (named_tensors.h) for each module's newest record, by the address of the
-  // module's Python object.
+  // By the address of a module's Python object: the result of FingerprintParameters (named_tensors.h) when the module's
+  // tensors were recorded for the last time.
   AddressTable holdings;
   AddressTable parameters;  // the id of the parameter's module, by the address of the TensorImpl
-  // How often look_wanted may still be set in this recording.
+  // How often reread_requested may still be set in this recording.
   std::atomic<std::uint32_t> looks_left;
   // True if the next module call must read the tensors of modules again. RecordGradientOf sets it if the module of a
   // parameter is unknown.
-  std::atomic<bool> look_wanted;
+  std::atomic<bool> reread_requested;
   std::atomic<std::uint64_t> times_forgotten;  // number of calls of ForgetModules, which identifies the recording
 };
 extern constinit ModuleTables module_tables;

@@ -8,8 +8,8 @@ namespace memoir {
 constinit std::atomic<const memoir_python_frames*> python_frames{nullptr};
 
 void SetPythonFrames(const memoir_python_frames* layout) {
-  // Nearly all recordings of a process have the same layout. The copy of the last layout is then used again, because
-  // copies are never freed.
+  // Nearly all recordings of a process get the same layout of Python's frames. The copy of the last layout is then used
+  // again, because copies are never freed.
   static const memoir_python_frames* last = nullptr;
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes between fields are also copied
   const bool known = layout != nullptr && last != nullptr && std::memcmp(layout, last, sizeof *layout) == 0;

@@ -149,9 +149,9 @@ bool PartBegan() {
 bool Enter(void* module) {
   memoir::ModuleTables& tables = memoir::module_tables;
   std::uint32_t id = tables.modules.Find(AddressOf(module));
-  const bool look = PartBegan() || tables.look_wanted.load(std::memory_order_relaxed);
+  const bool look = PartBegan() || tables.reread_requested.load(std::memory_order_relaxed);
   if (id == memoir::AddressTable::kUnknown || look) [[unlikely]] {
-    tables.look_wanted.store(false, std::memory_order_relaxed);
+    tables.reread_requested.store(false, std::memory_order_relaxed);
     // The package's function stores the module's id in the table.
     if (!Call(python.resolve, module)) return false;
     id = tables.modules.Find(AddressOf(module));

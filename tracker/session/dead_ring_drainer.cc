@@ -36,12 +36,12 @@ bool DeadRingDrainer::IsForUs(const DeadRing& ring) const {
 }
 
 // Starts memoir-drain on the next dead ring. If the capture's folder no longer exists, memoir-drain removes the ring
-// only if `same_view` is true. Otherwise the ring may belong to another container, whose processes and folders are not
-// visible here.
+// only if `certainly_dead` is true. Otherwise the ring may belong to another container, whose processes and folders are
+// not visible here.
 void DeadRingDrainer::StartNext() {
   FindDeadRings(folder_, [this](const DeadRing& ring) {
     if (!IsForUs(ring)) return true;
-    if (process_.Start(ring.path, ring.same_view)) {
+    if (process_.Start(ring.path, ring.certainly_dead)) {
       at_work_ = ring.inode;
     } else {
       can_drain_ = false;  // no process can be started

@@ -8,7 +8,7 @@ namespace {
 
 struct EndSnapshot {
   std::shared_ptr<const RecordingSnapshots> snapshots;
-  SnapshotWish wish;
+  RequestedSnapshot wish;
   std::string wrong;
 };
 

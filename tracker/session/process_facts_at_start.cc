@@ -63,7 +63,7 @@ ProcessFacts CollectProcessFacts(const Settings& settings, OperatorHook operator
   facts.forked_from = settings.forked_from;
   facts.program = settings.program;
   facts.memoir_version = MEMOIR_VERSION;
-  facts.torch_version = TorchVersion();
+  facts.torch_version = CompiledTorchVersion();
   facts.python_version = settings.python_version;
   facts.ticks_per_second = ticks_per_second;
   facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};

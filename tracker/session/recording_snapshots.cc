@@ -30,10 +30,10 @@ std::optional<SnapshotTriggers> ParseSnapshotTriggers(const std::string& words) 
   return on;
 }
 
-SnapshotWish RecordingSnapshots::PlanNext(std::string why) {
+RequestedSnapshot RecordingSnapshots::PlanNext(std::string why) {
   // If an earlier recording of this process, or a process with the same pid in another container, made snapshots in
   // this capture, the numbers continue after the existing folders.
-  SnapshotWish wish{"", std::move(why), false};
+  RequestedSnapshot wish{"", std::move(why), false};
   do {
     char number[16];
     std::snprintf(number, sizeof number, "%04u", made_.fetch_add(1, std::memory_order_relaxed) + 1);
@@ -42,15 +42,15 @@ SnapshotWish RecordingSnapshots::PlanNext(std::string why) {
   return wish;
 }
 
-std::optional<SnapshotWish> RecordingSnapshots::PlanAtOutOfMemory() {
+std::optional<RequestedSnapshot> RecordingSnapshots::PlanAtOutOfMemory() {
   if (!on_.out_of_memory || out_of_memory_.fetch_add(1, std::memory_order_relaxed) >= kMostOutOfMemory)
     return std::nullopt;
-  SnapshotWish wish = PlanNext("oom");
+  RequestedSnapshot wish = PlanNext("oom");
   wish.of_newest_event = true;
   return wish;
 }
 
-void RecordingSnapshots::Print(const SnapshotWish& wish, const std::string& wrong) const {
+void RecordingSnapshots::Print(const RequestedSnapshot& wish, const std::string& wrong) const {
   if (!wrong.empty()) {
     PrintLine("no snapshot was made: %s", wrong.c_str());
   } else if (is_reporting_.load(std::memory_order_relaxed)) {
@@ -58,7 +58,7 @@ void RecordingSnapshots::Print(const SnapshotWish& wish, const std::string& wron
   }
 }
 
-void RecordingSnapshots::Remove(const SnapshotWish& wish) const {
+void RecordingSnapshots::Remove(const RequestedSnapshot& wish) const {
   unlink(PartPath(wish.folder, stem_, 0).c_str());
   if (rmdir(wish.folder.c_str()) == 0) rmdir((output_ + "/snapshots").c_str());
 }

@@ -36,15 +36,15 @@ class RecordingSnapshots {
   // Sets whether this is the job's reporting process, which prints the results.
   void SetReporting(bool is_reporting) { is_reporting_.store(is_reporting, std::memory_order_relaxed); }
   // Plans the next snapshot, in the next folder that does not contain a snapshot of this process.
-  SnapshotWish PlanNext(std::string why);
+  RequestedSnapshot PlanNext(std::string why);
   // Plans a snapshot at an out-of-memory error. nullopt if such snapshots were not requested, or after kMostOutOfMemory
   // errors.
-  std::optional<SnapshotWish> PlanAtOutOfMemory();
+  std::optional<RequestedSnapshot> PlanAtOutOfMemory();
   // Prints one line with the result of a snapshot for which no thread waits. The reporting process prints successes and
   // failures; other processes print only their failures.
-  void Print(const SnapshotWish& wish, const std::string& wrong) const;
+  void Print(const RequestedSnapshot& wish, const std::string& wrong) const;
   // Removes this process's part of the snapshot, and the folders that are then empty.
-  void Remove(const SnapshotWish& wish) const;
+  void Remove(const RequestedSnapshot& wish) const;
 
  private:
   const std::string output_, stem_;

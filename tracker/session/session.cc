@@ -47,7 +47,7 @@ struct Session {
   Settings settings;               // of the newest recording
   std::shared_ptr<Writer> writer;  // nullptr while nothing is recorded
   std::shared_ptr<DeadRingDrainer> dead_rings;
-  std::shared_ptr<HostReadings> host;
+  std::shared_ptr<HostSampler> host;
   std::shared_ptr<RecordingSnapshots> snapshots;  // of the newest recording
   RecordingControls* controls = nullptr;
   ProcessFacts facts;  // this member and the next ones belong to the newest recording
@@ -154,15 +154,15 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.stem = FileStem(options.process);
   if (!OpenOwnRing(settings, options.stem, error)) return false;
   own.dead_rings = std::make_shared<DeadRingDrainer>(RingPath(), settings.output, InstalledDrain());
-  InOwnFilesThrowing([&own] { own.host = std::make_shared<HostReadings>(); });
-  options.on_look = [dead_rings = own.dead_rings, host = own.host] {
+  InOwnFilesThrowing([&own] { own.host = std::make_shared<HostSampler>(); });
+  options.before_read = [dead_rings = own.dead_rings, host = own.host] {
     InOwnFilesThrowing([&] {
       dead_rings->Look();
       host->Look();
     });
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
-    LookAtDriver();
+    WrapNewObjects();
     if (CudaIsInUse()) StartKernelTimes();
     WithControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
@@ -207,7 +207,7 @@ struct SessionCloser {
 void Abandon(Session& own) {
   const SessionCloser last{own};
   EndKernelTimes();
-  LeaveDriver();
+  StopWatchingDriver();
   if (own.controls != nullptr) own.controls->End();
 }
 
@@ -256,7 +256,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   Session* own = Own();
   if (own == nullptr) return true;
   const auto lock = LockWithin(own->mutex);
-  if (!lock.owns_lock()) return *error = DescribeBusyRing(), false;
+  if (!lock.owns_lock()) return *error = DescribeBusySession(), false;
   if (own->writer == nullptr) return true;
   try {
     SnapshotAtEnd(own->snapshots, *own->writer, reason, why);
@@ -269,7 +269,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   ReadDevicesLast();
   // If the files thread is busy too long, the capture lacks this sample; if it hangs, Writer::Stop returns false.
   InOwnFilesThrowingWithin(kMaxLockWaitNs, [own] { own->host->RecordLast(); });
-  LeaveDriver();
+  StopWatchingDriver();
   reason == EndReason::kExited ? own->controls->Leave() : own->controls->End();
   LetHooksLeave();
   if (!own->writer->Stop(reason, why)) return *error = DescribeUnwritten(own->settings.output, RingPath()), false;
@@ -328,7 +328,7 @@ bool SnapshotSession(std::string* folder, std::string* error) {
     *error = "this process is not being recorded; start with memoir.start() or `memoir run`";
     return false;
   }
-  SnapshotWish wish{*folder, "program", false};
+  RequestedSnapshot wish{*folder, "program", false};
   if (folder->empty()) wish = snapshots->PlanNext("program");
   *folder = wish.folder;
   *error = writer->WriteSnapshot(wish);

@@ -11,7 +11,7 @@ namespace memoir {
 SnapshotHooks HooksOf(const std::shared_ptr<RecordingSnapshots>& snapshots) {
   SnapshotHooks hooks;
   hooks.due = [snapshots] {
-    std::vector<SnapshotWish> due;
+    std::vector<RequestedSnapshot> due;
     const auto take = [&](RecordingControls& controls) {
       if (const std::optional<const char*> asked = controls.TakeSnapshotRequest())
         due.push_back(snapshots->PlanNext(*asked));
@@ -21,7 +21,7 @@ SnapshotHooks HooksOf(const std::shared_ptr<RecordingSnapshots>& snapshots) {
     return due;
   };
   hooks.at_out_of_memory = [snapshots] { return snapshots->PlanAtOutOfMemory(); };
-  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Print(wish, wrong); };
+  hooks.made = [snapshots](const RequestedSnapshot& wish, const std::string& wrong) { snapshots->Print(wish, wrong); };
   return hooks;
 }
 

@@ -29,7 +29,7 @@ template <class Record>
 void* OnFrame(Record record) {
   const memoir::FrameLayout* layout = memoir::stack_layout.load(std::memory_order_acquire);
   const char* frame = layout == nullptr ? nullptr : memoir::InnermostOfThread(*layout);
-  if (frame != nullptr) frame = memoir::SkipOthers(*layout, frame);
+  if (frame != nullptr) frame = memoir::NearestFunctionFrame(*layout, frame);
   if (frame != nullptr) record(*layout, frame);
   return python_objects.none;  // None needs no reference count: it is immortal from Python 3.12 on
 }

@@ -305,6 +305,6 @@ void LeaveCalls() {
   }
 }
 
-void TraceCallsHere() { Trace(python.thread_state()); }
+void RestoreCallTracing() { Trace(python.thread_state()); }
 
 }  // namespace memoir

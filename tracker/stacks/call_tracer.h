@@ -30,9 +30,9 @@ extern constinit std::atomic<bool> calls_are_traced;
 
 // Sets Memoir's profile function again on the calling thread, if another one has replaced it, or if Python did not
 // start the thread. Cheap if Memoir's function is set.
-void TraceCallsHere();
+void RestoreCallTracing();
 inline void KeepTracingCalls() {
-  if (calls_are_traced.load(std::memory_order_relaxed)) TraceCallsHere();
+  if (calls_are_traced.load(std::memory_order_relaxed)) RestoreCallTracing();
 }
 
 }  // namespace memoir

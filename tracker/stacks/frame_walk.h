@@ -30,7 +30,7 @@ inline const char* InnermostOfThread(const FrameLayout& layout) {
 }
 
 // Returns the first of `frame` and its callers that runs a Python function. nullptr if there is no such frame.
-inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
+inline const char* NearestFunctionFrame(const FrameLayout& layout, const char* frame) {
   while (frame != nullptr && HoldsNoFunction(frame, layout.owner)) frame = PointerAt(frame, layout.previous);
   return frame;
 }

@@ -33,7 +33,7 @@ static_assert(sizeof(OpenCalls) <= kCallsBytes);
 Key KeyOf(const char* frame) { return reinterpret_cast<Key>(frame); }
 
 const char* CallerOf(const FrameLayout& layout, const char* frame) {
-  return SkipOthers(layout, PointerAt(frame, layout.previous));
+  return NearestFunctionFrame(layout, PointerAt(frame, layout.previous));
 }
 
 std::uint32_t NameOf(const FrameLayout& layout, const char* frame) {

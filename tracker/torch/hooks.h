@@ -100,7 +100,7 @@ bool InBackwardOrCompiler();
 
 // Returns the version of torch for which this library was compiled, such as "2.11.0". The running torch has the same
 // minor version.
-const char* TorchVersion();
+const char* CompiledTorchVersion();
 
 }  // namespace memoir
 

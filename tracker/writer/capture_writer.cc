@@ -171,7 +171,7 @@ void CaptureWriter::SetProcess(std::string process_info) {
   if (sink_.is_open()) pending_process_ = AddPartNumber(options_.process_info, sink_.number());
 }
 
-std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
+std::string CaptureWriter::WriteSnapshot(const RequestedSnapshot& wish) {
   // A snapshot at an out-of-memory error lacks later events, so it has the tick of the error, not the current tick.
   const std::uint64_t tick = wish.of_newest_event ? complete_until_tick_ : Tick();
   return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);

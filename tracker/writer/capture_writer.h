@@ -67,7 +67,7 @@ class CaptureWriter {
   // Sets the current facts of the process, for the next chunk and for every later part.
   void SetProcess(std::string process_info);
   // Writes the builder's state as a separate capture, while the chunk is empty. Returns "" or one line with the error.
-  std::string WriteSnapshot(const SnapshotWish& wish);
+  std::string WriteSnapshot(const RequestedSnapshot& wish);
   // Allows the next attempt after a failed write at once.
   void RetryNow() { retry_at_ns_ = 0; }
   WriterStatus Status() const;

@@ -1,5 +1,5 @@
 // Finds the parts that are evicted last under a size limit: for each device, the part with its highest peak so far, and
-// parts with out-of-memory errors. One thread.
+// parts with out-of-memory errors. Only one thread may use an object.
 #ifndef TRACKER_WRITER_IMPORTANT_PARTS_H_
 #define TRACKER_WRITER_IMPORTANT_PARTS_H_
 

@@ -13,7 +13,7 @@ constexpr char kStuck[] =
 
 }  // namespace
 
-std::string SnapshotQueue::Request(const SnapshotWish& wish, const std::function<void()>& wake) {
+std::string SnapshotQueue::Request(const RequestedSnapshot& wish, const std::function<void()>& wake) {
   const auto mine = std::make_shared<PendingRequest>(PendingRequest{wish, "", false});
   std::unique_lock<std::mutex> lock(mutex_);
   if (ended_) return kEnded;
@@ -33,7 +33,7 @@ bool SnapshotQueue::CollectDue() {
   return !answered_next_.empty() || !due_.empty();
 }
 
-void SnapshotQueue::MakeDue(const SnapshotWish& wish) {
+void SnapshotQueue::MakeDue(const RequestedSnapshot& wish) {
   const std::string wrong = MakeOne(wish);
   try {
     hooks_.made(wish, wrong);
@@ -42,7 +42,7 @@ void SnapshotQueue::MakeDue(const SnapshotWish& wish) {
 }
 
 // Writes one snapshot. If there is no memory for it, the recording continues without it.
-std::string SnapshotQueue::MakeOne(const SnapshotWish& wish) {
+std::string SnapshotQueue::MakeOne(const RequestedSnapshot& wish) {
   try {
     return write_(wish);
   } catch (const std::bad_alloc&) {
@@ -51,7 +51,7 @@ std::string SnapshotQueue::MakeOne(const SnapshotWish& wish) {
 }
 
 void SnapshotQueue::MakeCollected() {
-  for (const SnapshotWish& wish : std::exchange(due_, {})) MakeDue(wish);
+  for (const RequestedSnapshot& wish : std::exchange(due_, {})) MakeDue(wish);
   for (const std::shared_ptr<PendingRequest>& waiting : std::exchange(answered_next_, {})) {
     std::string wrong = MakeOne(waiting->wish);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -64,7 +64,7 @@ void SnapshotQueue::MakeCollected() {
 void SnapshotQueue::AtOutOfMemory() {
   if (!hooks_.at_out_of_memory) return;
   try {
-    if (const std::optional<SnapshotWish> wish = hooks_.at_out_of_memory()) MakeDue(*wish);
+    if (const std::optional<RequestedSnapshot> wish = hooks_.at_out_of_memory()) MakeDue(*wish);
   } catch (const std::bad_alloc&) {  // no memory: this snapshot is left out
   }
 }

@@ -19,13 +19,13 @@ namespace memoir {
 class SnapshotQueue {
  public:
   // `write`: writes a snapshot of the writer's state. Returns "" or one line with the error.
-  using Write = std::function<std::string(const SnapshotWish&)>;
+  using Write = std::function<std::string(const RequestedSnapshot&)>;
   SnapshotQueue(SnapshotHooks hooks, Write write, WriterWait* wait)
       : hooks_(std::move(hooks)), write_(std::move(write)), wait_(*wait) {}
 
   // Calls `wake`, which wakes the writer. Then waits for the snapshot, and returns the result of Write. Returns an
   // error if the writer hangs, or the recording has ended.
-  std::string Request(const SnapshotWish& wish, const std::function<void()>& wake);
+  std::string Request(const RequestedSnapshot& wish, const std::function<void()>& wake);
 
   // Collects the requests that are due. Returns false if no request is due. If it returns true, pack all records that
   // were committed before this call, and then call MakeCollected, which writes the snapshots.
@@ -40,19 +40,19 @@ class SnapshotQueue {
   // A request that two threads share: the thread that made the request, which may stop waiting, and the files thread,
   // which writes the snapshot.
   struct PendingRequest {
-    const SnapshotWish wish;
+    const RequestedSnapshot wish;
     std::string wrong;
     bool done = false;
   };
   using PendingRequests = std::vector<std::shared_ptr<PendingRequest>>;
-  std::string MakeOne(const SnapshotWish& wish);
-  void MakeDue(const SnapshotWish& wish);
+  std::string MakeOne(const RequestedSnapshot& wish);
+  void MakeDue(const RequestedSnapshot& wish);
 
   const SnapshotHooks hooks_;
   const Write write_;
   WriterWait& wait_;
-  PendingRequests answered_next_;  // requests of waiting threads that CollectDue has collected
-  std::vector<SnapshotWish> due_;  // requests of SnapshotHooks that CollectDue has collected
+  PendingRequests answered_next_;       // requests of waiting threads that CollectDue has collected
+  std::vector<RequestedSnapshot> due_;  // requests of SnapshotHooks that CollectDue has collected
 
   std::mutex mutex_;  // guards the members below
   PendingRequests waiting_;

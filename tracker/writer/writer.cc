@@ -54,16 +54,17 @@ CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start, 
 struct Writer::State {
   State(const WriterOptions& given, const RingClock& start_clock, std::unique_ptr<RingReader> reader)
       : wait(given.patience_ns),
-        on_look(given.on_look),
+        before_read(given.before_read),
         is_followed(given.is_followed),
         on_failure(given.on_failure),
         ring(std::move(reader)),
         builder(*ring),
         capture(OptionsFor(given, start_clock, [this] { wait.NoteProgress(); }), *ring, &builder),
-        snapshots(given.snapshots, [this](const SnapshotWish& wish) { return capture.WriteSnapshot(wish); }, &wait),
+        snapshots(
+            given.snapshots, [this](const RequestedSnapshot& wish) { return capture.WriteSnapshot(wish); }, &wait),
         pump(ring.get(), &builder, &capture, [this] { snapshots.AtOutOfMemory(); }),
         start(start_clock) {
-    if (NamesRepeatedSteps(given.process)) builder.FollowSteps();
+    if (UsesPatternRows(given.process)) builder.FollowSteps();
   }
 
   int StartThread();
@@ -79,7 +80,7 @@ struct Writer::State {
   void Fail(const char* what, int cause) noexcept;
 
   WriterWait wait;
-  const std::function<void()> on_look;
+  const std::function<void()> before_read;
   const std::function<bool()> is_followed;
   const std::function<void()> on_failure;
   std::unique_ptr<RingReader> ring;
@@ -176,7 +177,7 @@ void Writer::State::Loop() {
     }
     if (!process_info.empty()) InOwnFilesThrowing([&] { TakeProcess(std::move(process_info)); });
     if (stop) break;
-    if (on_look) on_look();
+    if (before_read) before_read();
     InOwnFilesThrowing([&] {
       const bool asked = snapshots.CollectDue();
       const bool worked = Work(flush_up_to != flush_done || asked);
@@ -325,7 +326,7 @@ void Writer::Flush() {
   state_->wait.WaitUntil(lock, [this, mine] { return state_->flush_done >= mine || state_->ended; });
 }
 
-std::string Writer::WriteSnapshot(const SnapshotWish& wish) {
+std::string Writer::WriteSnapshot(const RequestedSnapshot& wish) {
   return state_->snapshots.Request(wish, [this] { state_->ring->Wake(); });
 }
 

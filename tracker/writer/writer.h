@@ -46,7 +46,7 @@ class Writer {
 
   // Writes the state of memory, with all records committed before the call, as a separate capture. Returns "" or one
   // line with the error and the remedy. Other threads continue. Must not be called on the writer's thread.
-  std::string WriteSnapshot(const SnapshotWish& wish);
+  std::string WriteSnapshot(const RequestedSnapshot& wish);
 
   WriterStatus Status() const;
 

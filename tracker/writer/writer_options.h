@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kDefaultRetryNs = 1'000'000'000;
 inline constexpr std::uint64_t kDefaultPatienceNs = 30'000'000'000;
 
 // A requested snapshot (snapshot_writer.h).
-struct SnapshotWish {
+struct RequestedSnapshot {
   std::string folder;            // made, with its parents, if it does not exist
   std::string why;               // cause: "program", "signal", "oom", ...
   bool of_newest_event = false;  // the snapshot has the tick of the newest written event, not the current tick
@@ -27,12 +27,12 @@ struct SnapshotWish {
 // the writer's thread waits.
 struct SnapshotHooks {
   // Returns the snapshots that the writer must write now. Called each time the writer reads the ring.
-  std::function<std::vector<SnapshotWish>()> due;
+  std::function<std::vector<RequestedSnapshot>()> due;
   // Returns the snapshot to write at an out-of-memory error; nullopt: no snapshot. Called when the writer has written
   // the error's event, and before it adds later events to a chunk.
-  std::function<std::optional<SnapshotWish>()> at_out_of_memory;
+  std::function<std::optional<RequestedSnapshot>()> at_out_of_memory;
   // Called after each of these snapshots. `wrong`: one line with the error; "" if the snapshot is written.
-  std::function<void(const SnapshotWish& wish, const std::string& wrong)> made;
+  std::function<void(const RequestedSnapshot& wish, const std::string& wrong)> made;
 };
 
 // The options of Writer::Start.
@@ -45,10 +45,10 @@ struct WriterOptions {
   bool keep_empty = true;                          // false: no file remains if all events are host samples
   std::uint64_t retry_ns = kDefaultRetryNs;        // time between a failed write and the next try
   std::uint64_t patience_ns = kDefaultPatienceNs;  // longest wait for a writer that makes no progress
-  // on_look and on_failure are called on the writer's thread, with the program's table of descriptors. on_look is
-  // called each time before the writer reads the ring (every 10 to 100 ms); on_failure is called once, if the writer
+  // before_read and on_failure are called on the writer's thread, with the program's table of descriptors. before_read
+  // is called each time before the writer reads the ring (every 10 to 100 ms); on_failure is called once, if the writer
   // fails. They must not wait for a thread that waits for room in the ring, because only the writer makes room.
-  std::function<void()> on_look;
+  std::function<void()> before_read;
   // Called on the files thread. Returns true if a reader follows the capture while the capture grows. If so, or if no
   // function is set, new events are written each second. Otherwise they are written every four seconds, in fewer and
   // larger chunks. This saves space, because each chunk with pattern rows also contains a list of addresses.

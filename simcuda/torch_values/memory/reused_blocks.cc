@@ -16,7 +16,7 @@ constinit std::atomic<bool> followed{false};
 
 // Called under the allocator's lock.
 void OnEvent(const TraceEntry& entry) {
-  if (entry.action_ == TraceEntry::ALLOC) MarkDealt(reinterpret_cast<void*>(entry.addr_), entry.size_);
+  if (entry.action_ == TraceEntry::ALLOC) MarkAllocated(reinterpret_cast<void*>(entry.addr_), entry.size_);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ bool FindSimulatedDevice() {
 bool IsKnown(const void* address, std::size_t bytes) { return device.is_known(address, bytes) != 0; }
 bool MarkKnown(void* address, std::size_t bytes) { return device.know(address, bytes) != 0; }
 void MarkUnknown(void* address, std::size_t bytes) { device.forget(address, bytes); }
-void MarkDealt(void* address, std::size_t bytes) { device.deal(address, bytes); }
+void MarkAllocated(void* address, std::size_t bytes) { device.deal(address, bytes); }
 void CountUnknownShape(const char* name) { device.count_unknown(name); }
 bool TakesMost() { return device.takes_most() != 0; }
 bool IsCapturing() { return device.is_capturing() != 0; }

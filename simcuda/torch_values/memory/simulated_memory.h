@@ -18,7 +18,7 @@ bool MarkKnown(void* address, std::size_t bytes);
 void MarkUnknown(void* address, std::size_t bytes);
 // Called when torch's allocator returns a block. The bytes of the block become unknown. From then on, a kernel that
 // receives an address in the block is assumed to write to this block alone.
-void MarkDealt(void* address, std::size_t bytes);
+void MarkAllocated(void* address, std::size_t bytes);
 
 void CountUnknownShape(const char* name);
 bool TakesMost();

@@ -26,7 +26,7 @@ class DeviceCalls : public RingTest {
     WatchDriver(launches);
     caller_ = dlopen(MEMOIR_WORK_CALLER, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(caller_, nullptr) << dlerror();
-    LookAtDriver();  // as the writer's thread does
+    WrapNewObjects();  // as the writer's thread does
   }
   template <class... A>
   int Call(const char* name, A... arguments) {
@@ -94,11 +94,11 @@ TEST_F(DeviceCalls, LaunchesAreRecordedWhereAskedForAlone) {
   EXPECT_THAT(Launches(), IsEmpty());
   EXPECT_EQ(Call("work_copy", std::size_t{64}, kStream), 0);
   EXPECT_EQ(Others().size(), 3u) << "copies and waits are recorded in any case";
-  LeaveDriver();
+  StopWatchingDriver();
   WatchDriver(true);  // of a library that was seen before
   EXPECT_EQ(Launch(0x1234), 0);
   EXPECT_EQ(Launches().size(), 1u);
-  LeaveDriver();
+  StopWatchingDriver();
   WatchDriver(false);
   EXPECT_EQ(Launch(0x1234), 0);
   EXPECT_EQ(Launches().size(), 1u) << "a wrapper that stays records nothing";

@@ -76,7 +76,7 @@ class DriverWatch : public RingTest {
     WatchDriver();
     caller_ = dlopen(MEMOIR_CUDA_CALLER, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(caller_, nullptr) << dlerror();
-    LookAtDriver();  // as the writer's thread does
+    WrapNewObjects();  // as the writer's thread does
   }
   template <class Function>
   Function Get(const char* name) {

@@ -29,10 +29,10 @@ class DriverLoading : public DriverWatch {
 // the next look on its calls are recorded.
 TEST_F(DriverLoading, OfTwoRuntimesALazyCallerGetsItsOwn) {
   void* other = LoadLazily(MEMOIR_OTHER_CALLER);
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(OtherAllocates(other), kOfOther);
   EXPECT_THAT(Events(), IsEmpty());
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(OtherAllocates(other), kOfOther);
   EXPECT_THAT(Events(), testing::Contains(Gave(DriverCall::kMalloc, kMiB, "libother_caller.so")));
   void* pointer = nullptr;
@@ -44,7 +44,7 @@ TEST_F(DriverLoading, OfTwoRuntimesALazyCallerGetsItsOwn) {
 // Only one of them has the version that the caller asks for: nothing is left to the loader.
 TEST_F(DriverLoading, ALazyCallerGetsTheVersionThatItAsksFor) {
   void* other = LoadLazily(MEMOIR_VERSIONED_CALLER);
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(OtherAllocates(other), kOfVersioned);
   EXPECT_THAT(Events(), testing::Contains(Gave(DriverCall::kMalloc, kMiB, "libversioned_caller.so")));
   dlclose(other);
@@ -53,7 +53,7 @@ TEST_F(DriverLoading, ALazyCallerGetsTheVersionThatItAsksFor) {
 TEST_F(DriverLoading, ALibraryThatHasARuntimeInItKeepsThat) {
   void* own = dlopen(MEMOIR_OWN_CALLER, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(own, nullptr) << dlerror();
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(OtherAllocates(own), kOfOwn);
   EXPECT_THAT(Events(), testing::Contains(Gave(DriverCall::kMalloc, kMiB, "libown_caller.so")));
   dlclose(own);
@@ -64,7 +64,7 @@ TEST_F(DriverLoading, AFunctionThatIsNotThereStaysAbsent) {
   void* other = LoadLazily(MEMOIR_OTHER_CALLER);
   const auto can_free = reinterpret_cast<int (*)()>(dlsym(other, "other_can_free"));
   const int before = can_free();
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(before, 0);
   EXPECT_EQ(can_free(), 0);
   dlclose(other);
@@ -80,7 +80,7 @@ void CallAfterAProbe(bool look_meanwhile) {
   SetRecordingEnabled(true);
   dlclose(probe);
   if (dlopen(MEMOIR_PROBE, RTLD_NOW | RTLD_NOLOAD) != nullptr) _exit(3);
-  if (look_meanwhile) LookAtDriver();
+  if (look_meanwhile) WrapNewObjects();
   void* pointer = nullptr;
   const auto allocate = reinterpret_cast<Allocate>(dlsym(caller, "caller_allocate"));
   _exit(allocate(&pointer, kMiB) == 0 && pointer != nullptr ? 0 : 1);
@@ -112,7 +112,7 @@ TEST_F(DriverLoading, LookUpsArePassedOnBetweenRecordings) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "a child does not record";
-  LeaveDriver();
+  StopWatchingDriver();
   EXPECT_FALSE(is_wrapped());
   WatchDriver();
   EXPECT_TRUE(is_wrapped());

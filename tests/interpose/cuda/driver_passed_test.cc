@@ -27,11 +27,11 @@ TEST_F(DriverPassed, SlotsThatMayNotBeWrittenToAreTriedAgain) {
   EXPECT_EQ(CountUnwrappedCalls().refused, 0u);
   void* copy = LoadCopy(MEMOIR_CUDA_CALLER, 0);
   refuse_mprotect = true;
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_GT(CountUnwrappedCalls().refused, 0u);
   EXPECT_GT(CountUnwrappedCalls().since_tick, 0u);
   refuse_mprotect = false;
-  for (int i = 0; i < 3 && CountUnwrappedCalls().refused > 0; ++i) LookAtDriver();
+  for (int i = 0; i < 3 && CountUnwrappedCalls().refused > 0; ++i) WrapNewObjects();
   EXPECT_EQ(CountUnwrappedCalls().refused, 0u);
   EXPECT_EQ(CountUnwrappedCalls().since_tick, 0u) << "none are passed any more";
   void* pointer = nullptr;
@@ -42,10 +42,10 @@ TEST_F(DriverPassed, SlotsThatMayNotBeWrittenToAreTriedAgain) {
 TEST_F(DriverPassed, AFifthDefinitionOfANameIsCounted) {
   std::vector<void*> copies;
   for (int i = 0; i < 3; ++i) copies.push_back(LoadCopy(MEMOIR_OWN_CALLER, i));
-  LookAtDriver();
+  WrapNewObjects();
   EXPECT_EQ(CountUnwrappedCalls().functions, 0u) << "with the first runtime they are four";
   for (int i = 3; i < 5; ++i) copies.push_back(LoadCopy(MEMOIR_OWN_CALLER, i));
-  LookAtDriver();
+  WrapNewObjects();
   Events();
   EXPECT_EQ(CountUnwrappedCalls().functions, 1u);
   EXPECT_STREQ(CountUnwrappedCalls().function, "cudaMalloc");

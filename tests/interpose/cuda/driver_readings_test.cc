@@ -25,7 +25,7 @@ class DriverReadings : public DriverWatch {
   }
   void TearDown() override {
     FreeOne(pointer_);
-    LeaveDriver();
+    StopWatchingDriver();
     DriverWatch::TearDown();
   }
   void SetSilent(bool silent) {
@@ -36,7 +36,7 @@ class DriverReadings : public DriverWatch {
   std::vector<Event> EventsUntil(Wanted wanted) {
     std::vector<Event> all;
     for (;;) {
-      LookAtDriver();
+      WrapNewObjects();
       for (const Event& event : Events()) all.push_back(event);
       if (std::any_of(all.begin(), all.end(), wanted)) return all;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -59,8 +59,8 @@ TEST_F(DriverReadings, NobodyWaitsForAnNvmlThatDoesNotAnswer) {
   SetSilent(true);
   void* pointer = nullptr;
   ASSERT_EQ(AllocateOne(2 * kTotal, &pointer), 2);  // asks for a reading
-  LookAtDriver();
-  LookAtDriver();
+  WrapNewObjects();
+  WrapNewObjects();
   ReadDevicesLast();
   EXPECT_THAT(Events(), Contains(Read(ReadingCause::kLast, kTotal - kMiB)));
   SetSilent(false);
@@ -76,7 +76,7 @@ TEST_F(DriverReadings, AChildAsksNothingOfWhatItsParentHasBegun) {
     SetRecordingEnabled(true);
     void* pointer = nullptr;
     if (AllocateOne(kMiB, &pointer) != 0) _exit(3);
-    LookAtDriver();
+    WrapNewObjects();
     ReadDevicesLast();
     static_cast<void>(reader_.release());  // of the parent's ring
     reader_.reset(RingReader::OpenLive());

@@ -191,7 +191,7 @@ TEST_F(DriverWatch, ThreadsThatLookUpAndLoadMeanwhile) {
     threads.emplace_back([&, i] {
       for (int round = 0; round < 50; ++round) {
         EXPECT_NE(look_up(driver, "cuMemAlloc_v2"), nullptr);
-        if (i == 0) LookAtDriver();
+        if (i == 0) WrapNewObjects();
         if (i == 1) dlclose(dlopen(MEMOIR_LATE_LIBRARY, RTLD_NOW | RTLD_LOCAL));
       }
     });

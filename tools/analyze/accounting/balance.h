@@ -76,8 +76,8 @@ struct DeviceBalance {
   std::optional<std::uint64_t> pool_bytes;                            // reserved in the pools of cudaMallocAsync
   std::vector<BalanceRow> rows;  // torch's rows, then the other rows from the largest to the smallest
   std::uint64_t sum = 0;
-  // Bytes without a row that were already unexplained at the first sample. They were allocated before the recording, or
-  // while it was paused.
+  // Bytes without a row that were already unexplained at the first sample after the recording began or continued. They
+  // were allocated before the recording, or while it was paused.
   std::uint64_t from_before = 0;
   // `used` minus `sum` minus `from_before`. If negative, a block is counted twice, or a free was not recorded.
   std::optional<std::int64_t> unexplained;

@@ -43,7 +43,7 @@ class BalanceInstantPass : public DeviceChangePass {
   absl::Status CheckInstants() const;
 
   // Driver allocations from the time when recording was off are unknown, so the next sample counts as the first sample.
-  void OnSwitch(const SwitchEvent& event) override {
+  void OnSwitch(const LevelChangeEvent& event) override {
     if (event.before != v1::LEVEL_OFF) return;
     for (auto& [id, choice] : choices_) {
       const auto device = devices().find(id);

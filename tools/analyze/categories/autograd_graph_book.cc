@@ -20,9 +20,9 @@ void AutogradGraphBook::ReleaseHolds(BlockRef block) {
   if (block.saved != Saving::kNo && kept.holders > 0) --kept.holders;
 }
 
-// Returns the node that the operator call `call` with the number `step` makes. Nested operators may share a number,
-// because only the inner operator makes the node. So a later call replaces an earlier call. nullptr if a call later
-// than `call` has this number.
+// Returns the autograd node with the sequence number `step`, which the operator call `call` makes. Nested operators may
+// share a number, because only the inner operator makes the node. So a later call replaces an earlier call. nullptr if
+// a call later than `call` has this number.
 AutogradGraphBook::Node* AutogradGraphBook::NodeOf(const Step& step, std::uint64_t call, std::uint64_t place) {
   Node& node = nodes_[step];
   if (node.call > call) return nullptr;

@@ -29,7 +29,7 @@ class WorkspacePass : public Visitor {
     See(event.tensors);
   }
   void OnRangeEnd(const RangeEndEvent& event) override { See(event.tensors); }
-  void OnHolds(const HoldsEvent& event) override { See(event.tensors); }
+  void OnHolds(const HeldTensorsEvent& event) override { See(event.tensors); }
   void OnCut(const CutEvent&) override { JudgeLive(); }
   void OnOutOfMemory(const OutOfMemoryEvent&) override { JudgeLive(); }
   void OnDriverRefused(const DriverRefusedEvent& event) override {

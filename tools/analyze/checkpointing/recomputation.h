@@ -1,5 +1,5 @@
-// Simulates the recomputation of module calls. Finds how high the memory of a device would rise when backward runs the
-// calls of a group again and their blocks become live a second time.
+// Simulates the recomputation of module calls. Finds how high the memory of a device would rise when backward runs a
+// group of checkpointed calls again and their blocks become live a second time.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_RECOMPUTATION_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_RECOMPUTATION_H_
 

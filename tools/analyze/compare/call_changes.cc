@@ -26,7 +26,7 @@ std::vector<const Caller*> CallersOf(const ModelCalls& calls) {
 // Gives all callers of a model the same mark (SeenLine::marks), because all of them call the model.
 std::vector<SeenLine> LinesOf(const std::vector<const Caller*>& callers) {
   std::vector<SeenLine> lines;
-  for (const Caller* caller : callers) lines.push_back({caller->line, {MarkOf("call", "")}});
+  for (const Caller* caller : callers) lines.push_back({caller->line, {OperatorKeyOf("call", "")}});
   return lines;
 }
 

@@ -85,7 +85,7 @@ struct ComparedSide {
   DeviceRow device;  // the device's peak and sums
   Amount held;       // live at the instant; the sum of the rows
   std::uint64_t ns = 0;
-  std::optional<Phase> phase;  // phase of the allocation that led to the instant
+  std::optional<Phase> phase;  // phase of the last allocation before the instant
   std::string module;
 };
 

@@ -206,7 +206,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   }
   // If one size of the parameters is a cause, the other sizes belong to the same edit: smaller patches of an image need
   // a longer table of positions.
-  if (std::ranges::contains(causes, Kind::kSizes, &ProgramChange::kind)) {
+  if (std::ranges::find(causes, Kind::kSizes, &ProgramChange::kind) != causes.end()) {
     for (const ProgramChange& change : changes) {
       if (change.kind == Kind::kSizes && !IsCause(change, changes, parts, total)) causes.push_back(change);
     }

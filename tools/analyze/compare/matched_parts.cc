@@ -38,7 +38,7 @@ std::vector<SeenLine> Renamed(std::vector<SeenLine> lines, Renames& renames) {
     std::set<std::string> marks;
     for (const std::string& mark : line.marks) {
       const std::size_t end = mark.find('\n');
-      marks.insert(MarkOf(renames.RenameName(mark.substr(0, end)), renames.RenamePath(mark.substr(end + 1))));
+      marks.insert(OperatorKeyOf(renames.RenameName(mark.substr(0, end)), renames.RenamePath(mark.substr(end + 1))));
     }
     line.marks = std::move(marks);
   }

@@ -188,7 +188,7 @@ void EventTreePass::AddHolding(const HolderTensors::Holding* holding) {
   }
 }
 
-void EventTreePass::SeeHolds(const HoldsEvent& event) {
+void EventTreePass::SeeHolds(const HeldTensorsEvent& event) {
   if (!skip_) AddHolding(held_.AddHolding(event, state().dictionary(), in_window()));
 }
 

@@ -67,7 +67,7 @@ class EventTreePass : public WindowedVisitor {
   void SeeDriverAllocate(const DriverAllocateEvent& event) override {
     if (event.block->origin == BlockOrigin::kRecorded) AddCall(event, NameOfDriverCall(event.block->call));
   }
-  void SeeHolds(const HoldsEvent& event) override;
+  void SeeHolds(const HeldTensorsEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeCallBegin(const CallEvent& event) override;
   void SeeCallEnd(const CallEvent& event) override { ThreadOf(event.thread).nodes.End(true, event.around); }

@@ -10,7 +10,7 @@ namespace {
 
 // Appends the tensors that torch.profiler reads. torch.profiler ignores unlisted tensors (Tensor::unlisted), and the
 // gradients and states of unlisted parameters.
-void Append(const HoldsEvent& event, const Dictionary& dictionary, HolderTensors::Holding& holding) {
+void Append(const HeldTensorsEvent& event, const Dictionary& dictionary, HolderTensors::Holding& holding) {
   HeldTensorLists lists(event, dictionary);
   const absl::Span<const Tensor> parameters = lists.Next();
   const auto append = [&](const Tensor& tensor, std::size_t parameter, std::vector<Tensor>& held) {
@@ -38,7 +38,7 @@ const HolderTensors::Holding* HolderTensors::Count(Holding& holding) {
   return std::exchange(holding.counted, true) ? nullptr : &holding;
 }
 
-const HolderTensors::Holding* HolderTensors::AddHolding(const HoldsEvent& event, const Dictionary& dictionary,
+const HolderTensors::Holding* HolderTensors::AddHolding(const HeldTensorsEvent& event, const Dictionary& dictionary,
                                                         bool in_window) {
   if (event.is_gradient) return nullptr;
   if (event.more) {

@@ -21,7 +21,7 @@ class HolderTensors {
 
   // Stores the tensors that an event lists. If the event is an optimizer's first step in the selection, returns the
   // optimizer's tensors, otherwise nullptr.
-  const Holding* AddHolding(const HoldsEvent& event, const Dictionary& dictionary, bool in_window);
+  const Holding* AddHolding(const HeldTensorsEvent& event, const Dictionary& dictionary, bool in_window);
   // Notes a module call in the selection. Returns the module's tensors at its first call, and nullptr at later calls.
   const Holding* CallModule(ModuleId module);
 
@@ -29,7 +29,7 @@ class HolderTensors {
   static const Holding* Count(Holding& holding);
 
   std::map<ModuleId, Holding> modules_;          // pointers to entries stay valid
-  std::map<std::uint64_t, Holding> optimizers_;  // by HoldsEvent::owner
+  std::map<std::uint64_t, Holding> optimizers_;  // by HeldTensorsEvent::owner
   std::map<ThreadId, Holding*> last_;            // by thread: the entry of its newest event
 };
 

@@ -1,3 +1,4 @@
+// Matches the arguments of operator calls with the schemas of their operators.
 #include "tools/analyze/data_flow/matched_calls.h"
 
 #include <algorithm>

@@ -81,7 +81,7 @@ std::vector<HostFinding> FindingsOf(const ProcessHostMemory& host, const v1::End
   if (same_group && HasRisen(last.group_kills, end.host().group_kills())) {
     findings.push_back(HostFinding::kKilled);
   } else if (HasRisen(last.machine_kills, end.host().machine_kills())) {
-    findings.push_back(HostFinding::kKilledHere);
+    findings.push_back(HostFinding::kKilledByMachine);
   }
   const std::optional<std::uint64_t> left = host.nearest.headroom(), limit = host.nearest.limit();
   if (left && limit && *left < *limit / kNear) findings.push_back(HostFinding::kNearLimit);

@@ -22,7 +22,7 @@ enum class HostFinding : std::uint8_t {
   kKilled,  // the out-of-memory killer of its cgroup killed the process
   // The machine's out-of-memory killer probably killed the process: the killer's count rose after the last sample, and
   // the process did not end properly.
-  kKilledHere,
+  kKilledByMachine,
   kNearLimit,  // in at least one sample, less than a tenth of the limit was left
   kGrows,
   kMallocKeeps,  // at least a quarter of the resident bytes, and at least 512 MiB, are free memory in malloc

@@ -93,7 +93,7 @@ struct LiveProcess {
   std::uint64_t lost_events = 0;  // events that the ring dropped, that writing lost, or that the files lack
   std::string write_error;        // error of the writer
   v1::RecordingLevel level = v1::LEVEL_ALL;
-  bool knows_steps = false;  // true: repeated steps are recorded without operators (--detail auto)
+  bool collapses_repeated_steps = false;  // true: repeated steps are recorded without operators (--detail auto)
   FullStepRequest asked;
   double full_share = 1;    // share of recent chunks that were read with all operators; below 1 if --cpu is too low
   bool begun_late = false;  // true: the begin of the recording was not read

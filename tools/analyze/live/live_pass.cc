@@ -112,7 +112,7 @@ void LivePass::OnModuleEnter(const ModuleEvent& event) {
   Stepped(steps_.SeeModuleEnter(event, state_->stack(event.thread)), event.tick);
 }
 
-void LivePass::OnSwitch(const SwitchEvent& event) {
+void LivePass::OnSwitch(const LevelChangeEvent& event) {
   if (event.thread.valid()) {
     level_ = event.level;
   } else {  // the reader of the live recording began or stopped reading operators

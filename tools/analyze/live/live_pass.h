@@ -52,8 +52,8 @@ class LivePass : public Visitor {
   void OnDeviceSample(const DeviceSampleEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override { Stepped(steps_.SeeStep(event), event.tick); }
-  void OnSwitch(const SwitchEvent& event) override;
-  void OnHolds(const HoldsEvent& event) override { evidence_.OnHolds(event); }
+  void OnSwitch(const LevelChangeEvent& event) override;
+  void OnHolds(const HeldTensorsEvent& event) override { evidence_.OnHolds(event); }
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { evidence_.OnModuleExit(event); }
 

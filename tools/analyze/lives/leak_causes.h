@@ -31,7 +31,7 @@ Task<absl::Status> AddLeakCauses(JointReplays& replays, const Selection& selecti
 // - A variable becomes a cause if at least two leaks belong to it.
 // - If one graph is already the cause of all these leaks, the variable is not added.
 // - If all leaks of a graph belong to the variable, the variable replaces the graph.
-// - A leak that still has a graph as its cause does not count for the variable.
+// - A leak whose cause stays a graph is not one of the two leaks that a variable needs.
 void AddCausesByHolder(const LeakHolders& holders, Leaks& leaks);
 
 }  // namespace memoir

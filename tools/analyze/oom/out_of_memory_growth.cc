@@ -56,7 +56,7 @@ class EarlierPass : public WindowedVisitor {
   void SeeAllocate(const AllocateEvent& event) override;
 
  public:
-  void OnSwitch(const SwitchEvent& event) override {
+  void OnSwitch(const LevelChangeEvent& event) override {
     recorded_ = event.level == v1::LEVEL_ALL;
     for (auto& [kind, whole] : steps_) whole = whole && recorded_;
   }

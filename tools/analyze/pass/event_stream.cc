@@ -13,7 +13,7 @@ class StreamPass : public WindowedVisitor {
   void OnKeyframe(const KeyframeEvent& event) override {
     if (in_window()) visitor_.OnKeyframe(event);
   }
-  void OnSwitch(const SwitchEvent& event) override {
+  void OnSwitch(const LevelChangeEvent& event) override {
     if (in_window()) visitor_.OnSwitch(event);
   }
 

@@ -31,7 +31,7 @@ class ExtremesPass : public ChangePass {
   std::map<DeviceId, Extremes>& extremes() { return extremes_; }
 
   void OnKeyframe(const KeyframeEvent& event) override { RebuildAll(event); }
-  void OnSwitch(const SwitchEvent& event) override { RebuildAll(event); }
+  void OnSwitch(const LevelChangeEvent& event) override { RebuildAll(event); }
 
  protected:
   void SeeProcessBegin(const ProcessEvent&) override { books_.clear(); }

@@ -36,7 +36,7 @@ EndingPass::Call EndingPass::CallOf(const OpenRange& range) {
 
 // Returns true if the operator's schema has results, but the call returned no results. torch reports no results if the
 // operator throws an exception.
-bool EndingPass::GivesBackNothing(const RangeEndEvent& event) const {
+bool EndingPass::LacksResults(const RangeEndEvent& event) const {
   const Dictionary& dictionary = state().dictionary();
   if (event.implicit || !event.range->schema.valid()) return false;
   const bool has_results = !std::string_view(dictionary.schema(event.range->schema).text).ends_with("-> ()");
@@ -48,7 +48,7 @@ void EndingPass::SeeRangeBegin(const RangeBeginEvent& event) {
 }
 
 void EndingPass::SeeRangeEnd(const RangeEndEvent& event) {
-  if (!IsOutermostOperator(*event.range) || !GivesBackNothing(event)) return;
+  if (!IsOutermostOperator(*event.range) || !LacksResults(event)) return;
   failed_ = CallOf(*event.range);
   failed_.is_newest = true;
 }

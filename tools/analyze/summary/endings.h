@@ -63,7 +63,7 @@ class EndingPass : public WindowedVisitor {
   };
   Steps StepsNow() const;
   Call CallOf(const OpenRange& range);
-  bool GivesBackNothing(const RangeEndEvent& event) const;
+  bool LacksResults(const RangeEndEvent& event) const;
   // Returns the innermost line of the user's own code in the traceback. If there is no such line, the innermost line.
   SourceLine RaisedAt(const v1::End& end) const;
   Ending EndingOf(const LastCalls& last, const v1::End& end) const;

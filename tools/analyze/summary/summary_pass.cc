@@ -5,7 +5,7 @@
 
 namespace memoir {
 
-void SummaryPass::OnSwitch(const SwitchEvent& event) {
+void SummaryPass::OnSwitch(const LevelChangeEvent& event) {
   handlers_.events.CountEvent(event, true);
   if (event.level == v1::LEVEL_OFF) handlers_.steps.NoteMemoryUse();  // later allocations are not recorded
 }

@@ -25,7 +25,7 @@ class SummaryPass : public WindowedVisitor {
 
   bool takes_repeats() const override { return true; }
   void OnKeyframe(const KeyframeEvent& event) override { handlers_.evicted.AddKeyframe(event); }
-  void OnSwitch(const SwitchEvent& event) override;
+  void OnSwitch(const LevelChangeEvent& event) override;
   Summary TakeSummary() { return std::move(handlers_.shared.summary); }
   // Makes the pass stop at the first device with a caching allocator. If it stops, there is no summary.
   void StopAtCachingDevice() { stops_ = true; }
@@ -42,7 +42,7 @@ class SummaryPass : public WindowedVisitor {
   void SeeOtherAllocate(const AllocateEvent& event) override {
     handlers_.caching.NoteMemory(event, event.block->device);
   }
-  bool knows_cycle() const override { return handlers_.repeats.knows_cycle(); }
+  bool knows_group() const override { return handlers_.repeats.knows_group(); }
 #define MEMOIR_COUNTED(Name, EventType, recorded) \
   void See##Name(const EventType& event) override { handlers_.events.CountEvent(event, recorded); }
 #define MEMOIR_HANDLED(Name, EventType, recorded, handler, Function) \

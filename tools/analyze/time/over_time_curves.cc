@@ -9,7 +9,7 @@
 
 #include "tools/analyze/categories/evidence/categorization.h"
 #include "tools/analyze/pass/window/windowed_visitor.h"
-#include "tools/analyze/time/time_span.h"
+#include "tools/analyze/time/selected_time.h"
 
 namespace memoir {
 namespace {
@@ -280,7 +280,7 @@ void ForgetEvicted(OverTimeCurves& over_time) {
 Task<absl::StatusOr<OverTimeCurves>> DrawOverTime(SharedCategories& shared, OverTimeOptions options) {
   JointReplays& replays = shared.replays();
   if (options.categories) shared.Find();  // starts the pass for categories, in the same replay as `span`
-  TimeSpan span(shared.capture(), options);
+  SelectedTime span(shared.capture(), options);
   absl::StatusOr<ReplayReport> report = co_await replays.Next(span);
   if (!report.ok()) co_return report.status();
   if (!span.selection_status().ok()) co_return span.selection_status();

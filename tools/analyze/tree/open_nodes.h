@@ -3,9 +3,9 @@
 //     forward (range 0) ──► Net (call 0) ──► layers.0 (call 1) ──► aten::linear (range 1) ──► aten::addmm (range 2)
 //
 // The end of a node also closes nodes inside of it whose own ends were lost. The end of a range closes inner ranges and
-// module calls. The end of a module call or of a Python call closes inner calls of the same kind. All other inner nodes
-// stay open: Python calls, because their ends are always recorded, and ranges that outlive the function that began
-// them. The caller of these functions assigns node numbers.
+// module calls. The end of a module call or of a Python call closes inner calls of the same kind. Inner nodes of other
+// kinds stay open: a Python call inside of a range has an end of its own, and a range inside of a Python call may
+// outlive it. The caller of these functions assigns node numbers.
 #ifndef TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 #define TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 
@@ -19,7 +19,7 @@
 namespace memoir {
 
 inline constexpr std::uint32_t kNoTreeNode = 0xffffffffu;
-inline constexpr Tick kForeverOpen = ~Tick{0};  // begin of a node without its own time
+inline constexpr Tick kForeverOpen = ~Tick{0};  // value of `begin` for a node without a recorded begin
 
 struct OpenNode {
   enum class Kind : std::uint8_t { kRange, kModule, kCall };

@@ -30,7 +30,7 @@ std::string FoundByShell(const std::string& name) {
 
 }  // namespace
 
-std::string NotAnOption(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
+std::string WithDotSlash(const std::string& path) { return path.starts_with('-') ? "./" + path : path; }
 
 // Uses `path` unchanged if it is outside of the working folder, or if std::filesystem::relative returns an empty path.
 // An empty path is possible if `path` does not exist.
@@ -38,7 +38,7 @@ std::string TypedPath(const std::string& path) {
   std::error_code error;
   const std::string relative = std::filesystem::relative(path, error).string();
   const std::string& shown = error || relative.empty() || relative.starts_with("..") ? path : relative;
-  return TypedWord(NotAnOption(shown));
+  return TypedWord(WithDotSlash(shown));
 }
 
 void NameProgramInCommands(const std::string& started_as) {

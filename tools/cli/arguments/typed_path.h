@@ -10,7 +10,7 @@
 namespace memoir {
 
 // Puts "./" before a path that begins with "-", so that it is not read as an option.
-std::string NotAnOption(const std::string& path);
+std::string WithDotSlash(const std::string& path);
 // Returns `path` as a word for a shell, relative to the working folder if `path` is inside this folder.
 std::string TypedPath(const std::string& path);
 

@@ -28,7 +28,7 @@ std::string WhyNotStarted(const std::string& program, int error) {
 
 }  // namespace
 
-int CannotStart(const std::vector<std::string>& command, int error) {
+int ReportStartFailure(const std::vector<std::string>& command, int error) {
   const bool missing = error == ENOENT;
   PrintMessage("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " +
                WhyNotStarted(command.front(), error));

@@ -8,7 +8,7 @@
 namespace memoir {
 
 // Prints the message and returns kExitCommandNotFound or kExitCannotExecute. `error` is the errno of the exec.
-int CannotStart(const std::vector<std::string>& command, int error);
+int ReportStartFailure(const std::vector<std::string>& command, int error);
 
 }  // namespace memoir
 

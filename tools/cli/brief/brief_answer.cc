@@ -25,7 +25,7 @@ std::string Command(const Words& words) {
 
 std::string Brief(const Json& whole, Words words, const std::string& capture) {
   Words without_path = words;
-  words.push_back(NotAnOption(capture));
+  words.push_back(WithDotSlash(capture));
   without_path.push_back("CAPTURE");
   return BriefText(whole, Command(words), Command(without_path));
 }

@@ -180,7 +180,7 @@ class Collection {
     for (const OddRank& odd : compared->found.odd) {
       for (const std::size_t i : odd.ranks) asked_.ranks.insert(compared->found.ranks[i].rank);
     }
-    SayLacking(*compared);
+    PrintLacking(*compared);
     if (compared->job.runs > 1)
       PrintMessage(fmt::format("compared the ranks of the last of {} runs; --ranks copies recordings of all runs",
                                compared->job.runs));
@@ -193,7 +193,7 @@ class Collection {
   }
 
   // Reports the ranks that could not be compared, because they may be odd.
-  void SayLacking(const ComparedJob& compared) {
+  void PrintLacking(const ComparedJob& compared) {
     if (!compared.job.unreadable.empty())
       PrintMessage(fmt::format(
           "{} cannot be read (the first: {}); run `memoir summarize` where they are, or copy their "

@@ -149,13 +149,13 @@ class Output {
   bool is_full_ = false;
 };
 
-void SayDamage(const ReplayReport& report) {
+void PrintDamage(const ReplayReport& report) {
   for (const Damage& damage : report.damage) PrintMessage("damaged: " + ToString(damage));
 }
 
 // Reports damage and lost events. Used for exports of tables, because tables do not contain this information.
 void SayLosses(const ReplayReport& report) {
-  SayDamage(report);
+  PrintDamage(report);
   std::uint64_t missing = report.lost_records + report.lost_chunks;
   for (const ReplayReport::Process& process : report.processes) {
     if (process.replayed) missing += process.counters.dropped_records();
@@ -166,7 +166,7 @@ void SayLosses(const ReplayReport& report) {
 absl::Status Finish(Output& output, const ReplayReport& report) {
   const absl::Status written = output.Finish();
   if (!written.ok()) return written;
-  SayDamage(report);
+  PrintDamage(report);
   return absl::OkStatus();
 }
 

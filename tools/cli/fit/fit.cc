@@ -141,7 +141,7 @@ int Fitting::RunOne() {
   }
   ChildResult result;
   std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};
-  if (result.start_error != 0) return CannotStart(options_.command, result.start_error);
+  if (result.start_error != 0) return ReportStartFailure(options_.command, result.start_error);
   if (!cards[0].low.run.interrupted) {
     if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   }

@@ -126,7 +126,8 @@ bool FitSubjects::LearnNeeds(const std::vector<FitSubject>& subjects, std::vecto
     }
   }
   if (too_few_addresses)
-    simulator_.SayOnce("ulimit -v leaves too few addresses for a run without the card's limit: raise it to learn more");
+    simulator_.PrintOnce(
+        "ulimit -v leaves too few addresses for a run without the card's limit: raise it to learn more");
   if (simulations.empty()) return true;
   auto runs = simulator_.RunAll(simulations, "what it takes without the card's limit");
   if (!runs) return false;

@@ -158,7 +158,7 @@ std::optional<std::vector<FitRun>> Simulator::RunAll(const std::vector<Simulatio
   std::vector<FitRun> runs;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (batch.results[i].start_error != 0) {
-      exit_code_ = CannotStart(commands[i].command, batch.results[i].start_error);
+      exit_code_ = ReportStartFailure(commands[i].command, batch.results[i].start_error);
       return std::nullopt;
     }
     runs.push_back(ReadRun(simulations[i], batch.results[i]));
@@ -186,20 +186,20 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
   const auto deciding = DecidingDeviceOf(run);
   const std::string path = simulation.keep.empty() ? (FolderOf(simulation) / "capture").string() : simulation.keep;
   OutputFolder folder(path);
-  folder.TakeNotes([this](const std::string& cause) { SayOnce("torch's own figures are missing: " + cause); });
+  folder.TakeNotes([this](const std::string& cause) { PrintOnce("torch's own figures are missing: " + cause); });
   if (!deciding) return std::nullopt;
-  const auto capture = OpenMerged(path, [this](const std::string& line) { SayOnce(line); }, kAllRuns);
+  const auto capture = OpenMerged(path, [this](const std::string& line) { PrintOnce(line); }, kAllRuns);
   if (!capture.ok()) return std::nullopt;
   ProgressLine progress("reading the recording");
   auto recording = AnalyzeFitRecording(*capture, deciding->pid, deciding->device.ordinal, progress.callback());
   if (!recording.ok()) {
-    SayOnce(std::string(recording.status().message()));
+    PrintOnce(std::string(recording.status().message()));
     return std::nullopt;
   }
   return *std::move(recording);
 }
 
-void Simulator::SayOnce(const std::string& line) {
+void Simulator::PrintOnce(const std::string& line) {
   if (std::ranges::find(said_, line) != said_.end()) return;
   said_.push_back(line);
   PrintMessage(line);

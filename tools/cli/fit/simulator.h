@@ -53,7 +53,7 @@ class Simulator {
   int exit_code() const { return exit_code_; }
 
   // Prints a line on standard error, unless it was printed before.
-  void SayOnce(const std::string& line);
+  void PrintOnce(const std::string& line);
 
   // Returns the last line of output of a run of RunAll().
   std::string EndOfOutput(const std::string& name) const;

@@ -141,7 +141,7 @@ int EndAs(const ChildResult& result) {
 
 int RunUnrecorded(const Strings& command) {
   const ChildResult result = RunChild(command, CurrentEnvironment());
-  return result.start_error != 0 ? CannotStart(command, result.start_error) : EndAs(result);
+  return result.start_error != 0 ? ReportStartFailure(command, result.start_error) : EndAs(result);
 }
 
 bool IsQuiet(const EnvironmentVariables& variables) {
@@ -212,7 +212,7 @@ int RunRecorded(const Strings& command, EnvironmentVariables variables, std::uin
   }();
   if (result.start_error != 0) {
     folder.RemoveIfEmpty();
-    return CannotStart(command, result.start_error);
+    return ReportStartFailure(command, result.start_error);
   }
   ProtectEnd(result);
   if (folder.WasRemoved()) {

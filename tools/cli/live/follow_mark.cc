@@ -11,7 +11,7 @@ namespace memoir {
 
 namespace {
 
-std::string MarkOf(const std::filesystem::path& capture) {
+std::string OperatorKeyOf(const std::filesystem::path& capture) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(capture, error);
   return ((is_folder ? capture : capture.parent_path()) / ".followed").string();
@@ -19,13 +19,13 @@ std::string MarkOf(const std::filesystem::path& capture) {
 
 }  // namespace
 
-FollowMark::FollowMark(const std::string& capture) : path_(MarkOf(capture)) {}
+FollowedFile::FollowedFile(const std::string& capture) : path_(OperatorKeyOf(capture)) {}
 
-FollowMark::~FollowMark() {
+FollowedFile::~FollowedFile() {
   if (touched_) unlink(path_.c_str());
 }
 
-void FollowMark::Touch() {
+void FollowedFile::Touch() {
   const auto now = std::chrono::steady_clock::now();
   if (touched_ && now - last_ < std::chrono::seconds(1)) return;
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);

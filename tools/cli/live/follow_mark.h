@@ -9,13 +9,13 @@
 
 namespace memoir {
 
-class FollowMark {
+class FollowedFile {
  public:
   // `capture` is the folder or a file in it.
-  explicit FollowMark(const std::string& capture);
-  ~FollowMark();  // removes the file
-  FollowMark(const FollowMark&) = delete;
-  FollowMark& operator=(const FollowMark&) = delete;
+  explicit FollowedFile(const std::string& capture);
+  ~FollowedFile();  // removes the file
+  FollowedFile(const FollowedFile&) = delete;
+  FollowedFile& operator=(const FollowedFile&) = delete;
 
   // Call it repeatedly while a running recording is followed. Touches the file at most once a second. Does nothing if
   // the folder is not writable, or if a file with contents has this name; the reader then shows an older state.

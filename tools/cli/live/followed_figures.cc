@@ -137,7 +137,7 @@ void FollowedFigures::Describe(std::size_t at, std::uint64_t now_ns) {
   process.simulated = info.simulated_device();
   process.pid = info.pid();
   process.world_size = info.world_size();
-  process.knows_steps = HasRepeatedSteps(info);
+  process.collapses_repeated_steps = HasRepeatedSteps(info);
   process.restart = info.restart();
   const std::uint64_t start = info.start().realtime_ns();
   const std::uint64_t newest = std::max<std::uint64_t>(recording.newest_realtime_ns(), start);

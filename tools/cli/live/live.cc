@@ -125,7 +125,7 @@ int CannotFollow(const absl::Status& status, const LiveSignals& signals) {
 // Repeatedly reads the recording, shows it, and waits.
 class Watch {
  public:
-  Watch(FollowedFigures& followed, FollowMark& mark, LiveSignals& signals, LiveOutput& output,
+  Watch(FollowedFigures& followed, FollowedFile& mark, LiveSignals& signals, LiveOutput& output,
         const LiveArguments& arguments)
       : followed_(followed), mark_(mark), signals_(signals), output_(output), arguments_(arguments) {}
 
@@ -170,7 +170,7 @@ class Watch {
     while (!quit_ && signals_.ended_by() == 0) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - steady_clock::now()).count();
       if (left <= 0) return;
-      // Touches the file of the FollowMark up to five seconds before the next read, because the writer looks at this
+      // Touches the file of the FollowedFile up to five seconds before the next read, because the writer looks at this
       // file only when it examines the ring.
       if (left <= 5000 && IsAnyRunning(followed_.figures())) mark_.Touch();
       const auto key =
@@ -185,7 +185,7 @@ class Watch {
   }
 
   FollowedFigures& followed_;
-  FollowMark& mark_;
+  FollowedFile& mark_;
   LiveSignals& signals_;
   LiveOutput& output_;
   const LiveArguments& arguments_;
@@ -201,7 +201,7 @@ int Live(const LiveArguments& arguments) {
   const auto find = [&] { return FolderToFollow(arguments.what); };
   const auto folder = now ? find() : wait.Await(std::chrono::seconds(1), find);
   if (!folder.ok()) return CannotFollow(folder.status(), signals);
-  FollowMark mark(*folder);
+  FollowedFile mark(*folder);
   const auto open = [&] { return FollowedFigures::Open(*folder, arguments.cpu / 100); };
   const auto followed = wait.Await(std::chrono::milliseconds(200), open);
   if (!followed.ok()) return CannotFollow(followed.status(), signals);

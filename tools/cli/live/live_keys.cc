@@ -20,7 +20,7 @@ constexpr std::size_t kMostDigits = 6;
 // Returns true if operators are recorded. With --detail auto, the level LEVEL_MEMORY may only mean a repeated step.
 bool RecordsOperators(const LiveFigures& figures) {
   const LiveProcess& process = figures.processes.front();
-  return process.level == v1::LEVEL_ALL || (process.knows_steps && process.level == v1::LEVEL_MEMORY);
+  return process.level == v1::LEVEL_ALL || (process.collapses_repeated_steps && process.level == v1::LEVEL_MEMORY);
 }
 
 std::string StepsText(std::uint64_t steps) { return steps == 1 ? "1 step" : FormatCount(steps) + " steps"; }

@@ -212,7 +212,7 @@ class JobReader {
     }
     std::mutex adding;
     const auto say = [&](const std::string& line) { options_.say(line); };
-    AtOnce(
+    RunInParallel(
         left.size(),
         [&](std::size_t i) {
           const auto summaries = SummaryOfNamed(job_, *left[i]->files, say);

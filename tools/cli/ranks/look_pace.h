@@ -10,7 +10,7 @@ inline constexpr double kUsualPercent = 2;  // the usual share of one core
 
 // Returns the seconds until the next examination. `used`: processor seconds of the last examination. `percent`: the
 // share of one core that may be used on average. `every`: the shortest interval, in seconds.
-constexpr double SecondsToNextLook(double used, double percent, double every) {
+constexpr double SecondsToNextExamination(double used, double percent, double every) {
   return std::max(every, used * 100 / percent);
 }
 

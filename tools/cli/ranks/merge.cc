@@ -38,7 +38,7 @@ class Merging {
     if (IsMergedSummaries(capture)) return TakeMerged(capture);
     const absl::StatusOr<RequestedRecordings> asked = RecordingsOf(capture, RecordingScope::kSummariesToo);
     if (!asked.ok()) return asked.status();
-    AtOnce(asked->named.size(), [&](std::size_t i) { TakeNamed(asked->job, *asked->named[i]); }, progress_);
+    RunInParallel(asked->named.size(), [&](std::size_t i) { TakeNamed(asked->job, *asked->named[i]); }, progress_);
     return absl::OkStatus();
   }
 

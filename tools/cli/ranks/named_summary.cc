@@ -77,7 +77,7 @@ std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFil
     const std::lock_guard lock(saying);
     say(line);
   };
-  AtOnce(
+  RunInParallel(
       named.size(),
       [&](std::size_t i) {
         const std::string path = SummaryPathOf(job, *named[i]);
@@ -92,8 +92,8 @@ std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFil
   return failed;
 }
 
-void AtOnce(std::size_t count, const std::function<void(std::size_t)>& body,
-            const std::function<void(double)>& progress) {
+void RunInParallel(std::size_t count, const std::function<void(std::size_t)>& body,
+                   const std::function<void(double)>& progress) {
   std::atomic<std::size_t> next = 0;
   std::mutex showing;
   std::size_t done = 0;

@@ -32,8 +32,8 @@ std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFil
 // Calls `body` with 0 .. count - 1, on as many threads as there are processors, at most kMostAtOnce. Calls `progress`
 // with the finished share on any of these threads, but never on two at once.
 inline constexpr std::size_t kMostAtOnce = 4;
-void AtOnce(std::size_t count, const std::function<void(std::size_t)>& body,
-            const std::function<void(double)>& progress);
+void RunInParallel(std::size_t count, const std::function<void(std::size_t)>& body,
+                   const std::function<void(double)>& progress);
 
 }  // namespace memoir
 

@@ -81,7 +81,7 @@ class Summaries {
         return status;
       } else {
         ++looked.failed;
-        SayOnce(std::string(status.message()));
+        PrintOnce(std::string(status.message()));
       }
     }
     return looked;
@@ -125,7 +125,7 @@ class Summaries {
     return arguments_.every && failed != failed_at_.end() && failed->second == files.newest_ns;
   }
 
-  void SayOnce(const std::string& line) {
+  void PrintOnce(const std::string& line) {
     if (said_.insert(line).second) PrintMessage(line);
   }
 
@@ -150,7 +150,7 @@ class Summaries {
     }
     ProgressLine progress("summarizing " + capture);
     const std::size_t failed =
-        WriteSummaries(job, stale, [&](const std::string& line) { SayOnce(line); }, progress.callback());
+        WriteSummaries(job, stale, [&](const std::string& line) { PrintOnce(line); }, progress.callback());
     looked.written += stale.size() - failed;
     looked.failed += failed;
     for (const NamedFiles* const files : stale) {
@@ -192,8 +192,8 @@ int Summarize(const SummarizeArguments& arguments) {
                                kept == 1 ? "was" : "were"));
       return looked->failed == 0 ? kExitFine : kExitError;
     }
-    std::this_thread::sleep_for(std::chrono::duration<double>(
-        SecondsToNextLook(ProcessorSeconds() - before, arguments.cpu.value_or(kUsualPercent), *arguments.every)));
+    std::this_thread::sleep_for(std::chrono::duration<double>(SecondsToNextExamination(
+        ProcessorSeconds() - before, arguments.cpu.value_or(kUsualPercent), *arguments.every)));
   }
 }
 

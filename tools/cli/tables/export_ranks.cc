@@ -110,7 +110,7 @@ class RankWriter {
       };
     if (sink.ok()) {
       absl::StatusOr<ReplayReport> report =
-          FillTables(capture_, selection, compared_, sink, [this](std::string_view line) { SayOnce(line); });
+          FillTables(capture_, selection, compared_, sink, [this](std::string_view line) { PrintOnce(line); });
       if (!report.ok()) return report.status();
       Add(*report, rank);
     }
@@ -119,7 +119,7 @@ class RankWriter {
     return absl::OkStatus();
   }
 
-  void SayOnce(std::string_view line) {
+  void PrintOnce(std::string_view line) {
     if (said_.emplace(line).second) PrintMessage(line);
   }
 

@@ -86,7 +86,7 @@ class SnapshotWriter {
   void AddEntry(Device& device);
   void AddAnnotation(const TorchSnapshot::Annotation& annotation);
   void SetMetadata(std::uint64_t tick, Index metadata, Index context);
-  void SetMaker(std::uint64_t tick, Index node, Index operator_name);
+  void SetOperatorRanges(std::uint64_t tick, Index node, Index operator_name);
   void LeaveAll(std::uint64_t tick);
   void AddStatistics(Device& device);
 
@@ -221,7 +221,7 @@ void SnapshotWriter::AddEntry(Device& device) {
   if (!freed) {
     const TorchSnapshot::Origin& origin = snapshot_.origins[entry.origin];
     SetMetadata(tick, entry.metadata, entry.compile_context);
-    SetMaker(tick, origin.node, origin.operator_name);
+    SetOperatorRanges(tick, origin.node, origin.operator_name);
     writer_.SetStack(tick, StackOf(origin.stack));
   }
   if (failed) ++device.ooms;
@@ -267,7 +267,7 @@ void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) 
 }
 
 void SnapshotWriter::LeaveAll(std::uint64_t tick) {
-  SetMaker(tick, 0, 0);
+  SetOperatorRanges(tick, 0, 0);
   SetMetadata(tick, 0, 0);
 }
 
@@ -275,7 +275,7 @@ void SnapshotWriter::LeaveAll(std::uint64_t tick) {
 void SnapshotWriter::SetMetadata(std::uint64_t tick, Index metadata, Index context) {
   if (context != 0 && snapshot_.texts[context] == kNoContext) context = 0;
   if (metadata == metadata_ && context == context_) return;
-  SetMaker(tick, 0, 0);
+  SetOperatorRanges(tick, 0, 0);
   if (metadata_ != 0) writer_.EndRange(tick);
   if (context_ != 0) writer_.EndRange(tick);
   if (context != 0)
@@ -286,7 +286,7 @@ void SnapshotWriter::SetMetadata(std::uint64_t tick, Index metadata, Index conte
 }
 
 // Sets the autograd node and its operator from the allocation's C++ frames. One operator's allocations share a range.
-void SnapshotWriter::SetMaker(std::uint64_t tick, Index node, Index operator_name) {
+void SnapshotWriter::SetOperatorRanges(std::uint64_t tick, Index node, Index operator_name) {
   if (node == node_ && operator_name == operator_) return;
   if (operator_ != 0) writer_.EndRange(tick);
   if (node != node_) {

@@ -18,7 +18,7 @@
 namespace memoir {
 
 // The name that the reader shows for a range if the recorded name is a note about generated code.
-inline constexpr char kGeneratedCodeNote[] = "torch.compile: generated code";
+inline constexpr char kGeneratedCodeName[] = "torch.compile: generated code";
 
 // An operation of the program that generated code executes.
 struct CodeOrigin {

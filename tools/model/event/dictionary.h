@@ -128,7 +128,7 @@ class Dictionary {
   // Returns true if a compiler's note (compiler_notes.h) describes the code as generated.
   bool IsGenerated(CodeId id) const { return id.value < generated_.size() && generated_[id.value]; }
   // Returns true if the name belongs to a range without length that describes the work of a compiler.
-  bool IsNote(NameId id) const { return compilation(id) != nullptr || text(id) == kGeneratedCodeNote; }
+  bool IsNote(NameId id) const { return compilation(id) != nullptr || text(id) == kGeneratedCodeName; }
   // Returns the compilation that a range with this name describes. nullptr if the name describes no compilation.
   const Compilation* compilation(NameId id) const {
     const auto found = compilations_.find(id);

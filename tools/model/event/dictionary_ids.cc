@@ -50,26 +50,26 @@ void DictionaryIds::DefineName(const v1::NameDef& def) {
     entry.is_operator = def.kind() == v1::NameDef::OPERATOR;
     std::string text = ToUtf8(def.text());
     const auto note = entry.is_operator ? std::nullopt : ParseCompilerNote(text);
-    if (note && note->generated) text = kGeneratedCodeNote;
+    if (note && note->generated) text = kGeneratedCodeName;
     if (note && note->compilation) text = "torch.compile: " + ToString(*note->compilation);
     entry.id = dictionary_->AddName({std::move(text), entry.is_operator});
-    if (note) TakeNote(*note, entry.id);
+    if (note) ApplyNote(*note, entry.id);
     if (entry.is_operator) entry.schema = dictionary_->AddSchema(ToSchema(def));
   }
   names_.Set(def.id(), entry);
 }
 
-void DictionaryIds::TakeNote(const CompilerNote& note, NameId name) {
+void DictionaryIds::ApplyNote(const CompilerNote& note, NameId name) {
   if (note.compilation) dictionary_->SetCompilation(name, *note.compilation);
   if (!note.generated) return;
   auto& lines = generated_[note.generated->file];
   for (const auto& [line, origins] : note.generated->origins) lines[line] = dictionary_->AddOrigins(origins);
 }
 
-// Assigns operations to `stack`, whose innermost frame is `frame`, and returns the stack. If `frame` is generated code
-// with known operations, first extends the stack inward by the program's frames that call the first operation, and
-// assigns the operations of `frame`. Otherwise assigns the operations of `parent`, because a function that generated
-// code calls executes the operations of its caller.
+// Sets the origins of `stack`: the program's operations from which torch.compile generated its code. Returns the stack.
+// If its innermost frame, `frame`, is a line of generated code with known origins, first appends the program's frames
+// that led to the first origin. Otherwise the stack gets the origins of `parent`, because a function that is called by
+// generated code executes the operations of this code.
 StackId DictionaryIds::WithOrigins(StackId stack, Frame frame, StackId parent) {
   Origins origins = nullptr;
   if (const auto of_parent = origins_.find(parent); of_parent != origins_.end()) origins = of_parent->second;

@@ -107,7 +107,7 @@ class DictionaryIds {
   StackId FindUnderForward(StackId stack, StackId forward);
   void DefineName(const v1::NameDef& def);
   void DefineStack(const v1::StackDef& def);
-  void TakeNote(const CompilerNote& note, NameId name);
+  void ApplyNote(const CompilerNote& note, NameId name);
   StackId WithOrigins(StackId stack, Frame frame, StackId parent);
   StackId WithOriginsOf(StackId parent, StackId stack);
   StackId AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset);

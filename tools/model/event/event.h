@@ -242,7 +242,7 @@ struct StepEvent : Event {
 };
 
 // The recording level changes. The change also ends ranges and blocks; the replay visits their ends before this event.
-struct SwitchEvent : Event {
+struct LevelChangeEvent : Event {
   v1::RecordingLevel before = v1::LEVEL_ALL;  // level until this event
   v1::RecordingLevel level = v1::LEVEL_ALL;   // level after this event
 };
@@ -267,7 +267,7 @@ struct ModuleEvent : Event {
 //               one list with the whole state. Without tensors: a step left the previous lists unchanged
 //   gradient    one parameter, and its new gradient. If a hook has freed the gradient: the parameter alone
 // An event with `more` continues the lists of the last module or optimizer event of the same thread.
-struct HoldsEvent : Event {
+struct HeldTensorsEvent : Event {
   ModuleId module;          // invalid: an optimizer, or a module that has no name
   std::uint64_t owner = 0;  // identifies the optimizer
   bool is_module = false;

@@ -1,4 +1,4 @@
-// Iterates over the lists of tensors of a HoldsEvent: parameters, their gradients, then a module's buffers or an
+// Iterates over the lists of tensors of a HeldTensorsEvent: parameters, their gradients, then a module's buffers or an
 // optimizer's state.
 #ifndef TOOLS_MODEL_EVENT_HELD_TENSOR_LISTS_H_
 #define TOOLS_MODEL_EVENT_HELD_TENSOR_LISTS_H_
@@ -17,7 +17,7 @@ namespace memoir {
 // A HeldTensorLists must not outlive its event.
 class HeldTensorLists {
  public:
-  HeldTensorLists(const HoldsEvent& event, const Dictionary& dictionary) : tensors_(event.tensors) {
+  HeldTensorLists(const HeldTensorsEvent& event, const Dictionary& dictionary) : tensors_(event.tensors) {
     if (event.signature.valid()) lengths_ = dictionary.signature(event.signature).list_lengths;
   }
 

@@ -31,7 +31,7 @@ struct Chunk {
   std::shared_ptr<const Payload> payload;
   // True for the first replayed chunk of its part. The ids of the previous part's dictionaries are then invalid.
   bool part_begins = false;
-  bool memory_alone = false;  // true: operators are not visited (replay/skimmed_events.h)
+  bool is_skimmed = false;  // true: operators are not visited (replay/skimmed_events.h)
   // One value for each row of the tensor table. 1: the replay has checked whether the storage of this tensor is first
   // seen (FirstSeenEvent).
   std::vector<std::uint8_t> tensor_is_known;

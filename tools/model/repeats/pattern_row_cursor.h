@@ -24,8 +24,8 @@ class PatternRowCursor {
   PatternRowCursor(const PatternRowCursor&) = delete;
   PatternRowCursor& operator=(const PatternRowCursor&) = delete;
 
-  // Returns Chunk::memory_alone, which is the same for all chunks of the rows.
-  bool memory_alone() const { return joined_.chunks().front().chunk->memory_alone; }
+  // Returns Chunk::is_skimmed, which is the same for all chunks of the rows.
+  bool is_skimmed() const { return joined_.chunks().front().chunk->is_skimmed; }
   bool done() const { return at_ == rows_.size() && next_step_ == steps_.size(); }
   // Returns the chunk with invalid rows, or with addresses or serials that do not fit its rows. nullptr if no damage is
   // found so far. The result is final when done() is true.

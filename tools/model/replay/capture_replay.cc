@@ -1,5 +1,5 @@
-// Defines Capture::Replay, which reads the chunks of a capture and replays them. The function is not in capture.cc,
-// because the files of this folder include files of tools/model, and folders include each other in one direction only.
+// Defines Capture::Replay, which reads the chunks of a capture and replays them. If it were in tools/model/capture.cc,
+// that file would include this folder, which includes tools/model itself: a circle of folders.
 #include <cstdint>
 #include <set>
 #include <utility>

@@ -10,7 +10,7 @@ void PatternRowEvents::Show(PatternRowCursor& cursor) {
   const Tick tick = cursor.tick();
   context.AdvanceToEvent(tick);
   if (!thread.stack().empty()) ranges_.SetDepth(thread, 0, tick);
-  if (const auto stack = cursor.TakeStartStack(); stack && !cursor.memory_alone())
+  if (const auto stack = cursor.TakeStartStack(); stack && !cursor.is_skimmed())
     python_.BeginWithStack(thread, context.ids().stack(*stack), tick);
   ShowKind(thread, cursor);
 }
@@ -29,7 +29,7 @@ void PatternRowEvents::ShowStep(ThreadReplay& thread, const PatternRowCursor& cu
 }
 
 void PatternRowEvents::ShowStack(ThreadReplay& thread, const PatternRowCursor& cursor) {
-  if (cursor.memory_alone()) return;
+  if (cursor.is_skimmed()) return;
   python_.ChangeStack(thread, shared_.context.ids().stack(cursor.event().stack), cursor.tick());
 }
 

@@ -121,9 +121,9 @@ void Replayer::Define(const Chunk& chunk) {
   }
   context().ids().Define(payload);
   threads().NoteDefinitions();
-  if (chunk.memory_alone != skimmed_.skims()) {
+  if (chunk.is_skimmed != skimmed_.skims()) {
     Drain(kForever);  // waiting events of earlier chunks are visited in the mode of their own chunk
-    skimmed_.Switch(chunk.memory_alone);
+    skimmed_.Switch(chunk.is_skimmed);
   }
   threads().ForgetTorchIds();
   if (payload.clock.tick() != 0) context().AddClockReading(payload.clock);
@@ -201,7 +201,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
     thread.modules().clear();  // the open module calls are unknown after a loss
     context().visitor().OnLost(event);
   }
-  const bool skim = cursor.chunk->memory_alone;
+  const bool skim = cursor.chunk->is_skimmed;
   handlers_.ranges.SetDepth(thread, skim ? 0 : run.start_depth, cursor.tick);
   handlers_.python.BeginWithStack(thread, skim ? StackId() : context().ids().stack(run.start_stack), cursor.tick);
   return true;
@@ -211,7 +211,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
 // call for each event. ParsePayload rejects kinds without a row in events.def.
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
-    if (cursor.chunk->memory_alone && cursor.tick <= until && IsSkipped(thread, cursor)) continue;
+    if (cursor.chunk->is_skimmed && cursor.tick <= until && IsSkipped(thread, cursor)) continue;
     if (cursor.tick > until || (waiting_ != kNever && thread.stack().empty() && WaitsForNode(thread, cursor)))
       return false;
     context().AdvanceToEvent(cursor.tick);

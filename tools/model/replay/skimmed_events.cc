@@ -9,7 +9,7 @@ void SkimmedEvents::Switch(bool skims) {
     ranges_.CloseAll({}, context_.now());
   }
   // The event has no thread, because the reader and not the program changes the level.
-  auto event = context_.MakeEvent<SwitchEvent>(ThreadId(), context_.now());
+  auto event = context_.MakeEvent<LevelChangeEvent>(ThreadId(), context_.now());
   (skims ? event.level : event.before) = v1::LEVEL_MEMORY;
   visibility_.SetSkimming(skims);
   context_.visitor().OnSwitch(event);

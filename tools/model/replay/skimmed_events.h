@@ -1,4 +1,4 @@
-// Skips events of chunks that a replay skims (Chunk::memory_alone). tools/follow, which reads a recording while it is
+// Skips events of chunks that a replay skims (Chunk::is_skimmed). tools/follow, which reads a recording while it is
 // written, skims chunks if reading all events would cost too much processor time. The visitor then receives only events
 // of memory, steps, marks, modules, the host and the recording level. It does not receive operators, stacks, calls of
 // Python or CUDA, or held tensors, and blocks have no surrounding ranges.

@@ -274,7 +274,7 @@ void EventJsonWriter::OnCallEnd(const CallEvent& event) {
   line_.End();
 }
 
-void EventJsonWriter::OnHolds(const HoldsEvent& event) {
+void EventJsonWriter::OnHolds(const HeldTensorsEvent& event) {
   const bool is_optimizer = !event.is_module && !event.is_gradient && !event.more;
   line_.Begin(event.more          ? "holds_more"
               : event.is_module   ? "module_holds"
@@ -301,7 +301,7 @@ void EventJsonWriter::OnStep(const StepEvent& event) {
   line_.End();
 }
 
-void EventJsonWriter::OnSwitch(const SwitchEvent& event) {
+void EventJsonWriter::OnSwitch(const LevelChangeEvent& event) {
   line_.Begin(event.level < event.before ? "pause" : "resume", event);
   line_.AddText("level", LevelName(event.level));
   line_.AddText("before", LevelName(event.before));

@@ -45,12 +45,12 @@ class EventJsonWriter : public Visitor {
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
-  void OnSwitch(const SwitchEvent& event) override;
+  void OnSwitch(const LevelChangeEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
   void OnStack(const StackEvent& event) override;
   void OnCallBegin(const CallEvent& event) override;
   void OnCallEnd(const CallEvent& event) override;
-  void OnHolds(const HoldsEvent& event) override;
+  void OnHolds(const HeldTensorsEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;
   void OnKeyframe(const KeyframeEvent& event) override;

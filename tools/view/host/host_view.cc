@@ -73,7 +73,7 @@ std::string FindingText(const ProcessHostMemory& host, HostFinding finding, std:
                         const std::string& path) {
   switch (finding) {
     case HostFinding::kKilled:
-    case HostFinding::kKilledHere: {
+    case HostFinding::kKilledByMachine: {
       const std::string killer =
           finding == HostFinding::kKilled
               ? "KILLED by the out-of-memory killer of its cgroup"
@@ -93,7 +93,7 @@ std::string FindingText(const ProcessHostMemory& host, HostFinding finding, std:
         text += fmt::format(" and {}, {} each step", FormatCounted(*growth.steps, "step", "steps"),
                             FormatSignedBytes(growth.bytes / static_cast<std::int64_t>(*growth.steps)));
       text += fmt::format(", most of it {} ({})", Words(growth.part), FormatSignedBytes(growth.part_bytes));
-      if (growth.left_ns && host.findings.front() > HostFinding::kKilledHere)
+      if (growth.left_ns && host.findings.front() > HostFinding::kKilledByMachine)
         text += fmt::format("; if it goes on so, memory runs out {} after the end", FormatDuration(*growth.left_ns));
       return text + ". " + Advice(growth.part, path);
     }
@@ -220,7 +220,7 @@ std::string RenderHost(const Capture& capture, const HostMemoryUse& memory, std:
 
 std::string KilledLine(const Capture& capture, const HostMemoryUse& memory, const std::string& path) {
   for (const ProcessHostMemory& host : memory.processes) {
-    if (host.findings.empty() || host.findings.front() > HostFinding::kKilledHere) continue;
+    if (host.findings.empty() || host.findings.front() > HostFinding::kKilledByMachine) continue;
     return (capture.processes().size() > 1 ? ProcessLabel(capture, host.process) + " " : "") +
            FindingText(host, host.findings.front(), EndOf(capture, memory, host), path) +
            ". For the rest: " + PrintedCommand("check host " + path);

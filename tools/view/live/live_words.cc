@@ -58,7 +58,7 @@ std::string LiveStepText(const LiveProcess& process) {
 
 std::string LiveLevelText(const LiveProcess& process) {
   if (process.level == v1::LEVEL_OFF) return "recording is off";
-  if (process.level == v1::LEVEL_MEMORY && process.knows_steps)
+  if (process.level == v1::LEVEL_MEMORY && process.collapses_repeated_steps)
     return IsRunning(process.state) ? "a repeated step, without operators" : "";
   if (process.level == v1::LEVEL_MEMORY) return "operators are not recorded";
   if (!process.asked.open) return "";

@@ -215,7 +215,7 @@ void RecordingControls::SetJob(bool is_reporting, std::uint32_t world_size) {
 // A step in which the recording of operators stops or resumes is neither a reference step nor expected to repeat.
 void RecordingControls::CheckDetail(std::uint64_t now_ns) {
   const bool is_reporting = is_reporting_.load(std::memory_order_relaxed);
-  if (ReferenceStepsAreFull() && !std::exchange(said_full_, true) && is_reporting)
+  if (ReferenceStepsAreFull() && !std::exchange(printed_full_, true) && is_reporting)
     PrintLine(
         "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new ones; "
         "until the next part of the capture blocks alone are recorded",
@@ -223,7 +223,7 @@ void RecordingControls::CheckDetail(std::uint64_t now_ns) {
   const bool spent = budget_.IsSpent(now_ns, RingExtentsWithRanges());
   if (spent_.exchange(spent, std::memory_order_acq_rel) == spent) return;
   IgnoreFollowedStep();
-  if (spent && !std::exchange(said_spent_, true) && is_reporting)
+  if (spent && !std::exchange(printed_spent_, true) && is_reporting)
     PrintLine(
         "detail=auto: steps still bring new allocations, and to record their operators takes more than %g %% of the "
         "program's time; as long as it does, blocks alone are recorded",

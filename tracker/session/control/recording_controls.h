@@ -119,7 +119,7 @@ class RecordingControls {
   std::atomic<RecordingLevel> detail_;  // upper bound of the level, from the detail and repeated steps
   std::atomic<bool> spent_{false};      // `budget_` is spent: operators are not recorded, even if `detail_` allows it
   OperatorBudget budget_;               // used only by the writer's thread, like the next two members
-  bool said_full_ = false, said_spent_ = false;
+  bool printed_full_ = false, printed_spent_ = false;
   std::atomic<bool> is_reporting_;
   std::atomic<std::uint64_t> between_looks_ns_;
   ControlFile file_;  // used only by the writer's thread, like the next two members

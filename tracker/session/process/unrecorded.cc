@@ -106,7 +106,7 @@ std::string DescribeLosses(const WriterStatus& status, std::uint64_t late) {
          (why.empty() ? "they came after its end; stop when no other thread runs operators" : why);
 }
 
-std::string DescribeBusyRing() {
+std::string DescribeBusySession() {
   return "the recording was not ended: another thread has been starting or changing it for 5 s; the missing events are "
          "added when the capture is read on this machine after the process has ended";
 }

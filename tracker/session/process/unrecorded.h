@@ -36,9 +36,9 @@ void PrintUnpublished(bool is_reporting, bool is_last);
 // `late`: number of records that hooks committed after the writer had read the ring for the last time, or that a failed
 // writer left in the ring. No counter in the capture includes these records.
 std::string DescribeLosses(const WriterStatus& status, std::uint64_t late);
-// Return one line that reports that a recording could not be ended. DescribeBusyRing: another thread holds the
+// Return one line that reports that a recording could not be ended. DescribeBusySession: another thread holds the
 // session's lock. DescribeUnwritten: the writer's thread hangs.
-std::string DescribeBusyRing();
+std::string DescribeBusySession();
 std::string DescribeUnwritten(const std::string& folder, const std::string& ring);
 
 }  // namespace memoir

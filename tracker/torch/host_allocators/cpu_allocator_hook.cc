@@ -13,7 +13,7 @@
 namespace memoir {
 namespace {
 
-constexpr HostDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
+constexpr BlockDevice kCpu{static_cast<std::uint8_t>(c10::DeviceType::CPU), -1};
 
 constinit c10::Allocator* inner_allocator = nullptr;
 

@@ -28,7 +28,7 @@ std::uint64_t NextSerial(std::uint64_t address) {
 
 }  // namespace
 
-void RecordAllocate(void* data, std::size_t bytes, HostDevice device) {
+void RecordAllocate(void* data, std::size_t bytes, BlockDevice device) {
   const ErrnoKeeper errno_keeper;
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
@@ -53,7 +53,7 @@ void RecordAllocate(void* data, std::size_t bytes, HostDevice device) {
   RingCommit(slot, sizeof(AllocateRecord));
 }
 
-void RecordDeallocate(void* data, HostDevice device) {
+void RecordDeallocate(void* data, BlockDevice device) {
   const ErrnoKeeper errno_keeper;
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);

@@ -11,15 +11,15 @@ namespace memoir {
 
 // The device of a block, as records contain it: a c10::DeviceType or kPinnedMemory, and the index. The CPU's index is
 // -1.
-struct HostDevice {
+struct BlockDevice {
   std::uint8_t type;
   std::int8_t index;
 };
 
 // Call RecordAllocate after torch's allocator has returned the block, and RecordDeallocate before torch's deleter frees
 // it, so that the serials of an address have the true order.
-void RecordAllocate(void* data, std::size_t bytes, HostDevice device);
-void RecordDeallocate(void* data, HostDevice device);
+void RecordAllocate(void* data, std::size_t bytes, BlockDevice device);
+void RecordDeallocate(void* data, BlockDevice device);
 
 }  // namespace memoir
 

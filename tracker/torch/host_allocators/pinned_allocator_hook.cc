@@ -21,7 +21,7 @@ namespace {
 constinit AllocateFunction inner_allocate = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
-constexpr HostDevice kPinned{kPinnedMemory, 0};
+constexpr BlockDevice kPinned{kPinnedMemory, 0};
 
 // The type of the contexts of this allocator's blocks. The offset of `ptr_` does not depend on the type of stream.
 using HostBlock = at::HostBlock<c10::Stream>;

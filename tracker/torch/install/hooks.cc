@@ -52,6 +52,6 @@ void EndUserRange(void* range) { delete static_cast<at::RecordFunction*>(range);
 
 bool InBackwardOrCompiler() { return InBackwardNode() || InCompiler(); }
 
-const char* TorchVersion() { return TORCH_VERSION; }
+const char* CompiledTorchVersion() { return TORCH_VERSION; }
 
 }  // namespace memoir

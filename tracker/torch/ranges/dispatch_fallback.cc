@@ -62,7 +62,7 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   start.sequence = SequenceOfNewNode(arguments);
   // Marks an operator that runs while torch or the program has disabled all Python modes on this thread
   // (torch._C._DisableTorchDispatch, as in FSDP). A TorchDispatchMode, such as a memory tracker in Python, does not see
-  // such an operator. Readers that show what such a mode would show leave the operator out.
+  // such an operator. A reader that shows only what such a mode sees omits the operator.
   if (start.sequence < 0 && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python))
     start.sequence = kUnseenByModes;
   return start;

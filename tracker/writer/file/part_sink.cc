@@ -45,7 +45,7 @@ std::string RemedyFor(int error_number) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return MakeRoomFor(error_number) + ", or " + choose;
+      return RemedyDuringRecording(error_number) + ", or " + choose;
     case ENOMEM:
       return "allow the program more memory";
     default:
@@ -53,7 +53,7 @@ std::string RemedyFor(int error_number) {
   }
 }
 
-std::string MakeRoomFor(int error_number) {
+std::string RemedyDuringRecording(int error_number) {
   switch (error_number) {
     case ENOSPC:
       return "make room there";

@@ -30,7 +30,7 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
 // Returns the remedy for a folder that cannot be made or written to, as the end of an error message.
 std::string RemedyFor(int error_number);
 // Like RemedyFor, for a recording that has begun. Such a recording cannot use another folder.
-std::string MakeRoomFor(int error_number);
+std::string RemedyDuringRecording(int error_number);
 // Makes the folder and its parents. With any umask, only their owner has access (0700). Returns "" or one line with the
 // error and the remedy. Throws only if there is no memory.
 std::string MakeFolder(const std::string& folder);

@@ -37,7 +37,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
                             std::size_t text_limit) {
   std::string bytes;
   protozero::pbf_writer message(bytes);
-  message.add_uint32(fields::kFormatVersion, NamesRepeatedSteps(facts) ? kFormatWithRepeats : kFormatVersion);
+  message.add_uint32(fields::kFormatVersion, UsesPatternRows(facts) ? kFormatWithRepeats : kFormatVersion);
   message.add_uint64(fields::kPid, facts.pid);
   AddText(message, fields::kHost, facts.host, text_limit);
   message.add_uint32(fields::kRank, facts.rank);
@@ -68,7 +68,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
 
 }  // namespace
 
-bool NamesRepeatedSteps(const ProcessFacts& facts) {
+bool UsesPatternRows(const ProcessFacts& facts) {
   return std::ranges::find(facts.sources, "known-steps") != facts.sources.end();
 }
 

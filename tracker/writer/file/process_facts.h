@@ -66,7 +66,7 @@ struct ProcessFacts {
 };
 
 // Returns true if repeated steps are recorded without operators (--detail auto), and may be stored as pattern rows.
-bool NamesRepeatedSteps(const ProcessFacts& facts);
+bool UsesPatternRows(const ProcessFacts& facts);
 
 // Returns a ProcessInfo message without the part's number. Texts are cut so that it has at most `limit` bytes.
 std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,

@@ -126,9 +126,9 @@ void PatternMatcher::NoteBlock(const PatternEvent& event, const Facts& facts, bo
   }
   host_blocks_[place] = {step_, facts.serial, position_, in_row};
   if (!in_row) return;
-  if (in_rows_.size() >= look_again_at_) {
+  if (in_rows_.size() >= next_cleanup_size_) {
     std::erase_if(in_rows_, [this](const RowBlock& block) { return !IsLiveInRow(block); });
-    look_again_at_ = std::max<std::size_t>(1u << 16, 2 * in_rows_.size());
+    next_cleanup_size_ = std::max<std::size_t>(1u << 16, 2 * in_rows_.size());
   }
   in_rows_.push_back({place, step_, position_});
 }

@@ -119,8 +119,8 @@ class PatternMatcher {
   std::unordered_set<std::uint64_t> seen_once_;       // hashes of steps that occurred once
   std::unordered_set<std::uint32_t> device_threads_;  // threads on which a caching allocator was called
   std::unordered_map<HostAddress, HostBlock, HashHostAddress> host_blocks_;
-  std::vector<RowBlock> in_rows_;         // in the order of their allocations; some blocks may be freed already
-  std::size_t look_again_at_ = 1u << 16;  // size of in_rows_ at which freed blocks are removed from it
+  std::vector<RowBlock> in_rows_;             // in the order of their allocations; some blocks may be freed already
+  std::size_t next_cleanup_size_ = 1u << 16;  // size of in_rows_ at which freed blocks are removed from it
   PatternRows rows_;
 };
 

@@ -91,7 +91,7 @@ std::vector<std::uint32_t> Threads::FindEnded() {
   for (const auto& [thread, state] : states_) {
     if (state.run == nullptr && Refresh(thread)) ended.push_back(thread);
   }
-  look_again_at_ = (states_.size() - ended.size()) * 2 + 64;
+  next_cleanup_size_ = (states_.size() - ended.size()) * 2 + 64;
   return ended;
 }
 

@@ -59,7 +59,7 @@ class Threads {
   std::vector<std::uint32_t> FindEnded();
   void Drop(std::uint32_t thread);
   // Returns true if there are so many states that FindEnded should be called again.
-  bool HasManyStates() const { return states_.size() >= look_again_at_; }
+  bool HasManyStates() const { return states_.size() >= next_cleanup_size_; }
 
  private:
   struct Facts {
@@ -74,7 +74,7 @@ class Threads {
   std::unordered_map<std::uint32_t, ThreadState> states_;
   std::pair<std::uint64_t, std::uint32_t> found_{};  // the last result of FindByTorchId
   std::unordered_map<std::uint32_t, Facts> facts_;
-  std::size_t look_again_at_ = 64;
+  std::size_t next_cleanup_size_ = 64;
 };
 
 }  // namespace memoir

@@ -63,7 +63,7 @@ void BackwardEvidence::NoteOwed(const AutogradGraphBook::Node& ran, NewestNode& 
     if (newest.owed.empty() || !shared_->blocks.IsLive(block)) continue;
     const WatchedBlock& other = shared_->blocks.At(block.slot);
     if (other.evidence.IsParameter() || other.evidence.Has(Sign::kWantsGradient)) continue;
-    for (OwedGradient& owed : newest.owed) {
+    for (ExpectedGradient& owed : newest.owed) {
       if (owed.bytes == other.bytes) owed.other = block;
     }
   }
@@ -95,11 +95,11 @@ void BackwardEvidence::EndPass() {
 // have received another block of this size, such as the other factor of a product. In this case the gradient of the
 // leaf is computed from the other block, so returns true only if the running operator received the other block and did
 // not receive the leaf.
-bool BackwardEvidence::IsOwed(const WatchedBlock& watched, absl::Span<const std::uint64_t> given) {
+bool BackwardEvidence::IsExpectedGradient(const WatchedBlock& watched, absl::Span<const std::uint64_t> given) {
   const NewestNode& newest = threads_.Of(watched.thread);
   if (watched.node.call == 0 || watched.node.call != newest.node.call) return false;
   const auto is_given = [&](const BlockRef& block) { return std::ranges::find(given, block.ordinal) != given.end(); };
-  return std::ranges::any_of(newest.owed, [&](const OwedGradient& owed) {
+  return std::ranges::any_of(newest.owed, [&](const ExpectedGradient& owed) {
     if (owed.bytes != watched.bytes) return false;
     return owed.other.ordinal == kNoOrdinal || (is_given(owed.other) && !is_given(owed.leaf));
   });

@@ -23,7 +23,7 @@ class BackwardEvidence {
 
   std::uint64_t NoteNode(const RangeBeginEvent& event);
   void EndPass();
-  bool IsOwed(const WatchedBlock& watched, absl::Span<const std::uint64_t> given);
+  bool IsExpectedGradient(const WatchedBlock& watched, absl::Span<const std::uint64_t> given);
   void EndProcess();
 
  private:
@@ -31,13 +31,13 @@ class BackwardEvidence {
 
   // A leaf whose gradient the running node computes. `other`: another block of the same size that the node's forward
   // operator received.
-  struct OwedGradient {
+  struct ExpectedGradient {
     std::uint64_t bytes = 0;
     BlockRef leaf, other{0, kNoOrdinal};
   };
   struct NewestNode {
     RangePosition node;  // the newest autograd node
-    std::vector<OwedGradient> owed;
+    std::vector<ExpectedGradient> owed;
   };
 
   void NoteUses(const AutogradGraphBook::Node& ran);

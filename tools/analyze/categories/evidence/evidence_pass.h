@@ -45,7 +45,7 @@ class EvidencePass : public Visitor {
   void OnDeallocate(const DeallocateEvent& event) override { handlers_.freed_blocks.NoteFree(event); }
   void OnOutOfMemory(const OutOfMemoryEvent&) override { handlers_.live_blocks.JudgeLive(); }
   void OnDriverRefused(const DriverRefusedEvent& event) override;
-  void OnHolds(const HoldsEvent& event) override { handlers_.holders.NoteHolds(event); }
+  void OnHolds(const HeldTensorsEvent& event) override { handlers_.holders.NoteHolds(event); }
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override;
 

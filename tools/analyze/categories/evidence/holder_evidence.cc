@@ -8,7 +8,7 @@
 
 namespace memoir {
 
-void HolderEvidence::NoteHolds(const HoldsEvent& event) {
+void HolderEvidence::NoteHolds(const HeldTensorsEvent& event) {
   if (!event.signature.valid()) return;
   if (event.is_gradient) return NoteGradient(event);
   NewestHolder& newest = threads_.Of(event.thread);
@@ -54,7 +54,7 @@ BookedTensor HolderEvidence::BookTensor(const Tensor& tensor) {
   return {tensor.impl, tensor.layout, watched == nullptr ? BookedTensor::kNoBlock : watched->ordinal};
 }
 
-void HolderEvidence::HoldByModule(const HoldsEvent& event, NewestHolder& newest) {
+void HolderEvidence::HoldByModule(const HeldTensorsEvent& event, NewestHolder& newest) {
   HeldTensorLists lists(event, shared_->dictionary());
   const absl::Span<const Tensor> parameters = lists.Next();
   const absl::Span<const Tensor> gradients = lists.Next();
@@ -76,7 +76,7 @@ void HolderEvidence::HoldByModule(const HoldsEvent& event, NewestHolder& newest)
   }
 }
 
-void HolderEvidence::HoldByOptimizer(const HoldsEvent& event) {
+void HolderEvidence::HoldByOptimizer(const HeldTensorsEvent& event) {
   HeldTensorLists lists(event, shared_->dictionary());
   const absl::Span<const Tensor> parameters = lists.Next();
   const absl::Span<const Tensor> gradients = lists.Next();
@@ -98,7 +98,7 @@ void HolderEvidence::HoldByOptimizer(const HoldsEvent& event) {
 }
 
 // Notes that autograd accumulated the gradient of a leaf.
-void HolderEvidence::NoteGradient(const HoldsEvent& event) {
+void HolderEvidence::NoteGradient(const HeldTensorsEvent& event) {
   HeldTensorLists lists(event, shared_->dictionary());
   const absl::Span<const Tensor> leaf = lists.Next();
   const absl::Span<const Tensor> gradient = lists.Next();

@@ -20,7 +20,7 @@ class HolderEvidence {
  public:
   HolderEvidence(SharedEvidence& shared, CopyEvidence& copies) : shared_(shared), copies_(copies) {}
 
-  void NoteHolds(const HoldsEvent& event);
+  void NoteHolds(const HeldTensorsEvent& event);
   void EndBlock(const WatchedBlock& watched);
   void EndProcess();
 
@@ -29,16 +29,17 @@ class HolderEvidence {
   std::vector<Parameter> TakeParameters() { return book_.Take(); }
 
  private:
-  // The module or optimizer of the newest HoldsEvent, and how many of its parameters and buffers were listed so far.
+  // The module or optimizer of the newest HeldTensorsEvent, and how many of its parameters and buffers were listed so
+  // far.
   struct NewestHolder {
     bool holder_is_module = false;
     ModuleId holder;
     std::uint32_t parameters = 0, buffers = 0;
   };
 
-  void HoldByModule(const HoldsEvent& event, NewestHolder& newest);
-  void HoldByOptimizer(const HoldsEvent& event);
-  void NoteGradient(const HoldsEvent& event);
+  void HoldByModule(const HeldTensorsEvent& event, NewestHolder& newest);
+  void HoldByOptimizer(const HeldTensorsEvent& event);
+  void NoteGradient(const HeldTensorsEvent& event);
   void Hold(const Tensor& tensor, Sign sign, ParameterNumber parameter);
   void HoldGradient(const Tensor& leaf, const Tensor& gradient, ParameterNumber parameter);
   BookedTensor BookTensor(const Tensor& tensor);

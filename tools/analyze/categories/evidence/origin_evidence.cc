@@ -45,7 +45,8 @@ void OriginEvidence::NoteOrigin(const AllocateEvent& event, WatchedBlock& watche
   const Block& block = *event.block;
   watched.place = shared_->places.NextPlace(watched.thread, block.operator_name, block.leaf_name, block.phase);
   const OutermostOperator& outermost = uses_->OutermostIn(watched.thread);
-  if (block.phase == Phase::kBackward && backward_->IsOwed(watched, outermost.given)) evidence.Note(Sign::kToLeaf);
+  if (block.phase == Phase::kBackward && backward_->IsExpectedGradient(watched, outermost.given))
+    evidence.Note(Sign::kToLeaf);
   if (innermost.outermost_operator >= 0) {
     evidence.Note(Sign::kInOperator);
     if (outermost.derived) evidence.Note(Sign::kDerived);

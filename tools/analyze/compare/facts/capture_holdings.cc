@@ -115,7 +115,7 @@ class CaptureHoldingsPass : public ChangePass {
       seen.line = groupings_[kLine].LineOf(line, dictionary);
       const std::string path = module.valid() ? PathWithoutWrappers(dictionary.module(module).path) : "";
       seen.bytes += bytes;
-      seen.marks.insert(MarkOf(dictionary.text(maker), path));
+      seen.marks.insert(OperatorKeyOf(dictionary.text(maker), path));
     }
     for (auto& [group, seen] : lines) result.lines.push_back(std::move(seen));
     result.missing_lines = groupings_[kLine].Missing(dictionary);

@@ -80,7 +80,7 @@ void ProgramFactsPass::OnModuleExit(const ModuleEvent& event) {
   if (event.depth == 0) threads_[event.thread].root = {};
 }
 
-void ProgramFactsPass::OnHolds(const HoldsEvent& event) {
+void ProgramFactsPass::OnHolds(const HeldTensorsEvent& event) {
   if (!event.signature.valid() || event.is_gradient) return;
   Thread& thread = threads_[event.thread];
   if (!event.more) {
@@ -95,7 +95,7 @@ void ProgramFactsPass::OnHolds(const HoldsEvent& event) {
   }
 }
 
-void ProgramFactsPass::NoteStates(const HoldsEvent& event) {
+void ProgramFactsPass::NoteStates(const HeldTensorsEvent& event) {
   HeldTensorLists lists(event, state_->dictionary());
   const std::size_t parameters = lists.Next().size();
   lists.Next();  // gradients
@@ -107,7 +107,7 @@ void ProgramFactsPass::NoteStates(const HoldsEvent& event) {
   }
 }
 
-void ProgramFactsPass::NoteParameters(const HoldsEvent& event, Thread& thread) {
+void ProgramFactsPass::NoteParameters(const HeldTensorsEvent& event, Thread& thread) {
   HeldTensorLists lists(event, state_->dictionary());
   const absl::Span<const Tensor> parameters = lists.Next();
   lists.Next();  // gradients

@@ -77,22 +77,22 @@ class ProgramFactsPass : public Visitor {
   void OnProcessBegin(const ProcessEvent&) override { threads_.clear(); }
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override;
-  void OnHolds(const HoldsEvent& event) override;
+  void OnHolds(const HeldTensorsEvent& event) override;
   void OnRangeBegin(const RangeBeginEvent& event) override;
   void OnRangeEnd(const RangeEndEvent& event) override;
   void OnAllocate(const AllocateEvent& event) override;
 
  private:
   struct Thread {
-    ModuleId holder;  // module of the newest HoldsEvent
+    ModuleId holder;  // module of the newest HeldTensorsEvent
     bool is_module = false;
     std::uint32_t listed = 0;                 // number of parameters that the events listed for `holder`
     ModuleId root;                            // open outermost module whose input was not seen yet; or invalid
     absl::flat_hash_set<std::uint64_t> made;  // addresses of the blocks that `root` has allocated
     StackId allocated;  // stack of the newest allocation in the open outermost operator; or invalid
   };
-  void NoteParameters(const HoldsEvent& event, Thread& thread);
-  void NoteStates(const HoldsEvent& event);
+  void NoteParameters(const HeldTensorsEvent& event, Thread& thread);
+  void NoteStates(const HeldTensorsEvent& event);
   const TensorShape& ShapeOf(LayoutId layout);
   StackId StackOf(const OpenRange& range, ThreadId thread);
 

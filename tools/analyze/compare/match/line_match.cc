@@ -199,7 +199,7 @@ class FunctionMatch {
 
 }  // namespace
 
-std::string MarkOf(std::string_view maker, std::string_view module_path) {
+std::string OperatorKeyOf(std::string_view maker, std::string_view module_path) {
   return absl::StrCat(std::string(maker), "\n", WithLayersMerged(module_path));
 }
 

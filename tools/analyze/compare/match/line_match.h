@@ -32,12 +32,12 @@ namespace memoir {
 
 struct SeenLine {
   SourceLine line;
-  std::set<std::string> marks;  // a MarkOf() for each operator and module that allocated at the line
+  std::set<std::string> marks;  // a OperatorKeyOf() for each operator and module that allocated at the line
   std::uint64_t bytes = 0;      // allocated at the line in the capture
 };
 // Returns a text that identifies an operator in a module. The numbers of layers are replaced, so alike layers have the
 // same marks.
-std::string MarkOf(std::string_view maker, std::string_view module_path);
+std::string OperatorKeyOf(std::string_view maker, std::string_view module_path);
 
 // Returns pairs of indices in `a` and `b`. Each index occurs at most once.
 std::vector<std::pair<std::size_t, std::size_t>> MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b);

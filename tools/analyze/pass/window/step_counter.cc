@@ -86,8 +86,8 @@ StepSource StepCounter::SeeRangeEnd(const RangeEndEvent& event, const Dictionary
                                   : StepSource::kNone;
 }
 
-// Leaves out calls that the program does not make: calls in a recomputation by autograd, and ModuleEvents for
-// gradients.
+// Leaves out calls that the program does not make itself: calls that are recomputed for backward (`again`), and events
+// of modules inside of a backward range.
 StepSource StepCounter::SeeModuleEnter(const ModuleEvent& event, const RangeStack& stack) {
   if (event.depth != 0 || event.again || !event.module.valid()) return StepSource::kNone;
   const auto backward = [](const OpenRange& range) { return range.source == RangeSource::kBackward; };

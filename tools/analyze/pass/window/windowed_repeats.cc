@@ -15,10 +15,10 @@ bool WindowedVisitor::IsInside(const RepeatedEvent& event) const {
 }
 
 // The replay must visit each event that opens or closes a window. So it may leave out only the repeats before such an
-// event. If their number is unknown, this function returns half of the repeats, and the replay calls it again for
-// this half.
+// event. If their number is unknown, this function returns half of the repeats. The replay then calls it again for this
+// half alone, and so on, until it may leave out all repeats of a half.
 std::uint64_t WindowedVisitor::MostRepeats(const RepeatedEvent& event) const {
-  if (!knows_cycle() || IsInside(event) != in_window() || cycle_began_in_window_ != in_window() ||
+  if (!knows_group() || IsInside(event) != in_window() || cycle_began_in_window_ != in_window() ||
       cycle_in_window_ != in_window())
     return 0;
   const SelectionWindow& window = selection_.window;

@@ -69,7 +69,7 @@ class WindowedVisitor : public Visitor {
   virtual void SeeOtherDeallocate(const DeallocateEvent&) {}
   // For an analysis that handles RepeatedEvent: returns true if the next repeat group will have the same effect as the
   // newest repeat group.
-  virtual bool knows_cycle() const { return true; }
+  virtual bool knows_group() const { return true; }
   // Called when a step of any source begins. For an optimizer, it is called after SeeRangeEnd of the event that ends
   // the previous step, before that step's window closes. For memoir.step() it is called after SeeStep. For the other
   // sources it is called before SeeRangeBegin or SeeModuleEnter of the event that begins the step.

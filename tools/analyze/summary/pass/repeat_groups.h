@@ -23,7 +23,7 @@ class RepeatGroups {
   void EndGroup(const RepeatGroupEvent& event);
   void AddRepeats(const RepeatedEvent& event);
 
-  bool knows_cycle() const { return knows_cycle_; }
+  bool knows_group() const { return knows_cycle_; }
 
  private:
   // Counts that grow with each step, or their growth in one repeat group.

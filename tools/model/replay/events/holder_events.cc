@@ -3,7 +3,7 @@
 namespace memoir {
 
 void HolderEvents::ShowHeldTensors(ThreadReplay& thread, RunCursor& cursor) {
-  auto event = context_.MakeEvent<HoldsEvent>(thread.id(), cursor.tick);
+  auto event = context_.MakeEvent<HeldTensorsEvent>(thread.id(), cursor.tick);
   event.is_module = cursor.kind() == v1::MODULE_HOLDS;
   event.more = cursor.kind() == v1::HOLDS_MORE;
   event.is_gradient = cursor.kind() == v1::GRADIENT_OF;

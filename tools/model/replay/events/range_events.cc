@@ -43,7 +43,7 @@ void RangeEvents::ShowEnd(ThreadReplay& thread, RunCursor& cursor) {
   SharedReplayState& shared = shared_;
   const SignatureEntry signature = shared.context.ids().signature(cursor.run.signature.Next32());
   shared.tensors.Decode(cursor, signature.tensors);
-  if (!thread.CanPop()) return;
+  if (!thread.TakeRangeEnd()) return;
   shared.tensors.ShowFirstSeen(thread, cursor, true);
   auto event = shared.context.MakeEvent<RangeEndEvent>(thread.id(), cursor.tick);
   event.signature = signature.id;

@@ -14,7 +14,7 @@ v1::RecordingLevel LevelOf(std::uint32_t bits) {
 
 void RecordingLevels::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
   const std::uint32_t levels = cursor.run.level.Next32();
-  auto event = context_.MakeEvent<SwitchEvent>(thread.id(), cursor.tick);
+  auto event = context_.MakeEvent<LevelChangeEvent>(thread.id(), cursor.tick);
   event.level = LevelOf(levels & 3);
   event.before = LevelOf(levels >> 2 & 3);
   if (event.before == v1::LEVEL_ALL) context_.Cut();
@@ -40,7 +40,7 @@ void RecordingLevels::ApplyKeyframe(const v1::Keyframe& keyframe) {
   if (level != v1::LEVEL_ALL) BeginGap(level, context_.Nanoseconds(keyframe.tick()));
 }
 
-void RecordingLevels::NoteSwitch(const SwitchEvent& event) {
+void RecordingLevels::NoteSwitch(const LevelChangeEvent& event) {
   const std::uint64_t ns = context_.Nanoseconds(event.tick);
   EndGap(ns, true);
   if (event.level != v1::LEVEL_ALL) BeginGap(event.level, ns);

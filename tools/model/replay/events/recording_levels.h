@@ -30,7 +30,7 @@ class RecordingLevels {
   void EndProcess();
 
  private:
-  void NoteSwitch(const SwitchEvent& event);
+  void NoteSwitch(const LevelChangeEvent& event);
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap(std::uint64_t ns, bool ended);
   void EndOpenGap();

@@ -1,7 +1,7 @@
 // Decides whether the operators around an event of a thread are known. They are unknown while recording is off or at
 // the level `memory`. With `--detail auto`, the recorder switches operators on at an allocation that no earlier step
 // had. At this time, a thread may be inside an operator whose begin was not recorded. Therefore the operators of a
-// thread are known again only from the begin of its next range.
+// thread are known again only from the begin of its next range or step.
 #ifndef TOOLS_MODEL_REPLAY_STATE_OPERATOR_VISIBILITY_H_
 #define TOOLS_MODEL_REPLAY_STATE_OPERATOR_VISIBILITY_H_
 
@@ -19,15 +19,15 @@ class OperatorVisibility {
     recorded_ = level == v1::LEVEL_ALL;
     ++switches_;
   }
-  // Continues at the level that a keyframe shows, at the start of a replay or after evicted parts. Does not change
-  // whether the reader skims.
+  // Continues at the level that a keyframe shows, at the start of a replay or after evicted parts. Does not
+  // undo SetSkimming.
   void ContinueAt(v1::RecordingLevel level) {
     recorded_ = level == v1::LEVEL_ALL;
     switches_ = recorded_ && !skims_ ? 0 : 1;
     ranges_at_.clear();
   }
   // Call this function when the reader begins or stops to skim. While it skims, it ignores recorded operators
-  // (Chunk::memory_alone).
+  // (Chunk::is_skimmed).
   void SetSkimming(bool skims) {
     skims_ = skims;
     ++switches_;

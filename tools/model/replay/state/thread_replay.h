@@ -84,7 +84,7 @@ class ThreadReplay {
   const OpenRange* Push(const OpenRange& begun);
   // Call this function at the end of a range. Returns false if there is no open range to pop: no range is open, or the
   // range that ends was only counted (kMaxDepth). In the second case, subtracts it from that count.
-  bool CanPop();
+  bool TakeRangeEnd();
   void Pop() {
     stack_.pop_back();
     // The ends of these module calls were lost.
@@ -156,7 +156,7 @@ inline const OpenRange* ThreadReplay::Push(const OpenRange& begun) {
   return &range;
 }
 
-inline bool ThreadReplay::CanPop() {
+inline bool ThreadReplay::TakeRangeEnd() {
   if (beyond_ > 0) {
     --beyond_;
     return false;

@@ -1,6 +1,6 @@
 // Finds the time that a selection covers.
-#ifndef TOOLS_ANALYZE_TIME_TIME_SPAN_H_
-#define TOOLS_ANALYZE_TIME_TIME_SPAN_H_
+#ifndef TOOLS_ANALYZE_TIME_SELECTED_TIME_H_
+#define TOOLS_ANALYZE_TIME_SELECTED_TIME_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace memoir {
 
 // Finds the begin of the first window and the end of the last window over all processes.
-class TimeSpan : public WindowedVisitor {
+class SelectedTime : public WindowedVisitor {
  public:
   using WindowedVisitor::WindowedVisitor;
 
@@ -41,4 +41,4 @@ class TimeSpan : public WindowedVisitor {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_TIME_TIME_SPAN_H_
+#endif  // TOOLS_ANALYZE_TIME_SELECTED_TIME_H_
