@@ -44,6 +44,20 @@ TEST(RolesTest, ABlockMoreInOneReplicaOfAStage) {
   EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
 }
 
+// Rank 0 trains on what the other ranks collect.
+TEST(RolesTest, ALearnerIsNoOddActor) {
+  for (const bool trains : {true, false}) {
+    std::vector<v1::RecordingSummary> recordings;
+    for (std::uint32_t rank = 0; rank < 5; ++rank) {
+      recordings.push_back(Recording(rank, (rank == 0 ? 450 : 100) * kMiB, {"policy"}));
+      recordings.back().set_step_kind(trains && rank == 0 ? "optimizer_step" : "module_call");
+      recordings.back().set_steps(50);
+      recordings.back().mutable_end()->set_reason(v1::End::EXITED);
+    }
+    EXPECT_THAT(Found(recordings).odd, SizeIs(trains ? 0 : 1));
+  }
+}
+
 TEST(RolesTest, OtherModulesAreAnotherRole) {
   std::vector<v1::RecordingSummary> recordings = {Recording(0, 500 * kMiB, {"a", "embedding"})};
   for (std::uint32_t rank = 1; rank < 6; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));

@@ -69,6 +69,22 @@ TEST(ShardsTest, OneMoreHeadOnTheFirstRankIsHealthy) {
   }
 }
 
+// Embedding tables that are placed whole on ranks.
+TEST(ShardsTest, UnequalTablesAreHealthy) {
+  const auto odd = [](std::uint64_t more_activation) {
+    std::vector<v1::RecordingSummary> recordings;
+    const std::vector<std::uint64_t> tables = {52, 25, 27, 24, 26};
+    for (std::uint32_t rank = 0; rank < tables.size(); ++rank)
+      recordings.push_back(WithPeak(rank, {{"parameter", tables[rank] * kMiB},
+                                           {"optimizer state", tables[rank] * kMiB},
+                                           {"temporary", tables[rank] * kMiB},
+                                           {"activation", (40 + (rank == 0 ? more_activation : 0)) * kMiB}}));
+    return Found(recordings).odd;
+  };
+  EXPECT_THAT(odd(0), IsEmpty());
+  EXPECT_THAT(odd(60), SizeIs(1));
+}
+
 // Three states for each parameter instead of one, with equal shards.
 TEST(ShardsTest, AnotherOptimizerIsNoOtherShard) {
   std::vector<v1::RecordingSummary> recordings;

@@ -52,6 +52,7 @@ void PeakRows::FindUnevenDivision(const std::vector<RankFacts>& ranks, const std
       if (book_.NameOf(row.name) == "parameter") of_member += row.bytes;
     }
   }
+  has_unequal_parameters_ = bytes.size() >= kFewestOfRole && AreMostlyUnequal(bytes);
   const auto smaller = std::ranges::find_if(bytes, [&](std::uint64_t of_member) { return of_member != bytes[0]; });
   const bool others_are_equal = std::all_of(
       smaller, bytes.end(), [&](std::uint64_t of_member) { return of_member == *smaller && of_member < bytes[0]; });
@@ -107,7 +108,8 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
   const bool has_fewer_parameters =
       value < usual.value && parameters != categories.end() && parameters->second.bytes < parameters->second.usual;
   const bool has_more_by_division = value > usual.value && last_larger_rank_ && member.rank <= *last_larger_rank_;
-  const bool shards_parameters = member.shards_parameters || has_fewer_parameters || has_more_by_division;
+  const bool shards_parameters =
+      member.shards_parameters || has_fewer_parameters || has_more_by_division || has_unequal_parameters_;
   if (!shards_parameters && !member.shards_optimizer) return false;
   const bool is_padded = member.shards_parameters && member.rank == last_rank_ && parameters != categories.end() &&
                          parameters->second.bytes <= parameters->second.usual;
@@ -123,7 +125,9 @@ bool PeakRows::HasOtherShards(const RankFacts& member, std::uint64_t value, cons
     if (!member.shards_optimizer && (of.bytes == 0) != (of.usual == 0)) return false;
     if ((of.bytes > of.usual) == (value > usual.value)) explained += ApartBy(of.bytes, of.usual);
   }
-  const std::uint64_t temporaries = member.shards_optimizer ? explained : explained / kShareOfRounding;
+  // Without equal shards, the temporaries of the optimizer's step differ as the parameters do.
+  const bool has_own_step = member.shards_optimizer || has_unequal_parameters_;
+  const std::uint64_t temporaries = has_own_step ? explained : explained / kShareOfRounding;
   return ApartBy(value, usual.value) <= explained + temporaries + usual.tolerance;
 }
 

@@ -47,13 +47,15 @@ class PeakRows {
   };
   std::map<std::string, MemberAndUsual> CategoriesOf(const RankFacts& member) const;  // by category
   // Sets last_larger_rank_ if the first members have equal bytes of parameters, and all others have equal and fewer
-  // bytes. If only the first member has more, it must have more in two modules and be no replica of DDP.
+  // bytes. If only the first member has more, it must have more in two modules and be no replica of DDP. Sets
+  // has_unequal_parameters_ if fewer than half of the members have equal bytes.
   void FindUnevenDivision(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);
   static bool HasOtherOptimizer(const std::map<std::string, MemberAndUsual>& categories, bool is_padded);
 
   const RankBook& book_;
-  std::uint32_t last_rank_ = 0;                                               // the last rank among the members
-  std::optional<std::uint32_t> last_larger_rank_;                             // see FindUnevenDivision
+  std::uint32_t last_rank_ = 0;                    // the last rank among the members
+  std::optional<std::uint32_t> last_larger_rank_;  // see FindUnevenDivision
+  bool has_unequal_parameters_ = false;  // the members divide parameters into unequal parts, such as whole tables
   std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()> usual_;  // usual bytes, by grouping and name
 };
 

@@ -106,6 +106,9 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();
+  constexpr std::uint64_t kFewestCalls = 4;
+  facts.only_infers = recording.step_kind() == "module_call" && recording.steps() >= kFewestCalls &&
+                      recording.end().reason() != v1::End::UNKNOWN && !facts.has_failed;
   facts.shards_parameters = recording.shards_parameters();
   facts.shards_optimizer = recording.shards_optimizer();
   TakeEnd(recording, facts);

@@ -47,6 +47,7 @@ struct RankFacts {
   // unknown.
   std::uint64_t between_steps = 0;
   std::uint64_t steps = 0;
+  bool only_infers = false;        // ended well, after calls of a module and without an optimizer's step
   bool shards_parameters = false;  // FSDP: each rank keeps other parts of the parameters
   bool shards_optimizer = false;   // ZeroRedundancyOptimizer: each rank keeps the state of other parameters
   v1::End::Reason end = v1::End::UNKNOWN;

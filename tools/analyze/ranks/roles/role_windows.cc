@@ -5,20 +5,6 @@
 #include "tools/analyze/ranks/roles/usual_value.h"
 
 namespace memoir {
-namespace {
-
-// Returns true if no value occurs in at least half of the places.
-bool AreMostlyUnequal(std::vector<std::uint64_t> values) {
-  std::ranges::sort(values);
-  const std::size_t half = (values.size() + 1) / 2;
-  for (std::size_t i = 0; i + half <= values.size(); ++i) {
-    if (values[i] == values[i + half - 1]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 RoleWindows::RoleWindows(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
   for (const std::size_t i : members) steps_ = std::max(steps_, ranks[i].window_steps);
   for (const std::size_t i : members) {

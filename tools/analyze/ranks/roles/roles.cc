@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device, and hashes
+using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device and of work, and hashes
 
 // Returns true if the peaks depend on the group: the medians of the groups are further apart than the tolerance within
 // each group.
@@ -55,22 +55,21 @@ bool HasMajority(const std::vector<RankFacts>& ranks, const std::vector<std::siz
   return std::ranges::any_of(counts, [&](const auto& count) { return 2 * count.second > members.size(); });
 }
 
-// Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference(). Two windows
-// may be equal, such as the last one, which has no step.
+// Returns true if one of two ranks has more allocated bytes in every step, by more than LeastDifference(). Leaves out
+// the last window, which may contain no step.
 bool DifferInEveryStep(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& pair) {
   const RoleWindows windows(ranks, pair);
   const RoleWindows::Windows &first = windows.of(0), &second = windows.of(1);
+  if (first.size() <= kFewestWindows) return false;
   std::size_t more = 0, less = 0;
-  for (const auto& [number, bytes] : first) {
-    const auto other = second.find(number);
+  for (auto window = first.begin(); window != std::prev(first.end()); ++window) {
+    const auto other = second.find(window->first);
     if (other == second.end()) return false;
-    const std::uint64_t least = LeastDifference(std::max(bytes, other->second));
-    more += bytes > other->second + least;
-    less += other->second > bytes + least;
+    const std::uint64_t least = LeastDifference(std::max(window->second, other->second));
+    more += window->second > other->second + least;
+    less += other->second > window->second + least;
   }
-  constexpr std::size_t kMostEqual = 2;
-  return std::max(more, less) >= kFewestWindows && std::min(more, less) == 0 &&
-         std::max(more, less) + kMostEqual >= first.size();
+  return std::max(more, less) + 1 == first.size();
 }
 
 // Sets Role::by_kinds to false for roles whose members are the replicas of one stage. Finds the pair of unlike
@@ -95,7 +94,8 @@ void FindReplicas(const std::vector<RankFacts>& ranks, std::vector<Role>& roles)
 std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
   std::map<Sketch, std::vector<std::size_t>> by_modules, by_kinds;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    by_modules[{KindOfDevice(ranks[i].device), ranks[i].modules}].push_back(i);
+    by_modules[{KindOfDevice(ranks[i].device) + (ranks[i].only_infers ? ", inference" : ""), ranks[i].modules}]
+        .push_back(i);
   std::vector<Role> roles;
   for (auto& [sketch, members] : by_modules) {
     if (members.size() >= kFewestOfRole) {

@@ -1,5 +1,6 @@
 // Groups the ranks of a job into roles: ranks that called the same modules and should be equal. Examples are a stage of
-// a pipeline and the place of an expert. The members of a role are data-parallel or tensor-parallel to each other.
+// a pipeline and the place of an expert. A rank that trains and ranks that only run a model, such as a learner and its
+// actors, have different roles. The members of a role are data-parallel or tensor-parallel to each other.
 //
 // If the program reported coordinates, and the peaks of ranks with the same modules depend on the index along a
 // pipeline or along experts, each index is a separate role.

@@ -37,6 +37,15 @@ std::uint64_t MedianOf(std::vector<std::uint64_t> values) {
   return count == 0 ? 0 : Nth(std::move(values), (count - 1) / 2);
 }
 
+bool AreMostlyUnequal(std::vector<std::uint64_t> values) {
+  std::ranges::sort(values);
+  const std::size_t half = (values.size() + 1) / 2;
+  for (std::size_t i = 0; i + half <= values.size(); ++i) {
+    if (values[i] == values[i + half - 1]) return false;
+  }
+  return true;
+}
+
 std::uint64_t QuarterOf(std::vector<std::uint64_t> values) {
   const std::size_t count = values.size();
   return count == 0 ? 0 : Nth(std::move(values), (count - 1) / 4);

@@ -27,6 +27,8 @@ struct UsualValue {
 
 // Returns the median; of two middle values, the lower one. 0 without values.
 std::uint64_t MedianOf(std::vector<std::uint64_t> values);
+// Returns true if no value occurs in at least half of the places.
+bool AreMostlyUnequal(std::vector<std::uint64_t> values);
 // Returns the lower quartile. 0 without values.
 std::uint64_t QuarterOf(std::vector<std::uint64_t> values);
 
