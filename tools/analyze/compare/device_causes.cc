@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -87,6 +88,13 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
   }
 }
 
+// Returns true if autograd is on or off in a module inside of a model. This may follow from another change: a module
+// that was an identity may have layers now.
+bool IsInsideOfModel(const ProgramChange& change) {
+  return (change.kind == Kind::kAutogradOn || change.kind == Kind::kAutogradOff) && !change.source.known() &&
+         change.where.find('.') != std::string::npos;
+}
+
 // Adds new modules as the cause of a growth, or gone modules as the cause of a decrease, even if the changed bytes
 // belong to other modules. For example, a new module may only save its input, which another module made.
 void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t total, std::vector<ProgramChange>& causes) {
@@ -95,6 +103,21 @@ void AddOnlyModules(const std::vector<ProgramChange>& changes, std::int64_t tota
   if ((added == changes.end()) == (gone == changes.end())) return;
   if (total > 0 && added != changes.end()) causes.push_back(*added);
   if (total < 0 && gone != changes.end()) causes.push_back(*gone);
+}
+
+// If one size of the parameters is a cause, adds the other sizes after it, which belong to the same edit: smaller
+// patches of an image need a longer table of positions.
+void AddOtherSizes(const std::vector<ProgramChange>& changes, std::vector<ProgramChange>& causes) {
+  const auto first = std::ranges::find(causes, Kind::kSizes, &ProgramChange::kind);
+  if (first == causes.end()) return;
+  std::vector<ProgramChange> others;
+  for (const ProgramChange& change : changes) {
+    const auto is_same = [&](const ProgramChange& cause) {
+      return cause.kind == Kind::kSizes && cause.where == change.where;
+    };
+    if (change.kind == Kind::kSizes && std::ranges::none_of(causes, is_same)) others.push_back(change);
+  }
+  causes.insert(std::next(first), others.begin(), others.end());
 }
 
 // Adds models whose number of calls with live tensors changed, for example because a list keeps outputs and graphs.
@@ -202,14 +225,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   std::vector<ProgramChange> causes;
   if (total == 0) return causes;
   for (const ProgramChange& change : changes) {
-    if (IsCause(change, changes, parts, total)) causes.push_back(change);
-  }
-  // If one size of the parameters is a cause, the other sizes belong to the same edit: smaller patches of an image need
-  // a longer table of positions.
-  if (std::ranges::find(causes, Kind::kSizes, &ProgramChange::kind) != causes.end()) {
-    for (const ProgramChange& change : changes) {
-      if (change.kind == Kind::kSizes && !IsCause(change, changes, parts, total)) causes.push_back(change);
-    }
+    if (!IsInsideOfModel(change) && IsCause(change, changes, parts, total)) causes.push_back(change);
   }
   // If the peaks are in different phases, different tensors of earlier steps are live anyway.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
@@ -219,6 +235,11 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   for (const ProgramChange& change : changes) {
     const bool fits = change.kind == Kind::kSizes && change.factor != 1 && (change.factor > 1) == (total > 0);
     if (causes.empty() && fits) causes.push_back(change);
+  }
+  AddOtherSizes(changes, causes);
+  for (const ProgramChange& change : changes) {
+    const bool fits = IsInsideOfModel(change) && IsCause(change, changes, parts, total);
+    if (fits && (causes.empty() || IsInsideOfModel(causes.front()))) causes.push_back(change);
   }
   return causes;
 }
@@ -253,11 +274,14 @@ void AddLineChange(const LineChanges& changes, ComparedDevice& device) {
   const bool is_of_part = std::ranges::all_of(device.causes, [](const ProgramChange& change) {
     return change.kind == Kind::kInputs && change.where.find('.') != std::string::npos;
   });
-  if (!device.has_both() || !is_of_part || device.is_same()) return;
-  if (changes.operators && device.causes.empty()) {
-    device.causes.push_back(*changes.operators);
+  const bool has_only_calls =
+      std::ranges::all_of(device.causes, [](const ProgramChange& change) { return change.kind == Kind::kLiveCalls; });
+  if (!device.has_both() || !(is_of_part || has_only_calls) || device.is_same()) return;
+  if (changes.operators && has_only_calls) {
+    device.causes.insert(device.causes.begin(), *changes.operators);
     return;
   }
+  if (!is_of_part) return;
   if (!changes.shape) return;
   const bool is_against = device.difference() > 0 ? changes.shape->factor < 1 : changes.shape->factor > 1;
   if (!is_against) device.causes.insert(device.causes.begin(), *changes.shape);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -151,12 +152,12 @@ class ChangeFinder {
   void FindOptimizers() {
     const auto &in_a = a_.facts.optimizers, &in_b = b_.facts.optimizers;
     if (in_a.empty() || in_b.empty()) return;
-    const std::size_t states_a = a_.facts.states_of_parameter, states_b = b_.facts.states_of_parameter;
-    if (in_a == in_b && states_a != states_b) {
+    const std::optional<std::size_t> states_a = a_.facts.states_of_parameter, states_b = b_.facts.states_of_parameter;
+    if (in_a == in_b && states_a && states_b && states_a != states_b) {
       changes_.push_back({.kind = Kind::kOptimizerState,
                           .where = absl::StrJoin(in_b, ", "),
-                          .a = absl::StrCat(states_a),
-                          .b = absl::StrCat(states_b)});
+                          .a = absl::StrCat(*states_a),
+                          .b = absl::StrCat(*states_b)});
     }
     if (in_a == in_b) return;
     changes_.push_back({.kind = Kind::kOptimizer, .a = absl::StrJoin(in_a, ", "), .b = absl::StrJoin(in_b, ", ")});

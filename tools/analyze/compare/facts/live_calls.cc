@@ -15,7 +15,7 @@ void CallNumbers::Exit(const ModuleEvent& event) {
 }
 
 std::map<std::string, std::size_t> CallNumbers::CountLive(const std::map<std::size_t, std::uint64_t>& bytes,
-                                                         const Dictionary& dictionary) const {
+                                                          const Dictionary& dictionary) const {
   std::map<ModuleId, std::vector<std::uint64_t>> by_model;
   for (const auto& [call, of_call] : bytes) {
     if (call != 0) by_model[called_[call - 1]].push_back(of_call);

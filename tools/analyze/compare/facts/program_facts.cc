@@ -103,7 +103,7 @@ void ProgramFactsPass::NoteStates(const HeldTensorsEvent& event) {
     const auto states = std::ranges::count_if(lists.Next(), [&](const Tensor& tensor) {
       return tensor.layout.valid() && !ShapeOf(tensor.layout).sizes.empty();
     });
-    facts_.states_of_parameter = std::max(facts_.states_of_parameter, static_cast<std::size_t>(states));
+    facts_.states_of_parameter = std::max(facts_.states_of_parameter.value_or(0), static_cast<std::size_t>(states));
   }
 }
 

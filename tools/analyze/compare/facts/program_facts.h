@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -52,11 +53,12 @@ struct SeenResult {
 struct ProgramFacts {
   std::vector<SeenParameter> parameters;  // parameters of called modules, with their newest shapes
   // By outermost module: the shapes of its input, and how often each occurred. The input of a call is the first tensor
-  // that an operator inside of the call reads, except for parameters, buffers, scalars and leaves that require a
-  // gradient.
+  // that an operator inside of the call reads, except for parameters, buffers, scalars, leaves that require a gradient,
+  // and tensors that the call made itself.
   std::map<std::string, std::map<TensorShape, std::uint64_t>> inputs;
-  // The most state tensors of any parameter in an optimizer, without scalars: 2 for Adam.
-  std::size_t states_of_parameter = 0;
+  // The most state tensors of any parameter in an optimizer, without scalars: 2 for Adam. Empty if no tensors of an
+  // optimizer were recorded.
+  std::optional<std::size_t> states_of_parameter;
   std::set<std::string> optimizers;          // classes of the optimizers that made a step: "AdamW"
   std::map<std::string, Module> recomputed;  // modules whose forward was recomputed for backward, by full path
   std::map<ResultPlace, SeenResult> results;
