@@ -23,7 +23,7 @@ def test_fits(fit):
     done = fit("--gpu", "t4", *fake("8000"))
     assert done.returncode == 0 and done.stdout == "out of t4\n"
     text = one_paragraph(done.stderr)
-    assert "fake.py on a SIMULATED Tesla T4 (t4): fits: takes 8.3 GiB of 14.6 GiB, 6.3 GiB to spare" in text
+    assert "fake.py on a SIMULATED Tesla T4 (t4): fits: takes 8.30 GiB of 14.6 GiB, 6.26 GiB to spare" in text
     assert "context 500.0 MiB" in text and "Estimates from tables" in text
 
 
@@ -31,7 +31,7 @@ def test_does_not_fit(fit):
     done = fit("--gpu", "t4", *fake("20000"))
     assert done.returncode == 7 and done.stdout == "out of t4\n"
     text = one_paragraph(done.stderr)
-    assert "does not fit: takes 20.0 GiB, 5.5 GiB more than the card's 14.6 GiB" in text and "asking for 19.5 GiB with 500.0 MiB in use" in text
+    assert "does not fit: takes 20.0 GiB, 5.46 GiB more than the card's 14.6 GiB" in text and "asking for 19.5 GiB with 500.0 MiB in use" in text
     assert "in a run without the card's limit" in text
 
 
@@ -108,7 +108,7 @@ def test_shapes_that_are_not_known_give_an_interval(fit, need, verdict, code, lo
 
 
 def test_a_table_with_intervals(fit):
-    assert "t4 14.6 GiB 5.4 GiB to 20.0 GiB -5.5 GiB depends" in one_paragraph(fit("--gpu", "all", *fake("5000", "--routes")).stdout)
+    assert "t4 14.6 GiB 5.37 GiB to 20.0 GiB -5.46 GiB depends" in one_paragraph(fit("--gpu", "all", *fake("5000", "--routes")).stdout)
 
 
 def test_least_that_fails_is_bounded_by_the_most(fit, tmp_path):
@@ -141,7 +141,7 @@ def test_table(fit):
     assert done.returncode == 0 and done.stderr == ""
     rows = {line.split()[0]: " ".join(line.split()) for line in done.stdout.splitlines() if line.startswith("  ")}
     assert list(rows)[:3] == ["card", "t4", "l4"]      # by memory
-    assert rows["t4"].startswith("t4 14.6 GiB 20.0 GiB -5.5 GiB does not fit")
+    assert rows["t4"].startswith("t4 14.6 GiB 20.0 GiB -5.46 GiB does not fit")
     assert rows["h100"] == "h100 79.2 GiB 20.0 GiB +59.2 GiB fits"
     assert "SIMULATED" in done.stdout
 

@@ -132,7 +132,7 @@ def test_interrupted_script_says_what_it_took_up_to_then(fit_tree, tmp_path, how
             time.sleep(0.02)
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (code, "")
-    assert err.splitlines()[-1] == ("memoir: endless.py on a SIMULATED Tesla T4 (t4): interrupted: no verdict; up to then it took 7.8 GiB of 14.6 GiB" + TORCH)
+    assert err.splitlines()[-1] == ("memoir: endless.py on a SIMULATED Tesla T4 (t4): interrupted: no verdict; up to then it took 7.81 GiB of 14.6 GiB" + TORCH)
 
 
 @pytest.mark.parametrize("options", [["--gpu", "all"], ["--vary", "N=1:9"]])

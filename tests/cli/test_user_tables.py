@@ -63,7 +63,7 @@ def test_the_table_of_the_installation_is_whole(memoir, fit_tree, one_line):
 def test_fit_takes_the_variable_and_both_names_of_the_option(memoir, fit, fit_tree, tmp_path):
     (tmp_path / "mine.txt").write_text(MINE)
     for options in (["--sim-profiles", "mine.txt"], ["--profiles", "mine.txt"]):
-        assert "SIMULATED Mine (mine): fits: takes 8.3 GiB of " in fit("-q", *options, "--gpu", "mine", *fake("8000")).stderr
+        assert "SIMULATED Mine (mine): fits: takes 8.30 GiB of " in fit("-q", *options, "--gpu", "mine", *fake("8000")).stderr
         assert "SIMULATED Mine (mine): fits" in fit("-q", *options, "--gpu", "all", *fake("8000")).stdout
     done = memoir("fit", "-q", "--gpu", "mine", *fake("8000"), program=fit_tree / "bin/memoir", MEMOIR_SIM_PROFILES="mine.txt")
     assert "SIMULATED Mine (mine): fits" in done.stderr

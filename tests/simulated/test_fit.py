@@ -52,7 +52,7 @@ def test_a_model_that_does_not_fit(tree):
     done = fit(tree, "--gpu", "t4", "--mem", "1500MiB", "--", sys.executable, EXAMPLE, *SMALL, "--batch", 16)
     assert done.returncode == 1 and "OutOfMemoryError" in done.stderr
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "does not fit: takes" in text and "GiB more than the card's 1.5 GiB" in text and "It runs out of memory in aten::" in text
+    assert "does not fit: takes" in text and "GiB more than the card's 1.46 GiB" in text and "It runs out of memory in aten::" in text
     assert "in a run without the card's limit" in text and "blocks.*" in text and "forward" in text
 
 
@@ -193,7 +193,7 @@ def test_processes_that_share_a_card_may_not_fit_together(tree, tmp_path):
     (tmp_path / "shares.py").write_text(SHARES)
     done = fit(tree, "--gpu", "t4", "--mem", "1GiB", "--", sys.executable, tmp_path / "shares.py")
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "depends: takes 745.0 MiB to 1.5 GiB, the card has 1.00 GiB" in text and "Several processes used one card" in text, done
+    assert "depends: takes 745.0 MiB to 1.46 GiB, the card has 1.00 GiB" in text and "Several processes used one card" in text, done
 
 
 # Bad input

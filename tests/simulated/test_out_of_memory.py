@@ -57,8 +57,8 @@ def test_the_summary_names_victim_and_hoarder(tree, ran):
     which, done, _, capture = ran
     said = " ".join(line.removeprefix("memoir: ") for line in done.stderr.splitlines() if line.startswith("memoir:"))
     said = " ".join(said.split())
-    assert "aten::new_empty in head (Victim), forward, step" in said and "asked for 1.2 GiB" in said, said
-    held = "600.0 MiB" if which == "dies" else "1.2 GiB"
+    assert "aten::new_empty in head (Victim), forward, step" in said and "asked for 1.17 GiB" in said, said
+    held = "600.0 MiB" if which == "dies" else "1.17 GiB"
     assert f"by module hoard {held}" in said, said
     tables = " ".join(subprocess.run([tree / "bin/memoir", "show", capture], capture_output=True, text=True, timeout=300).stdout.split())
     assert f"by operator aten::zeros {held}" in tables, tables
