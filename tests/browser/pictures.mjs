@@ -39,6 +39,10 @@ await pictures(file, views, false, async (page) => {
   await settle(page);
   await page.locator('.instant').evaluate((panel) => panel.scrollIntoView());
   await page.screenshot({path: join(folder, 'report-instant.png')});
+  await show(page, 'lines');
+  await settle(page);
+  await page.locator('.source-card').evaluate((card) => card.scrollIntoView());
+  await page.screenshot({path: join(folder, 'report-source.png')});
 });
 await pictures(file, ['timeline'], true);
 await pictures(ranks, ['ranks'], false);
