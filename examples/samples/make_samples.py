@@ -83,8 +83,8 @@ ITEM = """  <li><a href="{file}"><strong>{title}</strong></a><br>{text}
 
 
 def record(memoir: pathlib.Path, recording: Recording, captures: pathlib.Path) -> None:
-    command = [memoir, "run", "-q", *recording.options, "-o", captures / recording.name, "--", sys.executable, *recording.program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [memoir, "run", "-q", *recording.options, "-o", recording.name, "--", sys.executable, *recording.program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=captures)
     if (done.returncode != 0) != recording.fails:
         sys.exit(f"{shlex.join(map(str, command))}\nended with exit code {done.returncode}:\n{done.stderr[-2000:]}")
 
@@ -95,6 +95,7 @@ def command_of(recording: Recording) -> str:
 
 
 def make(memoir: pathlib.Path, folder: pathlib.Path) -> None:
+    memoir, folder = memoir.resolve() if memoir.parent.name else memoir, folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     items = []
     with tempfile.TemporaryDirectory() as temporary:
@@ -103,10 +104,10 @@ def make(memoir: pathlib.Path, folder: pathlib.Path) -> None:
             print(f"- {sample.title} ...", flush=True)
             for recording in sample.recordings:
                 record(memoir, recording, captures)
-            *before, shown = (captures / recording.name for recording in sample.recordings)
+            *before, shown = (recording.name for recording in sample.recordings)
             baseline = ["--baseline", before[0]] if before else []
-            file = folder / f"{shown.name}.html"
-            subprocess.run([memoir, "report", shown, *baseline, "-o", file], check=True, stdout=subprocess.DEVNULL)
+            file = folder / f"{shown}.html"
+            subprocess.run([memoir, "report", shown, *baseline, "-o", file], check=True, capture_output=True, cwd=captures)
             commands = "\n".join([*map(command_of, sample.recordings), sample.script])
             items.append(ITEM.format(file=file.name, title=sample.title, text=html.escape(sample.text), commands=html.escape(commands)))
     (folder / "index.html").write_text(PAGE.format(items="\n".join(items)))

@@ -133,7 +133,7 @@ await browser.close();
 
 TABLES = """await (async () => {
   const seen = {sentence: await page.textContent(".sentence"), categories: await page.$$eval(".card.category tr", (rows) => rows.map((row) => [
-    row.cells[0].querySelector("bdi").textContent, row.cells[1].title, row.cells[3].textContent]))};
+    row.cells[0].querySelector("bdi").textContent, row.cells[1].title, row.cells[2].textContent]))};
   for (const view of ["modules", "operators", "parameters"]) {
     await show(page, view);
     await settle(page);

@@ -91,6 +91,11 @@ function changeCell(now: number, before: number): HTMLElement {
   return el('td', {class: `number ${kind}`, title: `${formatBytes(before)} before`}, text);
 }
 
+// The share of the total. In a comparison the change has its place.
+const lastCell = ({bytes, before}: Part, total: number): HTMLElement => before === undefined ?
+    el('td', {class: 'number'}, formatShare(bytes, total)) :
+    changeCell(bytes, before);
+
 function partRow(part: Part, total: number, largest: number): {row: HTMLElement; swatch: HTMLElement} {
   const swatch = el('i', {class: 'swatch'});
   swatch.style.background = part.colour;
@@ -100,8 +105,7 @@ function partRow(part: Part, total: number, largest: number): {row: HTMLElement;
       'tr', {}, el('td', {class: 'wide'}, swatch, el('bdi', {title: part.name}, part.name)),
       el('td', {class: 'number', title: `${formatCount(part.bytes)} bytes`}, bar,
          el('bdi', {}, formatBytes(part.bytes))),
-      el('td', {class: 'number'}, formatShare(part.bytes, total)));
-  if (part.before !== undefined) row.append(changeCell(part.bytes, part.before));
+      lastCell(part, total));
   return {row, swatch};
 }
 
@@ -134,15 +138,15 @@ export function partList(
     return part.members ? [row, ...openOnClick(row, part.members, total, largest)] : [row];
   });
   if (rest.length > 0) {
-    const bytes = rest.reduce((sum, part) => sum + part.bytes, 0);
+    const bytes = rest.reduce((all, part) => all + part.bytes, 0);
+    const before = rest.reduce((all, part) => all + (part.before ?? 0), 0);
+    const sum: Part = {name: '', bytes, colour: kOther()};
     const text = `${formatCount(rest.length)} more ${rest.length === 1 ? one : noun}`;
     const button = el('button', {type: 'button', class: 'link'}, el('bdi', {}, text));
     button.addEventListener('click', more);
     rows.push(
         el('tr', {}, el('td', {class: 'wide'}, button), el('td', {class: 'number'}, formatBytes(bytes)),
-           el('td', {class: 'number'}, formatShare(bytes, total)),
-           shown[0]?.before !== undefined &&
-               changeCell(bytes, rest.reduce((sum, part) => sum + (part.before ?? 0), 0))));
+           lastCell(shown[0]?.before === undefined ? sum : {...sum, before}, total)));
   }
   return {element: el('table', {class: 'plain bars'}, el('tbody', {}, ...rows)), swatches};
 }
