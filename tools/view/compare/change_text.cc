@@ -122,8 +122,8 @@ std::string ChangeText(const ProgramChange& change) {
     case Kind::kOperator:
       return fmt::format("{} runs {} now, ran {}", ShownPlace(change.source, kName), b, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor to differ in {} is {} at {} {}, was {}", WhatDiffers(a, b), b,
-                         ShownPlace(change.source, kName), where, a);
+      return fmt::format("the first line whose tensors have another {} is {} {}: at most {}, was {}",
+                         WhatDiffers(a, b), ShownPlace(change.source, kName), where, b, a);
   }
   return "";
 }
@@ -194,8 +194,8 @@ std::string ChangeTextOfRank(const ProgramChange& change, const std::string& oth
     case Kind::kOperator:
       return fmt::format("{} runs {}; on {} it runs {}", ShownPlace(change.source, kName), b, other, a);
     case Kind::kFirstShape:
-      return fmt::format("the first tensor to differ in {} is {} at {} {}; on {} it is {}", WhatDiffers(a, b), b,
-                         ShownPlace(change.source, kName), where, other, a);
+      return fmt::format("the first line whose tensors have another {} is {} {}: at most {}; on {} {}",
+                         WhatDiffers(a, b), ShownPlace(change.source, kName), where, b, other, a);
   }
   return "";
 }
