@@ -184,7 +184,7 @@ def test_a_part_of_the_recording(tree, on_cpu):
     assert line.startswith("Only blocks of 1.0 MiB or more\n")
     assert re.search(r"^cpu: peak .*\n(?:  .*\n)*?  \d+\.\d% of the \d+\.\d MiB in all blocks then$", line, re.MULTILINE)
     none = check(tree, "leaks", "--min-size", "1TiB", capture)
-    assert none.returncode == 1 and re.search(r"no block has 1\.0 TiB or more; the largest has \d+\.\d MiB", none.stderr.replace("\nmemoir:", ""))
+    assert none.returncode == 1 and re.search(r"no block has 1\.00 TiB or more; the largest has \d+\.\d MiB", none.stderr.replace("\nmemoir:", ""))
     refused = check(tree, "oom", "--module", "Linear", capture)
     assert refused.returncode == 2 and "work only with leaks: memoir check leaks --module" in refused.stderr
 
