@@ -365,7 +365,7 @@ def in_units(count):
         count /= 1024
         if count < 1023.95:
             break
-    return f"{count:.1f} {unit}"
+    return f"{count:.{2 if unit == 'GiB' and count < 9.995 else 1}f} {unit}"
 
 
 def test_a_browser_without_what_it_needs_says_so(training, tmp_path):

@@ -31,7 +31,7 @@ def expect_same(seen, shown, steps):
     """`seen` of live, of `shown` of show: what was allocated last; and where its beginning was read, the peak and all steps."""
     device, whole = cpu(seen["devices"]), cpu(shown["devices"])
     assert device["allocated_bytes"] == whole["live_bytes_at_end"] > 0
-    assert seen["step_source"] == shown["step_kind"] and seen["lost_events"] == shown["dropped_events"] == 0
+    assert (seen["step_source"] or None) == shown["step_kind"] and seen["lost_events"] == shown["dropped_events"] == 0
     assert {finding["kind"] for finding in seen["findings"]} <= {"growth"}, seen["findings"]
     if steps:
         # If the part is cut within an optimizer's step, only show has the step's end.
