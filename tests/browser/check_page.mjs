@@ -17,7 +17,7 @@ const rowsOf = async (selector) => {
       `${selector} tbody tr`,
       (all) => all.map(
           (row) => ({
-            name: row.cells[0].textContent,
+            name: (row.cells[0].querySelector('bdi') ?? row.cells[0]).textContent,
             title: [...row.cells].map((cell) => cell.title).find((title) => /^[\d,]+ bytes$/.test(title)) ?? null
           })),
   );
