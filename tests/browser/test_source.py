@@ -1,4 +1,4 @@
-"""The program's text below the table of lines: its bytes are those of `memoir show`, and only text that was there when the program ran is shown."""
+"""The program's text below the table of lines: its bytes equal `memoir show`, and a file that has changed since the recording is not shown."""
 
 import os
 import subprocess
@@ -22,13 +22,17 @@ SEEN = """await (async () => {
 })()"""
 
 
+def record(tree, folder, program):
+    (folder / "program.py").write_text(program)
+    os.utime(folder / "program.py", (time.time() - 60,) * 2)
+    command = [tree / "bin/memoir", "run", "-q", "--stacks", "python", "--simulate", "h100", "-o", folder / "capture", "--", sys.executable, folder / "program.py"]
+    assert subprocess.run(command, timeout=300, check=False).returncode == 0
+
+
 @pytest.fixture
 def folder(tree, browser, tmp_path):
     """A folder with a program, and with its capture."""
-    (tmp_path / "program.py").write_text(TRAINING)
-    os.utime(tmp_path / "program.py", (time.time() - 60,) * 2)
-    command = [tree / "bin/memoir", "run", "-q", "--stacks", "python", "--simulate", "h100", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "program.py"]
-    assert subprocess.run(command, timeout=300, check=False).returncode == 0
+    record(tree, tmp_path, TRAINING)
     return tmp_path
 
 
@@ -67,3 +71,37 @@ def test_the_text_can_be_left_out(tree, folder):
     assert memoir(tree, "report", folder / "redacted", "-o", folder / "report.html").returncode == 0
     assert of_page(folder / "report.html", SEEN)["held"] == []
     assert "randn" not in (folder / "report.html").read_text()
+
+
+# The rows of Lines, each opened by its triangle.
+CALLERS = """await (async () => {
+  await show(page, "lines");
+  const seen = [];
+  for (const row of await page.$$(".rows tbody > tr:has(> td > .triangle)")) {
+    await (await row.$(".triangle")).click();
+    await page.waitForSelector(".details-row td > *");
+    seen.push(await row.evaluate((row) => ({
+      name: row.cells[0].querySelector("bdi").textContent, bytes: row.cells[1].title,
+      chains: [...row.nextElementSibling.querySelectorAll(".callers tr")].map(({cells}) => [cells[0].title, cells[1].textContent])})));
+    await (await row.$(".triangle")).click();
+  }
+  return {rows: seen, open: await page.$$eval(".details-row", (all) => all.length)};
+})()"""
+CALLED = TRAINING.replace("model(torch.randn", "run(torch.randn").replace("for step", "def run(x):\n    return model(x)\n\nfor step")
+
+
+def test_a_row_opens_the_callers_of_its_line(tree, browser, tmp_path):
+    record(tree, tmp_path, CALLED)
+    assert memoir(tree, "report", tmp_path / "capture", "-o", tmp_path / "report.html").returncode == 0
+    page = of_page(tmp_path / "report.html", CALLERS)
+    rows = {row["name"]: row for row in page["rows"]}
+    at_peak = {name: int(row["bytes"].removesuffix(" bytes").replace(",", "") or 0) for name, row in rows.items()}
+    for name, row in rows.items():
+        assert sum(int(of.removesuffix(" bytes").replace(",", "")) for of, _ in row["chains"]) == at_peak[name]
+    lines = CALLED.splitlines()
+    caller = next(i for i, line in enumerate(lines, 1) if "run(torch.randn" in line)
+    called = f"program.py:{lines.index('    return model(x)') + 1} run"
+    assert at_peak[called] > 0 and at_peak["(library workspace)"] > 0
+    assert [chain for _, chain in rows[called]["chains"]] == [f"program.py:{caller} <module>"]
+    assert [chain for _, chain in rows["(library workspace)"]["chains"]] == [f"program.py:{caller} <module> › {called}"]
+    assert page["open"] == 0
