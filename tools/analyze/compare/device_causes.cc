@@ -90,9 +90,9 @@ bool IsCause(const ProgramChange& change, const std::vector<ProgramChange>& chan
 
 // Returns true if autograd is on or off in a module inside of a model. This may follow from another change: a module
 // that was an identity may have layers now.
-bool IsInsideOfModel(const ProgramChange& change) {
+bool IsAutogradInsideOfModel(const ProgramChange& change) {
   return (change.kind == Kind::kAutogradOn || change.kind == Kind::kAutogradOff) && !change.source.known() &&
-         change.where.find('.') != std::string::npos;
+         change.is_inside_of_model();
 }
 
 // Adds new modules as the cause of a growth, or gone modules as the cause of a decrease, even if the changed bytes
@@ -225,7 +225,7 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   std::vector<ProgramChange> causes;
   if (total == 0) return causes;
   for (const ProgramChange& change : changes) {
-    if (!IsInsideOfModel(change) && IsCause(change, changes, parts, total)) causes.push_back(change);
+    if (!IsAutogradInsideOfModel(change) && IsCause(change, changes, parts, total)) causes.push_back(change);
   }
   // If the peaks are in different phases, different tensors of earlier steps are live anyway.
   if (device.a.phase == device.b.phase) AddEarlierSteps(parts, total, causes);
@@ -238,8 +238,8 @@ std::vector<ProgramChange> CausesOf(const MatchedDevice& device, const std::vect
   }
   AddOtherSizes(changes, causes);
   for (const ProgramChange& change : changes) {
-    const bool fits = IsInsideOfModel(change) && IsCause(change, changes, parts, total);
-    if (fits && (causes.empty() || IsInsideOfModel(causes.front()))) causes.push_back(change);
+    const bool fits = IsAutogradInsideOfModel(change) && IsCause(change, changes, parts, total);
+    if (fits && (causes.empty() || IsAutogradInsideOfModel(causes.front()))) causes.push_back(change);
   }
   return causes;
 }
@@ -272,7 +272,7 @@ LineChanges FindLineChanges(const CaptureHoldings& a, const CaptureHoldings& b, 
 void AddLineChange(const LineChanges& changes, ComparedDevice& device) {
   // The input of a module inside of a model follows from an earlier shape.
   const bool is_of_part = std::ranges::all_of(device.causes, [](const ProgramChange& change) {
-    return change.kind == Kind::kInputs && change.where.find('.') != std::string::npos;
+    return change.kind == Kind::kInputs && change.is_inside_of_model();
   });
   const bool has_only_calls =
       std::ranges::all_of(device.causes, [](const ProgramChange& change) { return change.kind == Kind::kLiveCalls; });

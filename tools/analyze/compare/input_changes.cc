@@ -121,9 +121,7 @@ std::vector<ProgramChange> FindInputChanges(const CaptureHoldings& a, const Capt
   } else {
     std::erase_if(changes, has_none);
   }
-  std::ranges::stable_partition(changes, [](const ProgramChange& change) {
-    return change.where.find('.') == std::string::npos;  // a whole model
-  });
+  std::ranges::stable_partition(changes, [](const ProgramChange& change) { return !change.is_inside_of_model(); });
   return changes;
 }
 

@@ -60,6 +60,9 @@ struct ProgramChange {
   // kAutogradOn, kAutogradOff, kNewCall and kGoneCall: the line that calls a model; not known for modules inside of a
   // model. kOperator and kFirstShape: the line that made a tensor.
   SourceLine source = {};
+
+  // True if `where` is a module inside of a model.
+  bool is_inside_of_model() const { return where.find('.') != std::string::npos; }
 };
 std::string_view ToString(ProgramChange::Kind kind);  // "new_modules", ...
 

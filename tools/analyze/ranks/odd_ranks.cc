@@ -132,21 +132,18 @@ class OddRankFinder {
     return std::max({usual / 100 * judged.percent, judged.floor, kTimes * std::min(furthest, UINT64_MAX / kTimes)});
   }
 
-  // Allocated bytes that are in line explain as many reserved bytes: the partitions of a graph may have any sizes.
-  void AllowForAllocated(std::size_t i, bool has_more, UsualValue* reserved) const {
-    const std::uint64_t own = Member(i).own, usual = MedianOf(Values(&RankFacts::own));
-    if (has_more == (own > usual)) reserved->Allow(ApartBy(own, usual));
-  }
-
   void FindFigure(const FigureBounds& judged, std::vector<std::optional<OddRank>>& findings) {
     if (!IsKnown(judged.figure)) return;
     const UsualValue of_role = UsualOfRole(judged);
+    const std::uint64_t usual_own = MedianOf(Values(&RankFacts::own));
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
       UsualValue usual = of_role;
       if (judged.figure == OddFigure::kAllocated)
         usual.tolerance = std::min(usual.tolerance, ToleranceByOthers(i, judged, usual.value));
-      if (judged.figure == OddFigure::kReserved) AllowForAllocated(i, value > usual.value, &usual);
+      // Allocated bytes that are in line explain as many reserved bytes: the partitions of a graph may have any sizes.
+      const bool follows_own = (value > usual.value) == (Member(i).own > usual_own);
+      if (judged.figure == OddFigure::kReserved && follows_own) usual.Allow(ApartBy(Member(i).own, usual_own));
       if (!usual.IsOdd(value)) continue;
       // A rank whose peak is in line, and that has less at other times, needs no attention.
       const bool only_more = judged.figure == OddFigure::kBetween || judged.figure == OddFigure::kAtEnd;

@@ -1,13 +1,11 @@
 #include "tools/cli/doctor/recorded_facts.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <cstdlib>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/model/parts/process_liveness.h"
 
 namespace memoir {
 namespace {
@@ -49,10 +47,8 @@ DoctorCheck CheckRecordedVariables() {
 }
 
 DoctorCheck CheckRecordedHost() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return {Level::kFine, "told: host", absl::StrCat(host.data(), ", its boot id, ids of processes; no user, no address"),
-          ""};
+  return {Level::kFine, "told: host",
+          absl::StrCat(NameOfThisHost(), ", its boot id, ids of processes; no user, no address"), ""};
 }
 
 }  // namespace

@@ -34,6 +34,7 @@
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/process/output_folder.h"
 #include "tools/cli/terminal/printed_messages.h"
+#include "tools/model/parts/process_liveness.h"
 
 namespace memoir {
 namespace {
@@ -158,11 +159,9 @@ std::string OutputOf(const EnvironmentVariables& variables) {
 // can distinguish two jobs in one folder: "slurm-71.4/node1-4711-1700000000000000000". A nested `memoir run` uses the
 // name of the outer `memoir run`.
 std::string NameOfRun() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string job = NameOfLaunchersJob();
-  return fmt::format("{}{}{}-{}-{}", job, job.empty() ? "" : "/", host, getpid(),
+  return fmt::format("{}{}{}-{}-{}", job, job.empty() ? "" : "/", NameOfThisHost(), getpid(),
                      std::chrono::nanoseconds(now).count());
 }
 

@@ -1,10 +1,10 @@
 #include "tools/cli/ranks/requested_recordings.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "tools/model/parts/process_liveness.h"
 
 namespace memoir {
 namespace {
@@ -46,11 +46,8 @@ absl::StatusOr<RequestedRecordings> RecordingsOf(const std::string& capture, Rec
 }
 
 bool NamesThisHost(const std::string& name) {
-  static const std::string own = [] {
-    char host[256] = "";
-    return gethostname(host, sizeof host - 1) == 0 ? "." + std::string(host) + "." : std::string();
-  }();
-  return !own.empty() && name.find(own) != std::string::npos;
+  static const std::string own = NameOfThisHost();
+  return !own.empty() && name.find("." + own + ".") != std::string::npos;
 }
 
 }  // namespace memoir

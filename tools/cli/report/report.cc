@@ -1,8 +1,5 @@
 // memoir report: a capture as one HTML file.
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -31,6 +28,7 @@
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/printed_messages.h"
 #include "tools/cli/terminal/progress_line.h"
+#include "tools/model/parts/process_liveness.h"
 #include "tools/view/capture/loss_headlines.h"
 #include "tools/view/json/json.h"
 #include "tools/view/report/report_facts.h"
@@ -85,11 +83,6 @@ void AddOptions(CLI::App& app, ReportArguments& arguments) {
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRunOption(app, arguments.run);
-}
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 // Reads the page that tools/web built, from this installation.
@@ -232,7 +225,7 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   std::vector<ReportSection> sections = {MakeSection("facts", ToText(facts)),
                                          MakeSection("tables", ToText(ReportTables(*capture, *report)))};
   if (!arguments.no_source)
-    sections.push_back(MakeSection("sources", ToText(SourceExcerpts(*capture, *report, HostName()))));
+    sections.push_back(MakeSection("sources", ToText(SourceExcerpts(*capture, *report, NameOfThisHost()))));
   for (ReportSection& section : ReportSections(*report)) sections.push_back(std::move(section));
   sections.insert(sections.end(), before->begin(), before->end());
   OutputFile file(arguments.output.empty() ? DefaultOutput(arguments) : arguments.output);

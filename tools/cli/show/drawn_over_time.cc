@@ -31,7 +31,7 @@ std::vector<std::uint32_t> OddRanksOf(const Capture& capture) {
 absl::Status DrawOverTime(const Capture& capture, const OverTimeCurves& over_time, const DrawnFiles& files) {
   absl::Status status;
   const Theme& theme = files.dark ? kDark : kLight;
-  const std::vector<std::uint32_t> odd = OddRanksOf(capture);
+  const std::vector<std::uint32_t> odd = FitsInPicture(over_time) ? std::vector<std::uint32_t>() : OddRanksOf(capture);
   if (!files.png.empty()) status = WritePicture(files.png, OverTimePng(capture, over_time, theme, odd));
   if (status.ok() && !files.svg.empty()) status = WritePicture(files.svg, OverTimeSvg(capture, over_time, theme, odd));
   return status;

@@ -14,12 +14,16 @@
 
 namespace memoir {
 
+std::string NameOfThisHost() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
 bool WasRecordedOnThisHost(const v1::ProcessInfo& info) {
-  char name[256] = {};
+  const std::string name = NameOfThisHost();
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return gethostname(name, sizeof name - 1) == 0 && info.host() == name &&
-         (info.boot_id().empty() || info.boot_id() == boot);
+  return !name.empty() && info.host() == name && (info.boot_id().empty() || info.boot_id() == boot);
 }
 
 bool HasPid(const v1::ProcessInfo& info) {

@@ -3,6 +3,7 @@
 #define TOOLS_MODEL_PARTS_PROCESS_LIVENESS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "memoir/v1/capture.pb.h"
 
@@ -10,6 +11,8 @@ namespace memoir {
 
 enum class ProcessLiveness : std::uint8_t { kRuns, kGone, kNotKnown };
 
+// Empty if the name is unknown.
+std::string NameOfThisHost();
 // Returns true if the process was recorded on this host since the host's last boot. Containers with separate process
 // tables may have the same host name and boot id.
 bool WasRecordedOnThisHost(const v1::ProcessInfo& info);

@@ -249,7 +249,7 @@ std::size_t OddPlace(const DeviceCurve& device, const std::vector<std::uint32_t>
   return static_cast<std::size_t>(place - odd_ranks.begin());
 }
 
-// Keeps kMostDevices devices: those of odd ranks, then those with the highest peaks.
+// Keeps kMostDevices devices: devices of odd ranks first, then the devices with the highest peaks.
 void ChooseDevices(const std::vector<std::uint32_t>& odd_ranks, std::vector<const DeviceCurve*>* devices) {
   std::ranges::stable_sort(*devices, [&](const DeviceCurve* a, const DeviceCurve* b) {
     const std::size_t place = OddPlace(*a, odd_ranks), other = OddPlace(*b, odd_ranks);
@@ -311,6 +311,8 @@ std::string Draw(const Capture& capture, const OverTimeCurves& over_time, const 
 }
 
 }  // namespace
+
+bool FitsInPicture(const OverTimeCurves& over_time) { return DevicesOf(over_time).size() <= kMostDevices; }
 
 std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme,
                         const std::vector<std::uint32_t>& odd_ranks) {

@@ -18,9 +18,12 @@ namespace memoir {
 // other spans need more buckets.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
-// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. At most three devices are drawn:
-// those of `odd_ranks` first, in this order, then those with the highest peaks. The picture states how many others
-// there are.
+// Returns true if a picture shows all devices: all GPUs, or all other devices if there is no GPU.
+bool FitsInPicture(const OverTimeCurves& over_time);
+
+// Return the bytes of a file; 1,200 pixels wide. Only GPUs are drawn if there are any. If not all of them fit, three
+// are drawn: first the devices of `odd_ranks`, in this order, then the devices with the highest peaks. The picture
+// states how many others there are.
 std::string OverTimePng(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight,
                         const std::vector<std::uint32_t>& odd_ranks = {});
 std::string OverTimeSvg(const Capture& capture, const OverTimeCurves& over_time, const Theme& theme = kLight,

@@ -47,14 +47,21 @@ export function chosenByClick(row: HTMLElement, choose: () => void): void {
   });
 }
 
+// A button that opens what belongs to its row. It shows whether that is open.
+export function triangleButton(label: string, open: boolean): HTMLElement {
+  const triangle = el('button', {type: 'button', class: 'triangle', 'aria-label': label});
+  turnTriangle(triangle, open);
+  return triangle;
+}
+
+export function turnTriangle(triangle: HTMLElement, open: boolean): void {
+  triangle.textContent = open ? '▾' : '▸';
+  triangle.setAttribute('aria-expanded', String(open));
+}
+
 // Makes a row open and close other rows: by a click on it, or by the triangle, a button that the row then begins with.
 export function opensRows(row: HTMLElement, open: boolean, toggle: () => void): HTMLElement {
-  const triangle = el('button', {
-    type: 'button',
-    class: 'triangle',
-    'aria-expanded': String(open),
-    'aria-label': 'layers'
-  }, open ? '▾' : '▸');
+  const triangle = triangleButton('layers', open);
   row.classList.add('merged', 'chosen-by-click');
   row.firstElementChild!.prepend(triangle);
   row.addEventListener('click', toggle);

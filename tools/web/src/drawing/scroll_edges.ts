@@ -1,4 +1,5 @@
 // A box that scrolls sideways, with a shadow at each edge behind which something is cut off.
+import {el} from './element';
 
 // Sets the classes `cut-left` and `cut-right` of `marked` while `scroll` has content beyond that edge.
 export function markCutEdges(scroll: HTMLElement, marked: HTMLElement): void {
@@ -10,4 +11,11 @@ export function markCutEdges(scroll: HTMLElement, marked: HTMLElement): void {
   const observer = new ResizeObserver(mark);
   observer.observe(scroll);
   for (const child of scroll.children) observer.observe(child);
+}
+
+export function scrollBox(content: HTMLElement): HTMLElement {
+  const scroll = el('div', {class: 'scroll'}, content);
+  const box = el('div', {class: 'scroll-box'}, scroll);
+  markCutEdges(scroll, box);
+  return box;
 }

@@ -1,6 +1,6 @@
 // The composition of a number of bytes: a stacked bar, and a list.
 import {categoryColour, kOther} from '../drawing/colours';
-import {el, hideTip, opensRows, showTip} from '../drawing/element';
+import {el, hideTip, opensRows, showTip, turnTriangle} from '../drawing/element';
 import {formatBytes, formatCount, formatShare, formatSigned} from '../drawing/units';
 import type {App} from '../report/app';
 import {type BytesBefore, bytesBefore} from '../report/compared';
@@ -118,8 +118,7 @@ function openOnClick(row: HTMLElement, members: Part[], total: number, largest: 
   }
   const triangle = opensRows(row, false, () => {
     const open = rows[0]!.hidden;
-    triangle.textContent = open ? '▾' : '▸';
-    triangle.setAttribute('aria-expanded', String(open));
+    turnTriangle(triangle, open);
     for (const member of rows) member.hidden = !open;
   });
   return rows;

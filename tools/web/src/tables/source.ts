@@ -1,6 +1,6 @@
 // The program's text with bytes in the margin, below the table of lines.
 import {el} from '../drawing/element';
-import {markCutEdges} from '../drawing/scroll_edges';
+import {scrollBox} from '../drawing/scroll_edges';
 import {formatBytes, formatCount} from '../drawing/units';
 import type {App} from '../report/app';
 import type {Columns} from '../report/facts';
@@ -56,10 +56,7 @@ function fileText(app: App, {file, lines}: Sources['files'][0], open: boolean): 
   if (columns.size === 0 || rows.length === 0) return null;
   const head = ['at the peak', 'allocated', 'line', ''].map((text) => el('th', {}, text));
   const table = el('table', {class: 'source'}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows));
-  const scroll = el('div', {class: 'scroll'}, table);
-  const box = el('div', {class: 'scroll-box'}, scroll);
-  markCutEdges(scroll, box);
-  return el('details', {open}, el('summary', {}, el('bdi', {}, file)), box);
+  return el('details', {open}, el('summary', {}, el('bdi', {}, file)), scrollBox(table));
 }
 
 // Null if the report has no text of the program.

@@ -1,7 +1,7 @@
 // A table that is sorted by a click on a head, filtered by a word, and shows more rows when asked. Rows that belong
 // together, such as the layers of a model, can be one row, which a triangle opens.
-import {chosenByClick, el, opensRows} from '../drawing/element';
-import {markCutEdges} from '../drawing/scroll_edges';
+import {chosenByClick, el, opensRows, triangleButton, turnTriangle} from '../drawing/element';
+import {scrollBox} from '../drawing/scroll_edges';
 import {formatCount} from '../drawing/units';
 
 export interface Column<T> {
@@ -37,7 +37,7 @@ export interface TableOptions<T> {
   details?: Details<T>|undefined;
 }
 
-// What a triangle before a row opens below it: `label` names it.
+// The part of a row that a triangle opens below the row. `label`: its name for screen readers.
 export interface Details<T> {
   label: string;
   of: (row: T) => Promise<HTMLElement>;
@@ -94,9 +94,7 @@ class Table<T> {
       this.fill();
     });
     const table = el('table', {}, el('thead', {}, el('tr', {}, ...this.heads)), this.body, this.foot);
-    const scroll = el('div', {class: 'scroll'}, table);
-    const box = el('div', {class: 'scroll-box'}, scroll);
-    markCutEdges(scroll, box);
+    const box = scrollBox(table);
     const above = el('div', {class: 'above'}, this.searchField(), this.columnsChoice());
     this.element.append(above, box, el('div', {class: 'below'}, this.note, this.more));
     this.fill();
@@ -193,8 +191,7 @@ class Table<T> {
 
   // A button that opens the details of a row below it.
   private triangleOf(line: HTMLElement, row: T, {label, of}: Details<T>): HTMLElement {
-    const attributes = {type: 'button', class: 'triangle', 'aria-expanded': 'false', 'aria-label': label};
-    const button = el('button', attributes, '▸');
+    const button = triangleButton(label, false);
     let opened: HTMLElement|undefined;
     button.addEventListener('click', (event) => {
       event.stopPropagation();
@@ -207,8 +204,7 @@ class Table<T> {
         line.after(opened);
         void of(row).then((made) => cell.replaceChildren(made));
       }
-      button.textContent = opened ? '▾' : '▸';
-      button.setAttribute('aria-expanded', String(opened !== undefined));
+      turnTriangle(button, opened !== undefined);
     });
     return button;
   }
