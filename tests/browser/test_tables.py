@@ -121,3 +121,31 @@ CUT = """await (async () => {
 
 def test_nothing_is_cut_off_without_a_hint(layered):
     assert of_page(layered / "report.html", CUT) == {}
+
+
+COLUMNS = """await (async () => {
+  const columns = (selector, i) => page.$$eval(selector, (rows, i) => [...new Set(rows.filter(({cells}) => cells.length > 1).map(({cells}) => cells[i].hidden))], i);
+  const heads = () => page.$$eval(".rows thead th", (all) => all.map((one) => one.textContent));
+  await show(page, "modules");
+  const names = await heads();
+  const [hidden, sorted] = [names.indexOf("allocated"), names.indexOf("at the peak")];
+  await page.click(".rows .columns summary");
+  const boxes = await page.$$eval(".rows .columns label", (all) => all.map((one) => one.textContent));
+  const seen = {names, boxes, before: await columns(".rows tr", hidden)};
+  for (const name of ["allocated", "at the peak"]) await page.locator(".rows .columns label", {hasText: new RegExp(`^${name}$`)}).locator("input").uncheck();
+  seen.hidden = await columns(".rows tr", hidden);
+  seen.sorted = await columns(".rows tr", sorted);
+  await show(page, "operators");
+  seen.other = await columns(".rows tr", (await heads()).indexOf("allocated"));
+  await show(page, "modules");
+  seen.kept = await columns(".rows tr", hidden);
+  return seen;
+})()"""
+
+
+def test_a_column_can_be_hidden(layered):
+    seen = of_page(layered / "report.html", COLUMNS)
+    assert seen["boxes"] == seen["names"][1:] and {"allocated", "at the peak"} < set(seen["names"])
+    assert seen["before"] == seen["other"] == [False]
+    assert seen["hidden"] == seen["kept"] == [True]
+    assert seen["sorted"] == [False]  # the column that sorts the table stays
