@@ -45,7 +45,7 @@ template <class Tag>
 constinit inline std::atomic<const void*> originals_of[kWrapperVariants + 1]{};
 
 // The wrapper of one variant: the function `Call`. It has the signature of the original, because the compiler derives
-// the parameters from those of the handler.
+// the parameters of `Call` from the parameters of the handler.
 template <class Tag, int kVariant, auto kHandler>
 struct Wrapper;
 

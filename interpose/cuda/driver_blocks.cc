@@ -34,7 +34,7 @@ bool Replace(std::uint32_t from, std::uint32_t to) {
   return false;
 }
 
-// Whether the tag is that of a context that the program created.
+// Returns true if the tag belongs to a context that the program created.
 bool IsMade(std::uint32_t tag) {
   for (const auto& known : made) {
     if (tag != 0 && known.load(std::memory_order_acquire) == tag) return true;

@@ -52,7 +52,8 @@ int CopyPeer(const CallSite&, int (*original)(void*, int, const void*, int, Byte
       [&](int) { return DeviceWork{stream, bytes, kDeviceToDevice}; });
 }
 
-// Wraps a copy function of the driver. `kKind`: the direction in the function's name; kByAddress if the name has none.
+// Wraps a copy function of the driver. `kKind`: the direction in the function's name; kByAddress for a name
+// without a direction.
 template <DeviceCallKind kCall, std::uint8_t kKind, class... S>
 int CopyTo(const CallSite&, int (*original)(void*, const void*, Bytes, S...), void* to, const void* from, Bytes bytes,
            S... stream) {

@@ -27,7 +27,7 @@ std::size_t StorageOfAllModules() {
   return bytes;
 }
 
-// Blocks all signals, also those of faults, until the end of the scope.
+// Blocks all signals, including SIGSEGV and other signals of faults, until the end of the scope.
 class BlockSignals {
  public:
   BlockSignals() {

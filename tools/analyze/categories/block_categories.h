@@ -28,7 +28,7 @@ using LibraryWorkspaces = absl::flat_hash_set<std::uint64_t>;
 // Returns true if the rule is `workspace`.
 inline bool IsOfLibrary(RuleNumber rule) { return Rules()[rule].holder == HolderKind::kLibrary; }
 
-// Categories by Block::ordinal. If a block has a matching block, its category is that of the matching block.
+// Categories by Block::ordinal. A block with a matching block has the category of the matching block.
 struct BlockCategories {
   BlockRules rules;
   OrdinalTable<bool, false> expected;  // see IsExpected()

@@ -13,7 +13,7 @@ namespace memoir {
 
 struct SpawnOptions {
   const std::vector<std::string>* environment = nullptr;  // the whole environment; nullptr: this process's
-  int input = -1, output = -1, errors = -1;               // of the program; -1: those of this process
+  int input = -1, output = -1, errors = -1;               // the program's standard streams; -1: inherited
   bool own_group = false;          // true: the program gets its own process group, so ^C does not reach the program
   int dies_with_us = 0;            // the signal that the program receives when this process ends; 0: no signal
   std::function<void()> in_child;  // called in the child just before the program runs; may only make system calls

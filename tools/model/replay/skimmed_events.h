@@ -24,7 +24,7 @@ class SkimmedEvents {
   void Switch(bool skims);
 
   // The following functions take the current event of a skimmed chunk. They return true if the event is skipped. To
-  // skip an event, they advance only those of its columns that visited events also have.
+  // skip an event, they advance a column only if visited events also have values in it.
   static bool Visit(ThreadReplay&, RunCursor&) { return false; }
   static bool Skip(ThreadReplay&, RunCursor&) { return true; }
   static bool SkipRangeBegin(ThreadReplay&, RunCursor& cursor);

@@ -1,4 +1,4 @@
-// The steps of one process, each with the time at which it began: the numbers are those of `--steps`.
+// The steps of one process, with the time at which each step began. `--steps` uses the same numbers.
 #ifndef TOOLS_ANALYZE_PASS_WINDOW_STEP_BEGINS_H_
 #define TOOLS_ANALYZE_PASS_WINDOW_STEP_BEGINS_H_
 
